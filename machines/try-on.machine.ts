@@ -1,0 +1,392 @@
+import { assign } from 'xstate'
+import type { Phase } from '../src/record.ts'
+import { dataOf, tryOnSetup } from './try-on.setup.ts'
+import type { Step, TryOnContext } from './try-on.types.ts'
+
+/** The one way from a record's phase to the state that it means, after a reload as after every step. */
+const stateOf = {
+  consented: 'preparing.gathering',
+  claimed: 'outcomeUnknown',
+  throttled: 'submitting.waiting',
+  awaitingEmail: 'needsEmail',
+  emailRegistered: 'resuming',
+  unauthorized: 'unauthorized',
+  limitReached: 'limitReached',
+  rejected: 'rejected',
+  protocolError: 'protocolError',
+  accepted: 'following',
+  preview: 'following',
+  final: 'final',
+  failed: 'failed',
+} as const satisfies Record<Phase, string>
+
+/** What several states answer in the same way to one intent. */
+const begins = { guard: 'isCurrent', target: '#tryOn.preparing.consenting', actions: 'takeConsent' } as const
+const leaves = { guard: 'isCurrent', target: '#tryOn.leaving' } as const
+const discards = { guard: 'mayDiscard', target: '#tryOn.discarding' } as const
+const goesOn = { target: '#tryOn.resuming', actions: 'restartDeadline' } as const
+const ended = { retry: begins, startOver: leaves, discard: discards } as const
+
+/** Writes down why the preparation stopped; the state follows from what was written. */
+const settle = '#tryOn.preparing.settling'
+
+/** How often a read or the photo's PUT is repeated before the try-on stops as rejected. */
+const readRepeats = 4
+const reading = ({ context }: { context: TryOnContext }) => ({ clock: context.clock, repeats: readRepeats, of: context })
+
+/** One durable flow for one product variant, from photo to final picture. */
+export const tryOnMachine = tryOnSetup.createMachine({
+  id: 'tryOn',
+  context: ({ input }) => ({
+    ...input,
+    record: null,
+    durable: true,
+    exclusive: true,
+    problem: null,
+    consent: null,
+    customerEmail: null,
+    form: null,
+    stop: null,
+    emailNeeded: false,
+    upload: null,
+    now: input.clock.now(),
+    deadlineFrom: 0,
+    waitingUntil: null,
+    waitMs: 0,
+    failures: 0,
+  }),
+  initial: 'restoring',
+  on: {
+    waiting: { actions: assign({ waitingUntil: ({ event }) => event.until }) },
+    refused: { actions: { type: 'takeProblem', params: ({ event }) => event.problem } },
+  },
+  states: {
+    restoring: {
+      tags: 'busy',
+      invoke: {
+        src: 'restore',
+        input: ({ context }) => context,
+        onDone: {
+          target: 'booting',
+          actions: [
+            { type: 'take', params: ({ event }) => event.output },
+            assign({ exclusive: ({ event }) => event.output.exclusive }),
+            'countDeadline',
+          ],
+        },
+      },
+    },
+
+    /** Without a lock or an atomic update another page may be at it, so nothing is submitted by itself. */
+    booting: {
+      always: [
+        { guard: 'isAlone', target: 'routing' },
+        { guard: { type: 'isPhase', params: 'consented' }, target: 'leaving' },
+        { guard: { type: 'isPhase', params: 'emailRegistered' }, target: 'needsEmail' },
+        { guard: { type: 'isPhase', params: 'throttled' }, target: 'stalled' },
+        { target: 'routing' },
+      ],
+    },
+
+    routing: {
+      always: [
+        { guard: 'hasNoRecord', target: 'idle' },
+        { guard: 'waitsPastDeadline', target: 'stalled' },
+        ...Object.entries(stateOf).map(([phase, target]) => ({
+          guard: { type: 'isPhase', params: phase as Phase } as const,
+          target,
+        })),
+      ],
+    },
+
+    /** Goes on where the record stands: with its job, with its submission, or with what that still needs. */
+    resuming: {
+      always: [
+        { guard: 'hasJob', target: 'following' },
+        { guard: 'isPrepared', target: 'submitting' },
+        { target: 'preparing.gathering' },
+      ],
+    },
+
+    idle: {
+      on: { start: begins, discard: discards, resume: { guard: 'isUnread', target: 'restoring' } },
+    },
+
+    preparing: {
+      initial: 'consenting',
+      exit: 'stopWaiting',
+      states: {
+        consenting: {
+          tags: 'busy',
+          invoke: {
+            src: 'consent',
+            input: ({ context }) => context,
+            onDone: [
+              { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
+              {
+                target: '#tryOn.routing',
+                actions: [{ type: 'take', params: ({ event }) => event.output }, 'countDeadline'],
+              },
+            ],
+          },
+        },
+        gathering: {
+          type: 'parallel',
+          on: {
+            start: begins,
+            startOver: leaves,
+            discard: discards,
+            uploaded: { actions: assign({ upload: ({ event }) => event.progress }) },
+          },
+          onDone: [{ guard: 'isEmailNeeded', target: 'settling' }, { target: '#tryOn.submitting' }],
+          states: {
+            funnel: {
+              initial: 'asking',
+              states: {
+                asking: {
+                  invoke: {
+                    src: 'lookUpFunnel',
+                    input: reading,
+                    onDone: [
+                      {
+                        guard: { type: 'isAccepted', params: ({ event }) => event.output },
+                        target: 'known',
+                        actions: { type: 'takeFunnel', params: ({ event }) => event.output },
+                      },
+                      { target: settle, actions: { type: 'takeStop', params: ({ event }) => event.output } },
+                    ],
+                  },
+                },
+                known: { type: 'final' },
+              },
+            },
+            photo: {
+              initial: 'uploading',
+              states: {
+                uploading: {
+                  invoke: {
+                    src: 'uploadPhoto',
+                    input: reading,
+                    onDone: [
+                      {
+                        guard: { type: 'isAccepted', params: ({ event }) => event.output },
+                        target: 'uploaded',
+                        actions: { type: 'takePhoto', params: ({ event }) => event.output },
+                      },
+                      { target: settle, actions: { type: 'takeStop', params: ({ event }) => event.output } },
+                    ],
+                    /** The bytes are gone, so the shopper is asked again. */
+                    onError: {
+                      target: '#tryOn.leaving',
+                      actions: { type: 'takeProblem', params: { kind: 'photo', reason: 'missing' } },
+                    },
+                  },
+                },
+                uploaded: { type: 'final' },
+              },
+            },
+            visitor: {
+              initial: 'choosing',
+              states: {
+                choosing: { always: [{ guard: 'asksVisitor', target: 'asking' }, { target: 'known' }] },
+                asking: {
+                  invoke: {
+                    src: 'askVisitor',
+                    /** It may create a visitor, so an unknown outcome is not repeated. */
+                    input: ({ context }) => ({ clock: context.clock, repeats: 0, of: context }),
+                    onDone: {
+                      target: 'known',
+                      actions: { type: 'takeVisitor', params: ({ event }) => event.output },
+                    },
+                  },
+                },
+                known: { type: 'final' },
+              },
+            },
+          },
+        },
+        settling: {
+          tags: 'busy',
+          invoke: {
+            src: 'settle',
+            input: ({ context }) => context,
+            onDone: { target: '#tryOn.routing', actions: { type: 'take', params: ({ event }) => event.output } },
+          },
+        },
+      },
+    },
+
+    submitting: {
+      initial: 'claiming',
+      exit: 'stopWaiting',
+      states: {
+        claiming: {
+          tags: 'busy',
+          invoke: {
+            src: 'claim',
+            input: ({ context }) => context,
+            onDone: [
+              {
+                guard: { type: 'isClaimed', params: ({ event }) => event.output },
+                target: 'sending',
+                actions: { type: 'take', params: ({ event }) => event.output },
+              },
+              /** Storage holds something else: another page went first. */
+              { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
+              { target: '#tryOn.routing', actions: { type: 'take', params: ({ event }) => event.output } },
+            ],
+          },
+        },
+        sending: {
+          on: { discard: discards },
+          invoke: {
+            src: 'submit',
+            input: ({ context }) => context,
+            onDone: [
+              { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
+              {
+                target: '#tryOn.answered',
+                actions: { type: 'take', params: ({ event }) => event.output },
+              },
+            ],
+          },
+        },
+        waiting: {
+          entry: 'planSubmission',
+          after: { wait: 'claiming' },
+          on: { wake: { guard: 'wasNotSent', target: 'claiming' }, startOver: leaves, discard: discards },
+        },
+      },
+    },
+
+    /** A job that was just accepted starts the deadline; a wait of the submission does not move it. */
+    answered: {
+      always: [{ guard: 'hasJob', target: 'routing', actions: 'countDeadline' }, { target: 'routing' }],
+    },
+
+    needsEmail: {
+      initial: 'asking',
+      states: {
+        asking: {
+          on: { submitEmail: { target: 'registering', actions: 'takeForm' }, startOver: leaves, discard: discards },
+        },
+        registering: {
+          invoke: {
+            src: 'register',
+            input: reading,
+            onDone: [
+              {
+                guard: { type: 'isAccepted', params: ({ event }) => event.output },
+                target: '#tryOn.resuming',
+                actions: [
+                  { type: 'take', params: ({ event }) => dataOf<Step>(event.output) },
+                  'forgetForm',
+                  'restartDeadline',
+                ],
+              },
+              { target: settle, actions: { type: 'takeStop', params: ({ event }) => event.output } },
+            ],
+          },
+        },
+      },
+    },
+
+    following: {
+      type: 'parallel',
+      entry: 'lookAtClock',
+      exit: 'stopWaiting',
+      on: { startOver: leaves, discard: discards },
+      states: {
+        poll: {
+          initial: 'polling',
+          states: {
+            polling: {
+              invoke: {
+                src: 'poll',
+                input: ({ context }) => context,
+                onDone: [
+                  { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
+                  {
+                    guard: { type: 'isSettled', params: ({ event }) => event.output },
+                    target: '#tryOn.routing',
+                    actions: { type: 'take', params: ({ event }) => event.output },
+                  },
+                  {
+                    guard: { type: 'isPastDeadline', params: ({ event }) => event.output },
+                    target: '#tryOn.stalled',
+                    actions: { type: 'take', params: ({ event }) => event.output },
+                  },
+                  {
+                    target: 'waiting',
+                    actions: [
+                      { type: 'take', params: ({ event }) => event.output },
+                      { type: 'planPoll', params: ({ event }) => event.output },
+                    ],
+                  },
+                ],
+              },
+            },
+            waiting: {
+              after: { wait: 'polling' },
+              on: { wake: { guard: 'waitsForInterval', target: 'polling' } },
+            },
+          },
+        },
+        clock: {
+          initial: 'ticking',
+          states: { ticking: { after: { tick: { target: 'ticking', reenter: true, actions: 'lookAtClock' } } } },
+        },
+      },
+    },
+
+    stalled: { on: { ...ended, resume: goesOn } },
+
+    unauthorized: {
+      initial: 'waiting',
+      on: { ...ended, resume: goesOn },
+      states: {
+        waiting: { after: { keyCheck: 'checking' } },
+        checking: {
+          invoke: {
+            src: 'keyChanged',
+            input: ({ context }) => context,
+            onDone: [{ guard: ({ event }) => event.output, ...goesOn }, { target: 'waiting' }],
+          },
+        },
+      },
+    },
+
+    final: { on: ended },
+    failed: { on: ended },
+    limitReached: { on: ended },
+    rejected: { on: ended },
+    outcomeUnknown: {
+      on: {
+        ...ended,
+        answered: {
+          guard: { type: 'isThisAttempt', params: ({ event }) => event.step },
+          target: 'answered',
+          actions: { type: 'take', params: ({ event }) => event.step },
+        },
+      },
+    },
+    protocolError: { on: { ...ended, resume: { guard: 'hasJob', ...goesOn } } },
+
+    leaving: {
+      tags: 'busy',
+      invoke: {
+        src: 'leave',
+        input: ({ context }) => context,
+        onDone: { target: 'routing', actions: { type: 'take', params: ({ event }) => event.output } },
+      },
+    },
+    discarding: {
+      tags: 'busy',
+      invoke: {
+        src: 'discard',
+        input: ({ context }) => context,
+        onDone: { target: 'routing', actions: { type: 'take', params: ({ event }) => event.output } },
+      },
+    },
+  },
+})

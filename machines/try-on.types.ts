@@ -1,0 +1,75 @@
+import type { Outcome, Unusable } from '../src/outcome.ts'
+import type { Clock, UploadProgress } from '../src/ports.ts'
+import type { Problem } from '../src/problem.ts'
+import type { AttemptRecord } from '../src/record.ts'
+
+/** What the shopper agreed to send; the photo waits in the room under `photoId`. */
+export interface Consent {
+  photoId: string
+  customerEmail?: string | undefined
+  customKey?: string | undefined
+  moreLooksConsent?: boolean | undefined
+}
+
+export interface EmailForm {
+  email: string
+  name?: string | undefined
+}
+
+/** What a step did: the record that stands now (null: none), and whether storage holds it. */
+export interface Step {
+  record: AttemptRecord | null
+  durable: boolean
+  problem?: Problem | null
+}
+
+export interface TryOnInput {
+  clock: Clock
+  pollIntervalMs: number
+  deadlineMs: number
+  askVisitorFirst: boolean
+  /** An archived attempt can be followed, but nothing new is started in its place. */
+  archived: boolean
+}
+
+export interface TryOnContext extends TryOnInput {
+  /** The attempt as storage holds it, or should hold it where storage fails. */
+  record: AttemptRecord | null
+  durable: boolean
+  exclusive: boolean
+  problem: Problem | null
+  consent: Consent | null
+  /** The address that this page's shopper gave with the consent; never persisted. */
+  customerEmail: string | null
+  form: EmailForm | null
+  /** What stopped the preparation, until it is written down. */
+  stop: Unusable | null
+  emailNeeded: boolean
+  upload: UploadProgress | null
+  /** Epoch ms of the last look at the clock, for the estimated progress. */
+  now: number
+  /** Epoch ms from which the deadline counts: acceptance, or the shopper's word to go on. */
+  deadlineFrom: number
+  /** Epoch ms; null while nothing has to wait. */
+  waitingUntil: number | null
+  waitMs: number
+  /** Failures in a row, for the backoff. */
+  failures: number
+}
+
+export type TryOnEvent =
+  | { type: 'start' | 'retry'; consent: Consent }
+  | { type: 'submitEmail'; form: EmailForm }
+  | { type: 'resume' }
+  | { type: 'startOver' }
+  | { type: 'discard'; abandonPaidJob: boolean }
+  /** The answer to a submission that had been given up waiting for. */
+  | { type: 'answered'; step: Step }
+  /** The input of an intent was refused before it could change anything. */
+  | { type: 'refused'; problem: Problem }
+  | { type: 'uploaded'; progress: UploadProgress }
+  | { type: 'waiting'; until: number | null }
+  /** The page is visible, shown or online again. */
+  | { type: 'wake' }
+
+export type PollStep = Step & { outcome: Outcome<unknown> }

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { funnelType, generationModel, httpUrl } from 'fitting-room/contract'
+import * as z from 'zod'
+
+const text = z.string().min(1)
+const digits = z.string().regex(/^[1-9][0-9]*$/, 'digits without leading zeros')
+const count = z.int().min(0)
+
+/** What a variant forces, like a payment provider's test cards. */
+export const testOutcome = z.enum([
+  'jobError',
+  'slow',
+  'longPreview',
+  'answerLost',
+  'errorAfterAccepting',
+  'malformedAnswer',
+  'throttled',
+  'limitReached',
+  'emailRequired',
+  'keyRevoked',
+])
+export type TestOutcome = z.infer<typeof testOutcome>
+
+const variant = z.strictObject({
+  id: digits,
+  title: z.string(),
+  available: z.boolean().default(true),
+  test: testOutcome.optional(),
+})
+
+const product = z.strictObject({
+  id: digits,
+  title: z.string(),
+  /** A file beside the configuration or a URL; null: the product has no picture; left out: one is drawn. */
+  image: z.string().min(1).nullish(),
+  variants: z.array(variant).min(1),
+})
+
+const store = z
+  .strictObject({
+    id: text,
+    apiKey: text.regex(/^[\x21-\x7e]+$/, 'visible ASCII characters'),
+    integrations: z.strictObject({ sdk: z.boolean(), api: z.boolean() }),
+    storefront: z.strictObject({ apiUrl: httpUrl, publicToken: text }).nullable().default(null),
+    email: z.strictObject({ freeTryOns: count }).nullable().default(null),
+    tryOnCap: z
+      .strictObject({ max: count, windowSeconds: z.int().min(1), message: z.string() })
+      .nullable()
+      .default(null),
+    credits: count.nullable().default(null),
+    funnels: z.array(
+      z.strictObject({ id: z.int().min(1), funnelType, generationModel, productIds: z.array(digits) }),
+    ),
+    products: z.array(product),
+  })
+  .superRefine((value, context) => {
+    unique(value.funnels, ['funnels'], context)
+    unique(value.products, ['products'], context)
+    const known = new Set(value.products.map(({ id }) => id))
+    value.funnels.forEach(({ productIds }, at) =>
+      productIds.forEach((id, index) => {
+        if (known.has(id)) return
+        context.addIssue({ code: 'custom', message: 'no product has this ID', path: ['funnels', at, 'productIds', index] })
+      }),
+    )
+  })
+
+export const config = z
+  .strictObject({
+    stores: z.array(store).min(1),
+    generation: z
+      .strictObject({ previewAfterMs: count, readyAfterMs: count })
+      .refine(({ previewAfterMs, readyAfterMs }) => previewAfterMs <= readyAfterMs, {
+        message: 'must not be before previewAfterMs',
+        path: ['readyAfterMs'],
+      })
+      .default({ previewAfterMs: 1500, readyAfterMs: 3000 }),
+    /** Only these addresses' X-Forwarded-For is believed. */
+    trustedProxies: z.array(z.union([z.ipv4(), z.ipv6()])).default([]),
+  })
+  .superRefine((value, context) => {
+    unique(value.stores, ['stores'], context)
+    const keys = value.stores.map(({ apiKey }) => apiKey)
+    keys.forEach((key, at) => {
+      if (keys.indexOf(key) === at) return
+      context.addIssue({ code: 'custom', message: 'another store has this key', path: ['stores', at, 'apiKey'] })
+    })
+  })
+
+export type Config = z.infer<typeof config>
+export type ConfigInput = z.input<typeof config>
+export type StoreConfig = Config['stores'][number]
+export type ProductConfig = StoreConfig['products'][number]
+export type VariantConfig = ProductConfig['variants'][number]
+export type FunnelConfig = StoreConfig['funnels'][number]
+
+/** A configuration that can not be used; the message names the path of each wrong field. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+export function parseConfig(input: unknown): Config {
+  const read = config.safeParse(input)
+  if (read.success) return read.data
+  const lines = read.error.issues.map(({ path, message }) => `  ${pathOf(path)}: ${message}`)
+  throw new ConfigError(`the configuration is not valid:\n${lines.join('\n')}`)
+}
+
+/** Reads a configuration file; product images are taken relative to it. */
+export function loadConfig(file: string): Config {
+  let input: unknown
+  try {
+    input = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new ConfigError(`${file} can not be read as JSON: ${(error as Error).message}`)
+  }
+  const read = parseConfig(input)
+  for (const { products } of read.stores) {
+    for (const each of products) {
+      if (each.image && !isUrl(each.image)) each.image = resolve(dirname(file), each.image)
+    }
+  }
+  return read
+}
+
+export const isUrl = (image: string) => /^https?:\/\//i.test(image)
+
+const pathOf = (path: readonly PropertyKey[]) =>
+  path.map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`)).join('') || 'the file'
+
+function unique(items: readonly { id: string | number }[], path: PropertyKey[], context: z.RefinementCtx): void {
+  items.forEach(({ id }, at) => {
+    if (items.findIndex((other) => other.id === id) === at) return
+    context.addIssue({ code: 'custom', message: 'this ID is taken', path: [...path, at, 'id'] })
+  })
+}

@@ -1,0 +1,35 @@
+import { createAdaptorServer } from '@hono/node-server'
+import type { AddressInfo } from 'node:net'
+import { createService, type Service, type ServiceOptions } from './service.ts'
+
+export interface RunningServer {
+  url: string
+  service: Service
+  close(): Promise<void>
+}
+
+/** Serves on 127.0.0.1; port 0 takes a free one. Rejects when the port is taken. */
+export async function serve(options: Omit<ServiceOptions, 'publicUrl'>, port: number): Promise<RunningServer> {
+  let url = ''
+  const service = createService({ ...options, publicUrl: () => url })
+  const server = createAdaptorServer({
+    fetch: (request, { incoming }) => {
+      const { socket } = incoming
+      return service.fetch(request, { ip: socket.remoteAddress ?? '', drop: () => socket.destroy() })
+    },
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    service,
+    async close() {
+      if ('closeAllConnections' in server) server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await service.close()
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import type { TestOutcome } from './config.ts'
+import { ipLimit, ApiProblem, named } from './api-problem.ts'
+import type { Visitor } from './ports.ts'
+
+/** How long the IP throttling of a test variant lasts, in seconds. */
+const throttleSeconds = 3
+/** How much longer slow test jobs take, in ms. */
+const slowMs = 20_000
+
+/** What a test variant changes of a job's times, in ms after the usual ones. */
+export const delays: Partial<Record<TestOutcome, { preview: number; ready: number }>> = {
+  slow: { preview: slowMs, ready: slowMs },
+  longPreview: { preview: 0, ready: slowMs },
+}
+
+/** How the answer to an accepted submission is spoiled. */
+export type Spoil = 'lost' | 'error' | 'malformed'
+export const spoils: Partial<Record<TestOutcome, Spoil>> = {
+  answerLost: 'lost',
+  errorAfterAccepting: 'error',
+  malformedAnswer: 'malformed',
+}
+
+/** Refusals that test variants force; throttling and the revoked key pass at every second try of a visitor. */
+export function createForcedRefusals() {
+  const refusedOnce = new Set<string>()
+  return (outcome: TestOutcome | undefined, visitor: Visitor, variantId: string): ApiProblem | null => {
+    if (outcome === 'limitReached') return named('tryOnLimitReached', 'You have tried on a lot today. Come back tomorrow!')
+    if (outcome === 'emailRequired') return visitor.email === null ? named('emailRequired') : null
+    if (outcome !== 'throttled' && outcome !== 'keyRevoked') return null
+    const name = JSON.stringify([visitor.storeId, visitor.id, variantId])
+    if (refusedOnce.delete(name)) return null
+    refusedOnce.add(name)
+    return outcome === 'throttled' ? ipLimit(throttleSeconds) : new ApiProblem(401, { error: 'Unauthorized' })
+  }
+}

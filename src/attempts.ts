@@ -1,0 +1,157 @@
+import type { Step } from '../machines/try-on.types.ts'
+import { mayBePaid, mayBeRunning } from '../machines/paid.ts'
+import type { Journal, Kept } from './journal.ts'
+import type { Keys } from './keys.ts'
+import type { Clock } from './ports.ts'
+import { consentLifetimeMs, readRecord, step, type AttemptRecord } from './record.ts'
+
+/**
+ * The durable side of one try-on: which attempt is current, written by compare-on-attempt, so that an answer that
+ * comes late or a page that slept never overwrites another attempt. A step whose record is null found another one.
+ */
+export interface Attempts {
+  restore(): Promise<Step & { exclusive: boolean }>
+  /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
+  begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Step>
+  /** The claim that stands before the POST leaves; `durable` says whether the consent is on disk. */
+  claim(consented: AttemptRecord, durable: boolean): Promise<Step>
+  write(record: AttemptRecord): Promise<Step>
+  /** As `write`; a job that belongs to an attempt that was left goes to the archive. */
+  writeAnswer(record: AttemptRecord): Promise<Step>
+  /** Takes the record away, into the archive if `archive`; resolves with whether storage has done so. */
+  leave(record: AttemptRecord, archive: boolean): Promise<boolean>
+  /** Takes the record away for good; `raise` also refuses its late answers. */
+  forget(record: AttemptRecord, raise: boolean): Promise<void>
+}
+
+export interface AttemptsParts {
+  journal: Journal
+  clock: Clock
+  keys: Keys
+  epoch: Epoch
+  /** The record's key; `slot` counts past records that must be left alone. */
+  keyAt: (slot: number) => string
+  list: (key: string) => Promise<unknown>
+  retentionMs: number
+  exclusive: boolean
+}
+
+/** A number in storage that grows when something is wiped: writes of an older epoch are not made. */
+export interface Epoch {
+  read(): Promise<number>
+  raise(): Promise<void>
+}
+
+/** How many unreadable records a try-on steps past. */
+const slots = 10
+
+export function createAttempts(parts: AttemptsParts): Attempts {
+  const { journal, clock, keys, keyAt, list, epoch } = parts
+  let key = keyAt(0)
+  /** The epoch in which each attempt of this page was begun or restored. */
+  const born = new Map<string, number>()
+
+  const at = (stored: unknown) => readRecord(stored, clock.now())
+  const isSame = (stored: unknown, attemptId: string | undefined, phase?: AttemptRecord['phase']) => {
+    const found = at(stored)
+    if (found === null || found === 'unreadable' || found.attemptId !== attemptId) return false
+    return phase === undefined || found.phase === phase
+  }
+  const stepOf = (record: AttemptRecord, kept: Kept): Step =>
+    kept === 'unchanged' ? { record: null, durable: true } : { record, durable: kept === 'durable' }
+
+  async function keep(record: AttemptRecord, from: (stored: unknown) => boolean): Promise<Kept> {
+    const kept = await journal.update(key, (old) => (from(old) ? record : undefined))
+    if (kept !== 'unchanged' || !(await lostByStorage(record))) return kept
+    return journal.update(key, (old) => (old === undefined ? record : undefined))
+  }
+
+  /** The record is gone, but nobody has wiped anything since this attempt was born. */
+  async function lostByStorage(record: AttemptRecord): Promise<boolean> {
+    const stored = await journal.read(key).catch(() => null)
+    return stored === undefined && isOfThisEpoch(record)
+  }
+
+  async function isOfThisEpoch({ attemptId }: AttemptRecord): Promise<boolean> {
+    return (await epoch.read()) === born.get(attemptId)
+  }
+
+  async function archive(record: AttemptRecord): Promise<void> {
+    const archived = keys.attempt(record.attemptId)
+    await list(archived)
+    await journal.update(archived, () => record)
+  }
+
+  async function write(record: AttemptRecord): Promise<Step> {
+    return stepOf(record, await keep(record, (old) => isSame(old, record.attemptId)))
+  }
+
+  /** The first slot that may be used, and what stands there; unreadable records are left as they are. */
+  async function find(): Promise<{ record: AttemptRecord | null; skipped: boolean }> {
+    for (let slot = 0; slot < slots; slot++) {
+      key = keyAt(slot)
+      const record = at(await journal.read(key))
+      if (record !== 'unreadable') return { record, skipped: slot > 0 }
+    }
+    return { record: null, skipped: true }
+  }
+
+  async function remove(record: AttemptRecord): Promise<boolean> {
+    return (await journal.update(key, (old) => (isSame(old, record.attemptId) ? null : undefined))) !== 'memory'
+  }
+
+  return {
+    async restore() {
+      const { exclusive } = parts
+      const found = await find().catch(() => null)
+      if (found === null) return { record: null, durable: false, exclusive, problem: { kind: 'storageUnreadable' } }
+      const { record, skipped } = found
+      if (record !== null) born.set(record.attemptId, await epoch.read())
+      const problem = skipped ? ({ kind: 'recordUnreadable' } as const) : null
+      const age = record === null ? 0 : clock.now() - record.savedAt
+      if (record?.phase === 'consented' && age > consentLifetimeMs) {
+        await remove(record)
+        return { record: null, durable: true, exclusive, problem: { kind: 'consentExpired' } }
+      }
+      // a job that may still be running is polled once more before its record expires
+      if (record !== null && age > parts.retentionMs && !(record.job && mayBeRunning(record))) {
+        await remove(record)
+        return { record: null, durable: true, exclusive, problem }
+      }
+      return { record, durable: true, exclusive, problem }
+    },
+
+    async begin(record, previous) {
+      born.set(record.attemptId, await epoch.read())
+      await list(key)
+      if (previous !== null && mayBePaid(previous)) await archive(previous)
+      const free = (old: unknown) => old === undefined || isSame(old, previous?.attemptId)
+      return stepOf(record, await journal.update(key, (old) => (free(old) ? record : undefined)))
+    },
+
+    async claim(consented, durable) {
+      const claimed = step(consented, clock.now(), { phase: 'claimed' })
+      const kept = await keep(claimed, (old) => isSame(old, consented.attemptId, consented.phase))
+      if (kept !== 'memory' || !durable || (await remove(consented))) return stepOf(claimed, kept)
+      return { record: step(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } }), durable: false }
+    },
+
+    write,
+
+    async writeAnswer(record) {
+      const written = await write(record)
+      if (written.record === null && record.job !== undefined && (await isOfThisEpoch(record))) await archive(record)
+      return written
+    },
+
+    async leave(record, toArchive) {
+      if (toArchive) await archive(record)
+      return remove(record)
+    },
+
+    async forget(record, raise) {
+      if (raise) await epoch.raise()
+      await remove(record)
+    },
+  }
+}

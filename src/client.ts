@@ -1,0 +1,246 @@
+import { createFetch } from 'ofetch'
+import * as z from 'zod/mini'
+import { systemClock, withinLimit } from './clock.ts'
+import { endpoints, keyHeader, type DataOf, type Operation } from './contract/endpoints.ts'
+import { httpUrl, type GenerationRequest, type RegisterRequest, type UploadRequest } from './contract/resources.ts'
+import { createGate, type Gate } from './gate.ts'
+import { columnOf, outcomeOf, type Exchange, type Outcome } from './outcome.ts'
+import type { Clock, Fetch, MaybePromise, PutPhoto, StoredPhoto, UploadProgress } from './ports.ts'
+import { putPhoto as defaultPutPhoto } from './put-photo.ts'
+
+export interface ClientOptions {
+  /** The installation's `{base_url}`, http(s); a function is read for every request. */
+  baseUrl: string | (() => string)
+  /** The store's SDK key; a function is read for every request. It goes to the API's origin only (spec §5). */
+  apiKey: string | (() => MaybePromise<string>)
+  /** In place of the platform's fetch; with it no failure is provably "not sent". */
+  fetch?: Fetch | undefined
+  putPhoto?: PutPhoto | undefined
+  clock?: Clock | undefined
+  gate?: Gate | undefined
+  /** Time limits in ms. */
+  timing?: Partial<ClientTiming> | undefined
+}
+
+/** Time limits of single requests, in ms. */
+export interface ClientTiming {
+  requestTimeoutMs: number
+  submitTimeoutMs: number
+  uploadTimeoutMs: number
+}
+
+export const clientTiming: ClientTiming = { requestTimeoutMs: 10_000, submitTimeoutMs: 60_000, uploadTimeoutMs: 120_000 }
+
+export interface RequestOptions {
+  signal?: AbortSignal
+}
+
+export interface SubmitOptions extends RequestOptions {
+  /** An answer that came after the time limit or the abort: a POST that is out is never taken back. */
+  onLateAnswer?: (outcome: Outcome<DataOf<'createGeneration'>>) => void
+}
+
+export interface UploadOptions extends RequestOptions {
+  onProgress?: (progress: UploadProgress) => void
+}
+
+/** The seven operations of spec §4 and the photo's PUT. Nothing is retried; every call resolves with an outcome. */
+export interface Client {
+  getContext(options?: RequestOptions): Promise<Outcome<DataOf<'getContext'>>>
+  getFunnel(funnelIds: readonly number[], options?: RequestOptions): Promise<Outcome<DataOf<'getFunnel'>>>
+  createUpload(request: UploadRequest, options?: RequestOptions): Promise<Outcome<DataOf<'createUpload'>>>
+  putPhoto(uploadUrl: string, photo: StoredPhoto, options?: UploadOptions): Promise<Outcome<null>>
+  getRequestsLeft(visitor?: VisitorQuery, options?: RequestOptions): Promise<Outcome<DataOf<'getRequestsLeft'>>>
+  registerCustomer(request: RegisterRequest, options?: RequestOptions): Promise<Outcome<DataOf<'registerCustomer'>>>
+  createGeneration(request: GenerationRequest, options?: SubmitOptions): Promise<Outcome<DataOf<'createGeneration'>>>
+  getGeneration(jobId: string, visitor?: VisitorQuery, options?: RequestOptions): Promise<Outcome<DataOf<'getGeneration'>>>
+  /** The base URL as it is now, without a trailing slash. */
+  baseUrl(): string
+  /** The key as it is now; rejects when it can not be read in time or can not be a key. */
+  apiKey(): Promise<string>
+}
+
+export interface VisitorQuery {
+  uniqueUserId?: string | undefined
+}
+
+interface Parts {
+  params?: Record<string, string>
+  query?: Record<string, string | undefined>
+  body?: object
+}
+
+export function createClient(options: ClientOptions): Client {
+  const clock = options.clock ?? systemClock
+  const gate = options.gate ?? createGate(clock)
+  const timing = { ...clientTiming, ...options.timing }
+  const put = options.putPhoto ?? defaultPutPhoto
+  const provable = options.fetch === undefined
+  const api = createFetch({ fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)) })
+
+  const baseUrl = () => {
+    const url = typeof options.baseUrl === 'function' ? options.baseUrl() : options.baseUrl
+    return httpUrl.parse(url).replace(/\/+$/, '')
+  }
+
+  const validUrl = () => {
+    try {
+      return baseUrl() !== ''
+    } catch {
+      return false
+    }
+  }
+
+  const apiKey = async () => {
+    const given = typeof options.apiKey === 'function' ? options.apiKey() : options.apiKey
+    const key = await withinLimit(clock, timing.requestTimeoutMs, Promise.resolve(given))
+    return sendableKey.parse(key)
+  }
+
+  /** One request on the wire, read to its end. */
+  async function exchange(operation: Operation, parts: Parts, key: string, signal: AbortSignal): Promise<Exchange> {
+    const address = addressOf(baseUrl(), operation, parts)
+    try {
+      const answer = await api.raw(address, {
+        method: endpoints[operation].method,
+        headers: { [keyHeader]: key },
+        ...(parts.body && { body: parts.body }),
+        responseType: 'text',
+        ignoreResponseError: true,
+        retry: 0,
+        redirect: 'error',
+        cache: 'no-store',
+        credentials: 'omit',
+        signal,
+      })
+      const retryAfter = answer.headers.get('Retry-After')
+      return { came: 'answer', status: answer.status, body: parsed(answer._data ?? ''), retryAfter }
+    } catch (error) {
+      if (provable && neverConnected(error)) return { came: 'notSent', why: 'unreachable' }
+      return { came: 'nothing', why: 'lost' }
+    }
+  }
+
+  async function request<O extends Operation>(
+    operation: O,
+    parts: Parts,
+    { signal, onLateAnswer }: SubmitOptions = {},
+  ): Promise<Outcome<DataOf<O>>> {
+    const conclude = (came: Exchange) => {
+      const outcome = outcomeOf(operation, came, endpoints[operation].data as unknown as z.ZodMiniType<DataOf<O>>)
+      gate.learn(operation, outcome)
+      return outcome
+    }
+    const at = validUrl() ? firstMisfit(operation, parts) : 'baseUrl'
+    if (at !== null) return conclude({ came: 'notMade', why: 'invalid', at })
+    const key = await apiKey().catch(() => null)
+    if (key === null) return conclude({ came: 'notMade', why: 'noKey' })
+    if (offline()) return conclude({ came: 'notSent', why: 'offline' })
+    if (signal?.aborted) return conclude({ came: 'nothing', why: 'aborted' })
+    const waitMs = gate.ask(operation)
+    if (waitMs > 0) return conclude({ came: 'held', waitMs })
+
+    if (columnOf(operation) !== 'submission') {
+      return conclude(await bounded(timing.requestTimeoutMs, signal, (own) => exchange(operation, parts, key, own)))
+    }
+    const unstoppable = new AbortController().signal
+    const answer = exchange(operation, parts, key, unstoppable).then(conclude)
+    let late = false
+    void answer.then((outcome) => late && onLateAnswer?.(outcome as Outcome<DataOf<'createGeneration'>>))
+    const ended = await bounded<Exchange | Outcome<DataOf<O>>>(timing.submitTimeoutMs, signal, () => answer)
+    late = 'came' in ended
+    return 'came' in ended ? conclude(ended) : ended
+  }
+
+  /** `work`, or what ended it: the time limit or the caller's signal, both of which also abort `own`. */
+  async function bounded<T>(ms: number, signal: AbortSignal | undefined, work: (own: AbortSignal) => Promise<T>) {
+    const own = new AbortController()
+    return new Promise<T | Exchange>((resolve, reject) => {
+      const stop = (why: 'timeout' | 'aborted') => {
+        resolve({ came: 'nothing', why })
+        own.abort()
+      }
+      const aborted = () => stop('aborted')
+      const timer = clock.setTimeout(() => stop('timeout'), ms)
+      signal?.addEventListener('abort', aborted, { once: true })
+      void work(own.signal)
+        .then(resolve, reject)
+        .finally(() => {
+          clock.clearTimeout(timer)
+          signal?.removeEventListener('abort', aborted)
+        })
+    }) as Promise<T>
+  }
+
+  return {
+    baseUrl,
+    apiKey,
+    getContext: (given) => request('getContext', {}, given),
+    getFunnel: (funnelIds, given) => request('getFunnel', { query: { funnelIds: funnelIds.join(',') } }, given),
+    createUpload: (body, given) => request('createUpload', { body }, given),
+    getRequestsLeft: (visitor, given) => request('getRequestsLeft', { query: { ...visitor } }, given),
+    registerCustomer: (body, given) => request('registerCustomer', { body }, given),
+    createGeneration: (body, given) => request('createGeneration', { body }, given),
+    getGeneration: (jobId, visitor, given) =>
+      request('getGeneration', { params: { jobId }, query: { ...visitor } }, given),
+    async putPhoto(uploadUrl, photo, { signal, onProgress } = {}) {
+      const came = await bounded<Exchange>(timing.uploadTimeoutMs, signal, async (own) => {
+        if (!httpUrl.safeParse(uploadUrl).success) return { came: 'notMade', why: 'invalid', at: 'uploadUrl' }
+        if (offline()) return { came: 'notSent', why: 'offline' }
+        try {
+          const status = await put(uploadUrl, photo, { signal: own, ...(onProgress && { onProgress }) })
+          const taken = status >= 200 && status < 300
+          return { came: 'answer', status: taken ? 200 : status, body: taken ? { data: null } : undefined, retryAfter: null }
+        } catch {
+          return { came: 'nothing', why: 'lost' }
+        }
+      })
+      return outcomeOf('putPhoto', came, z.null())
+    },
+  }
+}
+
+/** A key that a header can carry. */
+const sendableKey = z.string().check(z.regex(/^[\x21-\x7e]+$/))
+
+function addressOf(base: string, operation: Operation, { params = {}, query = {} }: Parts): string {
+  const path = endpoints[operation].path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  const url = new URL(base + path)
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
+  return url.href
+}
+
+/** The path of the first field that breaks the contract, so that nothing is sent only to be refused (spec §7, rule 1). */
+function firstMisfit(operation: Operation, { params = {}, query = {}, body }: Parts): string | null {
+  const { params: ofPath, query: ofQuery, body: ofBody } = endpoints[operation]
+  const checks: [z.ZodMiniType, unknown][] = [
+    [ofPath, params],
+    [ofQuery, query],
+    [ofBody ?? z.undefined(), body],
+  ]
+  for (const [schema, value] of checks) {
+    const read = schema.safeParse(value)
+    if (!read.success) return read.error.issues[0]?.path.join('.') ?? ''
+  }
+  return null
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    return undefined
+  }
+}
+
+const offline = () => typeof navigator !== 'undefined' && navigator.onLine === false
+
+const connectFailures = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
+
+/** Node's own fetch names the failures in which no connection was ever made. */
+function neverConnected(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && connectFailures.has(String(at.code))) return true
+  }
+  return false
+}

@@ -1,0 +1,103 @@
+import * as z from 'zod/mini'
+import { funnelIds, jobId } from './ids.ts'
+import {
+  funnel,
+  generationRequest,
+  generationStarted,
+  polledJob,
+  registeredVisitor,
+  registerRequest,
+  storefrontContext,
+  uniqueUserId,
+  uploadRequest,
+  uploadTarget,
+  visitorStatus,
+} from './resources.ts'
+
+/** The header that carries the store's key on every request but OPTIONS (spec §5). */
+export const keyHeader = 'X-Service-SDK-Key'
+
+const nothing = z.object({})
+const visitor = z.object({ uniqueUserId: z.optional(uniqueUserId) })
+
+/**
+ * The seven operations: what each takes, what its 200 holds in `data`, every status that spec §4 lists for it,
+ * and the highest shared count per 60 s that it still accepts (spec §8).
+ */
+export const endpoints = {
+  getContext: {
+    method: 'GET',
+    path: '/context',
+    params: nothing,
+    query: nothing,
+    body: null,
+    data: storefrontContext,
+    statuses: [200, 401, 403, 405, 429, 500],
+    threshold: 120,
+  },
+  getFunnel: {
+    method: 'GET',
+    path: '/funnel',
+    params: nothing,
+    query: z.object({ funnelIds }),
+    body: null,
+    data: funnel,
+    statuses: [200, 400, 401, 404, 405, 429, 500],
+    threshold: 120,
+  },
+  createUpload: {
+    method: 'POST',
+    path: '/uploads',
+    params: nothing,
+    query: nothing,
+    body: uploadRequest,
+    data: uploadTarget,
+    statuses: [200, 400, 401, 405, 429, 500],
+    threshold: 120,
+  },
+  getRequestsLeft: {
+    method: 'GET',
+    path: '/requests-left',
+    params: nothing,
+    query: visitor,
+    body: null,
+    data: visitorStatus,
+    statuses: [200, 400, 401, 405, 429, 500],
+    threshold: 120,
+  },
+  registerCustomer: {
+    method: 'POST',
+    path: '/customer-register',
+    params: nothing,
+    query: nothing,
+    body: registerRequest,
+    data: registeredVisitor,
+    statuses: [200, 400, 401, 405, 429, 500],
+    threshold: 60,
+  },
+  createGeneration: {
+    method: 'POST',
+    path: '/generations',
+    params: nothing,
+    query: nothing,
+    body: generationRequest,
+    data: generationStarted,
+    statuses: [200, 400, 401, 403, 404, 405, 429, 500],
+    threshold: 120,
+  },
+  getGeneration: {
+    method: 'GET',
+    path: '/generations/{jobId}',
+    params: z.object({ jobId }),
+    query: visitor,
+    body: null,
+    data: polledJob,
+    statuses: [200, 400, 401, 404, 405, 429, 500],
+    threshold: 240,
+  },
+} as const
+
+export type Operation = keyof typeof endpoints
+
+/** What an operation's 200 holds in `data`. */
+export type DataOf<O extends Operation> = z.infer<(typeof endpoints)[O]['data']>

@@ -1,0 +1,5 @@
+export * from './endpoints.ts'
+export * from './errors.ts'
+export * from './ids.ts'
+export * from './limits.ts'
+export * from './resources.ts'

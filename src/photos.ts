@@ -1,0 +1,138 @@
+import { createAtom } from '@xstate/store'
+import * as z from 'zod/mini'
+import type { Client } from './client.ts'
+import { withinLimit } from './clock.ts'
+import { uploadExpiryMs } from './contract/limits.ts'
+import { httpUrl, type ImageType, type UploadTarget } from './contract/resources.ts'
+import type { Journal } from './journal.ts'
+import type { Keys } from './keys.ts'
+import type { Outcome } from './outcome.ts'
+import type { Clock, MaybePromise, PhotoStore, Readable, StoredPhoto, UploadProgress } from './ports.ts'
+import { newId } from './new-id.ts'
+import { readPhoto, type PhotoInput } from './photo-input.ts'
+import { TryOnError } from './problem.ts'
+
+/** The room's photo: the next try-on may use it again. `imageUrl` is null until it is uploaded. */
+export interface RoomPhoto {
+  id: string
+  imageUrl: string | null
+}
+
+export interface UploadTerms {
+  customKey?: string | undefined
+  onProgress: (progress: UploadProgress) => void
+}
+
+export interface Photos extends Readable<RoomPhoto | null> {
+  restore(): Promise<void>
+  /** Keeps a photo's bytes and makes it the room's; resolves with its ID. */
+  keep(input: PhotoInput): Promise<string>
+  /**
+   * One try to get the photo to where the service can fetch it. Called again after a failure it goes on with the same
+   * upload target until that expires. Rejects when the bytes are gone.
+   */
+  upload(photoId: string, terms: UploadTerms): Promise<Outcome<RoomPhoto>>
+  forget(): void
+}
+
+const saved = z.object({ id: z.string(), imageUrl: z.nullable(httpUrl) })
+
+/** How long the photo store may take, in ms. */
+const storeLimitMs = 5_000
+
+export interface PhotosParts {
+  client: Client
+  clock: Clock
+  journal: Journal
+  keys: Keys
+  store: PhotoStore
+  /** Lists a storage key before something is written there. */
+  list: (key: string) => Promise<unknown>
+}
+
+export function createPhotos({ client, clock, journal, keys, store, list }: PhotosParts): Photos {
+  const atom = createAtom<RoomPhoto | null>(null)
+  /** Bytes of this page's photos, which storage may have refused. */
+  const held = new Map<string, StoredPhoto>()
+  const uploaded = new Map<string, string>()
+  const targets = new Map<string, { target: UploadTarget; until: number }>()
+  const running = new Map<string, Promise<Outcome<RoomPhoto>>>()
+
+  /** A store that fails or hangs costs the reload its photo, never this page its upload. */
+  const tried = <T>(work: () => MaybePromise<T>): Promise<T | undefined> =>
+    withinLimit(clock, storeLimitMs, Promise.resolve().then(work)).catch(() => undefined)
+
+  async function show(photo: RoomPhoto): Promise<void> {
+    atom.set(photo)
+    await journal.update(keys.photo, () => ({ ...photo, savedAt: clock.now() }))
+  }
+
+  async function bytesOf(photoId: string): Promise<StoredPhoto> {
+    const photo = held.get(photoId) ?? (await tried(() => store.get(keys.photoBytes(photoId))))
+    if (!photo) throw new TryOnError({ kind: 'photo', reason: 'missing' })
+    return photo
+  }
+
+  async function targetFor(photoId: string, photo: StoredPhoto, customKey: string | undefined) {
+    const known = targets.get(photoId)
+    if (known && clock.monotonic() < known.until) return { kind: 'accepted', data: known.target } as const
+    const until = clock.monotonic() + uploadExpiryMs
+    const outcome = await client.createUpload({ contentType: photo.type as ImageType, ...(customKey && { customKey }) })
+    if (outcome.kind === 'accepted') targets.set(photoId, { target: outcome.data, until })
+    return outcome
+  }
+
+  async function uploadNow(photoId: string, { customKey, onProgress }: UploadTerms): Promise<Outcome<RoomPhoto>> {
+    const known = uploaded.get(photoId)
+    if (known !== undefined) return { kind: 'accepted', data: { id: photoId, imageUrl: known } }
+    const photo = await bytesOf(photoId)
+    const target = await targetFor(photoId, photo, customKey)
+    if (target.kind !== 'accepted') return target
+    const { uploadUrl, imageUrl } = target.data
+    const put = await client.putPhoto(uploadUrl, photo, { onProgress })
+    if (put.kind === 'rejected') targets.delete(photoId)
+    if (put.kind !== 'accepted') return put
+    uploaded.set(photoId, imageUrl)
+    if (atom.get()?.id === photoId) await show({ id: photoId, imageUrl })
+    held.delete(photoId)
+    targets.delete(photoId)
+    await tried(() => store.remove(keys.photoBytes(photoId)))
+    return { kind: 'accepted', data: { id: photoId, imageUrl } }
+  }
+
+  return {
+    get: () => atom.get(),
+    subscribe: (onChange) => atom.subscribe(onChange),
+    async restore() {
+      const read = saved.safeParse(await journal.read(keys.photo).catch(() => undefined))
+      if (!read.success) return
+      if (read.data.imageUrl !== null) uploaded.set(read.data.id, read.data.imageUrl)
+      atom.set(read.data)
+    },
+    async keep(input) {
+      const photo = await readPhoto(input)
+      const id = newId()
+      if ('imageUrl' in photo) {
+        uploaded.set(id, photo.imageUrl)
+        await show({ id, imageUrl: photo.imageUrl })
+        return id
+      }
+      held.set(id, photo)
+      await list(keys.photoBytes(id))
+      await tried(() => store.set(keys.photoBytes(id), photo))
+      await show({ id, imageUrl: null })
+      return id
+    },
+    upload(photoId, terms) {
+      const known = running.get(photoId)
+      if (known) return known
+      const upload = uploadNow(photoId, terms).finally(() => running.delete(photoId))
+      running.set(photoId, upload)
+      return upload
+    },
+    forget() {
+      atom.set(null)
+      for (const known of [held, uploaded, targets]) known.clear()
+    },
+  }
+}

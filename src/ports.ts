@@ -1,0 +1,62 @@
+/** A value now, or a promise of it. */
+export type MaybePromise<T> = T | PromiseLike<T>
+
+/**
+ * Where records are kept: the async key-value shape that localStorage, localForage, unstorage and AsyncStorage share.
+ * Every value is the text of one JSON object; keys are `[A-Za-z0-9._-]` parts joined by `:`.
+ */
+export interface FlowStorage {
+  /** The stored text; stores that hand back the parsed object are understood too. */
+  getItem(key: string): MaybePromise<unknown>
+  setItem(key: string, value: string): MaybePromise<unknown>
+  removeItem(key: string): MaybePromise<unknown>
+  /** One atomic read-modify-write; null removes. Without it two pages can not be kept from claiming at once. */
+  update?(key: string, change: (old: string | null) => string | null): MaybePromise<unknown>
+  /** False for a storage that a reload empties. */
+  readonly durable?: boolean
+  /** Where photos wait that are kept beside these records; without it they wait in memory. */
+  readonly photos?: PhotoStore
+}
+
+/** A photo's raw bytes and their image type. */
+export interface StoredPhoto {
+  bytes: ArrayBuffer
+  type: string
+}
+
+/** Where a photo's bytes wait until the upload is done. */
+export interface PhotoStore {
+  get(key: string): MaybePromise<StoredPhoto | undefined>
+  set(key: string, photo: StoredPhoto): MaybePromise<unknown>
+  remove(key: string): MaybePromise<unknown>
+}
+
+/** Bytes sent of all bytes. */
+export interface UploadProgress {
+  sent: number
+  total: number
+}
+
+export interface PutOptions {
+  signal: AbortSignal
+  onProgress?: (progress: UploadProgress) => void
+}
+
+/** PUTs raw bytes to a signed target and resolves with the HTTP status; rejects when no answer came. */
+export type PutPhoto = (uploadUrl: string, photo: StoredPhoto, options: PutOptions) => Promise<number>
+
+/** Time: `now` is epoch ms, `monotonic` is ms that never run backwards; timers take ms. */
+export interface Clock {
+  now(): number
+  monotonic(): number
+  setTimeout(run: (...args: any[]) => void, ms: number): unknown
+  clearTimeout(timer: any): void
+}
+
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+
+/** Anything with a current value and changes: try-ons and the room's shared stores. */
+export interface Readable<T> {
+  get(): T
+  subscribe(onChange: (value: T) => void): { unsubscribe(): void }
+}

@@ -1,0 +1,40 @@
+import type { PutPhoto } from './ports.ts'
+
+/** The browser's PUT: only XMLHttpRequest tells how many bytes have gone. */
+const putByXhr: PutPhoto = (uploadUrl, photo, { signal, onProgress }) =>
+  new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    const failed = () => reject(new TypeError('the photo could not be sent'))
+    request.open('PUT', uploadUrl)
+    request.setRequestHeader('Content-Type', photo.type)
+    if (onProgress) {
+      request.upload.onprogress = ({ loaded, total }) => onProgress({ sent: loaded, total })
+    }
+    request.onload = () => resolve(request.status)
+    request.onerror = failed
+    request.onabort = failed
+    signal.addEventListener('abort', () => request.abort(), { once: true })
+    request.send(photo.bytes)
+  })
+
+/** The PUT of every other platform; it tells of the start and the end only. */
+const putByFetch: PutPhoto = async (uploadUrl, photo, { signal, onProgress }) => {
+  const total = photo.bytes.byteLength
+  onProgress?.({ sent: 0, total })
+  const answer = await fetch(uploadUrl, {
+    method: 'PUT',
+    headers: { 'Content-Type': photo.type },
+    body: photo.bytes,
+    redirect: 'error',
+    credentials: 'omit',
+    cache: 'no-store',
+    signal,
+  })
+  await answer.arrayBuffer()
+  onProgress?.({ sent: total, total })
+  return answer.status
+}
+
+/** The photo's PUT, without the key, which is not the upload target's business (spec §5, rule 9). */
+export const putPhoto: PutPhoto = (uploadUrl, photo, options) =>
+  (typeof XMLHttpRequest === 'undefined' ? putByFetch : putByXhr)(uploadUrl, photo, options)

@@ -1,0 +1,113 @@
+import * as z from 'zod/mini'
+import { mayBeRunning } from '../machines/paid.ts'
+import type { Epoch } from './attempts.ts'
+import type { Journal } from './journal.ts'
+import type { Keys } from './keys.ts'
+import type { Clock, PhotoStore } from './ports.ts'
+import { readRecord, type AttemptRecord, type Phase } from './record.ts'
+import type { TryOn } from './try-on.ts'
+
+/** One attempt that storage holds. Times are epoch ms. */
+export interface ListedAttempt {
+  attemptId: string
+  productId: string
+  variantId: string
+  phase: Phase
+  jobId: string | null
+  startedAt: number
+  savedAt: number
+  /** False for the attempt that its try-on shows. */
+  archived: boolean
+  /** The try-on that follows this attempt: `resume()` there goes on with the same job where one is known. */
+  open(): TryOn
+}
+
+interface StoredAttempt {
+  key: string
+  record: AttemptRecord
+  archived: boolean
+}
+
+/** What a room has in storage, which can not be enumerated: an entry is written before what it names. */
+export interface Register {
+  list(key: string): Promise<unknown>
+  epoch: Epoch
+  attempts(open: (stored: StoredAttempt) => TryOn): Promise<ListedAttempt[]>
+  /** Removes everything of the room and raises the epoch; resolves with whether all of it went. */
+  wipe(): Promise<boolean>
+}
+
+export interface RegisterParts {
+  journal: Journal
+  keys: Keys
+  store: PhotoStore
+  clock: Clock
+  retentionMs: number
+}
+
+const indexed = z.object({ keys: z.array(z.string()) })
+const epochs = z.object({ epoch: z.int() })
+
+export function createRegister({ journal, keys, store, clock, retentionMs }: RegisterParts): Register {
+  const listed = new Set<string>()
+
+  const keysIn = (stored: unknown) => indexed.safeParse(stored).data?.keys ?? []
+  const write = (change: (old: string[]) => string[]) =>
+    journal.update(keys.index, (old) => ({ version: 1, savedAt: clock.now(), keys: change(keysIn(old)) }))
+
+  async function list(key: string): Promise<void> {
+    if (listed.has(key)) return
+    const kept = await write((old) => (old.includes(key) ? old : [...old, key]))
+    if (kept === 'durable') listed.add(key)
+  }
+
+  const numberIn = (stored: unknown) => epochs.safeParse(stored).data?.epoch ?? 0
+  const epoch: Epoch = {
+    read: async () => numberIn(await journal.read(keys.epoch).catch(() => undefined)),
+    raise: async () => {
+      await journal.update(keys.epoch, (old) => ({ epoch: numberIn(old) + 1, savedAt: clock.now() }))
+    },
+  }
+
+  async function stored(): Promise<StoredAttempt[]> {
+    const all = keysIn(await journal.read(keys.index).catch(() => undefined))
+    const read = await Promise.all(
+      all.map(async (key) => {
+        const record = readRecord(await journal.read(key).catch(() => undefined), clock.now())
+        return record === null || record === 'unreadable' ? null : { key, record, archived: key === keys.attempt(record.attemptId) }
+      }),
+    )
+    return read.filter((found) => found !== null)
+  }
+
+  return {
+    list,
+    epoch,
+    async attempts(open) {
+      const all = (await stored()).sort((a, b) => b.record.startedAt - a.record.startedAt)
+      const expired = all.filter(({ record }) => clock.now() - record.savedAt > retentionMs && !mayBeRunning(record))
+      await Promise.all(expired.map(({ key }) => journal.update(key, () => null)))
+      return all.filter((each) => !expired.includes(each)).map((each) => listing(each, () => open(each)))
+    },
+    async wipe() {
+      await epoch.raise()
+      const all = keysIn(await journal.read(keys.index).catch(() => undefined))
+      const gone = await Promise.all(
+        [...all, keys.visitor, keys.photo].map(async (key) => {
+          await Promise.resolve()
+            .then(() => store.remove(key))
+            .catch(() => undefined)
+          return (await journal.update(key, () => null)) !== 'memory'
+        }),
+      )
+      listed.clear()
+      await journal.update(keys.index, () => null)
+      return gone.every(Boolean)
+    },
+  }
+}
+
+function listing({ record, archived }: StoredAttempt, open: () => TryOn): ListedAttempt {
+  const { attemptId, productId, variantId, phase, startedAt, savedAt, job } = record
+  return { attemptId, productId, variantId, phase, startedAt, savedAt, archived, jobId: job?.jobId ?? null, open }
+}

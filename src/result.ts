@@ -1,0 +1,45 @@
+import type { TryOnResult, TryOnState, TryOnView } from '../machines/try-on.view.ts'
+import type { Readable } from './ports.ts'
+import { TryOnError } from './problem.ts'
+
+export interface ResultOptions {
+  /** Ends the wait, never the try-on. */
+  signal?: AbortSignal
+  /** Also rejects where a person is needed: at `needsEmail` and `unauthorized`. */
+  rejectOnInput?: boolean
+}
+
+const stops: readonly TryOnState[] = ['stalled', 'failed', 'outcomeUnknown', 'limitReached', 'rejected', 'protocolError']
+const inputs: readonly TryOnState[] = ['needsEmail', 'unauthorized']
+
+/** The end of a try-on as a promise, for headless use. */
+export function resultOf(
+  tryOn: Readable<TryOnView>,
+  { signal, rejectOnInput = false }: ResultOptions = {},
+): Promise<TryOnResult> {
+  return new Promise((resolve, reject) => {
+    let begun = false
+    const end = (finish: () => void) => {
+      subscription.unsubscribe()
+      signal?.removeEventListener('abort', abort)
+      finish()
+    }
+    const fail = (view: TryOnView, problem = view.problem) =>
+      end(() => reject(new TryOnError(problem ?? { kind: 'deadline' }, view.attempt?.jobId ?? null)))
+    const abort = () => fail(tryOn.get(), { kind: 'stopped', reason: 'aborted' })
+
+    const look = (view: TryOnView) => {
+      if (view.state === 'final') end(() => resolve(view.result))
+      else if (stops.includes(view.state) || (rejectOnInput && inputs.includes(view.state))) fail(view)
+      else if (view.state === 'idle' && (begun || view.problem)) {
+        fail(view, view.problem ?? { kind: 'stopped', reason: 'startedOver' })
+      }
+      begun ||= view.state !== 'idle' && view.state !== 'restoring'
+    }
+
+    const subscription = tryOn.subscribe(look)
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted) abort()
+    else look(tryOn.get())
+  })
+}

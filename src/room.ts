@@ -1,0 +1,173 @@
+import { storageChain } from '../adapters/storage/chain.ts'
+import { indexedDbStorage } from '../adapters/storage/indexed-db.ts'
+import { webStorage } from '../adapters/storage/local-storage.ts'
+import { memoryPhotos } from '../adapters/storage/memory.ts'
+import { createAttempts } from './attempts.ts'
+import { clientTiming, createClient, type Client, type ClientOptions, type ClientTiming } from './client.ts'
+import { systemClock } from './clock.ts'
+import { digitsOf, funnelId, productId, variantId, type StoreId } from './contract/ids.ts'
+import { pollIntervalMs } from './contract/limits.ts'
+import { createGate } from './gate.ts'
+import { createJournal } from './journal.ts'
+import { keysOf } from './keys.ts'
+import { createPhotos, type RoomPhoto } from './photos.ts'
+import type { Clock, FlowStorage, PhotoStore, Readable } from './ports.ts'
+import { TryOnError } from './problem.ts'
+import { createRegister, type ListedAttempt } from './register.ts'
+import { createTryOn, type RunningTryOn, type TryOn } from './try-on.ts'
+import type { Product } from './try-on.actors.ts'
+import { createVisitor, type Visitor } from './visitor.ts'
+
+/** All times in ms. */
+export interface RoomTiming extends ClientTiming {
+  pollIntervalMs: number
+  /** From acceptance; past it a try-on is `stalled`, not failed. */
+  deadlineMs: number
+}
+
+export interface FittingRoomOptions extends Omit<ClientOptions, 'gate' | 'timing'> {
+  /** Default: IndexedDB, else localStorage, else memory. */
+  storage?: FlowStorage
+  /** Default: the storage's own kind, else memory. */
+  photoStore?: PhotoStore
+  clock?: Clock
+  /** Parts two rooms on one page origin. */
+  namespace?: string
+  timing?: Partial<RoomTiming>
+  /** How long a record is kept after its last change, in ms. */
+  retentionMs?: number
+  /** A visitor ID that the application already has. */
+  uniqueUserId?: string
+  /** Asks GET /requests-left before a submission, so that the e-mail form comes first. */
+  askVisitorFirst?: boolean
+}
+
+/** One product variant, and the funnels to try it with in preferred order (spec §4, GET /funnel). */
+export interface TryOnProduct {
+  productId: StoreId
+  variantId: StoreId
+  funnelIds: readonly number[]
+}
+
+/** One page's or kiosk's runtime: one store's API, one visitor, one storage, many try-ons. */
+export interface FittingRoom {
+  /** The same product variant again is the same try-on; it resumes what storage holds. */
+  tryOn(product: TryOnProduct): TryOn
+  readonly visitor: Readable<Visitor>
+  /** The photo that `start()` without one takes. */
+  readonly photo: Readable<RoomPhoto | null>
+  /** All seven operations; their requests pass the room's gate. */
+  readonly client: Client
+  /** Every try-on and archived attempt, newest first. */
+  list(): Promise<ListedAttempt[]>
+  /** Resolves when storage has been read. */
+  readonly ready: Promise<void>
+  /** Wipes everything of this shopper; rejects with kind `storage` when something could not be wiped. */
+  reset(): Promise<void>
+  /** Stops timers; persisted work stays, and using the room again reopens it. */
+  close(): void
+}
+
+/** The composition root: picks the defaults and wires the parts. No I/O before the first use. */
+export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
+  const { clock = systemClock, namespace = 'default', retentionMs = 86_400_000 } = options
+  const timing: RoomTiming = { ...clientTiming, pollIntervalMs, deadlineMs: 180_000, ...options.timing }
+  const storage = options.storage ?? storageChain([indexedDbStorage(), webStorage()], clock)
+  const store = options.photoStore ?? storage.photos ?? memoryPhotos()
+  const client = createClient({ ...options, clock, timing, gate: createGate(clock) })
+  const home = homeOf(client)
+  const keys = keysOf(home, namespace, options.uniqueUserId)
+  const journal = createJournal(storage, clock)
+  const register = createRegister({ journal, keys, store, clock, retentionMs })
+  const visitor = createVisitor(journal, keys.visitor, clock.now, options.uniqueUserId)
+  const photos = createPhotos({ client, clock, journal, keys, store, list: register.list })
+  const refusedKey = { current: null }
+  const tryOns = new Map<string, RunningTryOn>()
+  let opened: Promise<void> | null = null
+  let stopListening = () => {}
+
+  function open(): Promise<void> {
+    return (opened ??= (async () => {
+      stopListening = onWake(() => tryOns.forEach((running) => running.wake()))
+      await Promise.all([visitor.restore(), photos.restore()])
+    })())
+  }
+
+  function running(name: string, product: Product, keyAt: (slot: number) => string, archived: boolean): TryOn {
+    const known = tryOns.get(name)
+    if (known) return known.tryOn
+    const exclusive = storage.update !== undefined
+    const attempts = createAttempts({ ...register, journal, clock, keys, keyAt, retentionMs, exclusive })
+    const { pollIntervalMs: every, deadlineMs } = timing
+    const input = { clock, pollIntervalMs: every, deadlineMs, askVisitorFirst: options.askVisitorFirst ?? false, archived }
+    const made = createTryOn({ client, home, clock, photos, visitor, attempts, product, refusedKey, input, open })
+    tryOns.set(name, made)
+    return made.tryOn
+  }
+
+  return {
+    client,
+    visitor: { get: visitor.get, subscribe: visitor.subscribe },
+    photo: { get: photos.get, subscribe: photos.subscribe },
+    get ready() {
+      return open()
+    },
+    tryOn(given) {
+      const product = checked(given)
+      const name = `${digitsOf(product.productId)}:${digitsOf(product.variantId)}`
+      return running(name, product, (slot) => keys.tryOn(product.productId, product.variantId, slot), false)
+    },
+    async list() {
+      await open()
+      return register.attempts(({ record, key, archived }) =>
+        archived
+          ? running(key, record, () => key, true)
+          : running(`${digitsOf(record.productId)}:${digitsOf(record.variantId)}`, record, () => key, false),
+      )
+    },
+    async reset() {
+      await open()
+      tryOns.forEach((each) => each.stop())
+      const wiped = await register.wipe()
+      visitor.forget()
+      photos.forget()
+      tryOns.forEach((each) => each.restart())
+      if (!wiped) throw new TryOnError({ kind: 'storage' })
+    },
+    close() {
+      stopListening()
+      tryOns.forEach((each) => each.stop())
+      opened = null
+    },
+  }
+}
+
+function homeOf(client: Client): string {
+  try {
+    return client.baseUrl()
+  } catch {
+    throw new TryOnError({ kind: 'input', at: 'baseUrl' })
+  }
+}
+
+function checked({ productId: product, variantId: variant, funnelIds }: TryOnProduct): Product {
+  if (!productId.safeParse(product).success) throw new TryOnError({ kind: 'input', at: 'productId' })
+  if (!variantId.safeParse(variant).success) throw new TryOnError({ kind: 'input', at: 'variantId' })
+  const valid = funnelIds.length > 0 && funnelIds.every((id) => funnelId.safeParse(id).success)
+  if (!valid) throw new TryOnError({ kind: 'input', at: 'funnelIds' })
+  return { productId: String(product), variantId: String(variant), funnelIds }
+}
+
+/** Timers of a hidden page run late or not at all, so its return is a reason to look at once. */
+function onWake(wake: () => void): () => void {
+  if (typeof window === 'undefined' || typeof document === 'undefined') return () => {}
+  const shown = () => document.visibilityState === 'visible' && wake()
+  document.addEventListener('visibilitychange', shown)
+  window.addEventListener('pageshow', wake)
+  window.addEventListener('online', wake)
+  return () => {
+    document.removeEventListener('visibilitychange', shown)
+    window.removeEventListener('pageshow', wake)
+    window.removeEventListener('online', wake)
+  }
+}

@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config'
+import { browserProject } from './browser/project.ts'
+
+const resolve = { conditions: ['fitting-room-source'] }
+const source = { resolve, ssr: { resolve } }
+const node = (name: string, include: string[], testTimeout = 10_000) => ({
+  ...source,
+  test: { name, include, testTimeout, hookTimeout: 60_000, environment: 'node' as const },
+})
+
+export default defineConfig({
+  root: new URL('..', import.meta.url).pathname,
+  test: {
+    projects: [
+      node('unit', ['test/*.test.ts', 'test/storage/*.test.ts']),
+      node('service', ['service/test/*.test.ts'], 30_000),
+      node('examples', ['examples/*/test/*.test.ts'], 120_000),
+      await browserProject(source),
+    ],
+  },
+})
