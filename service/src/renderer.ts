@@ -12,6 +12,8 @@ export class PhotoNotReadable extends Error {
 }
 
 const longestSide = 1280
+/** Smaller photos are enlarged, so that the garment has pixels to lie on. */
+const shortestSide = 256
 const previewWidth = 360
 const mostPixels = 60_000_000
 
@@ -60,10 +62,13 @@ const jpeg = (bytes: Uint8Array): Blob => ({ bytes: new Uint8Array(bytes), type:
 
 /** The photo the right way up, opaque and no larger than needed. */
 async function upright(photo: Uint8Array): Promise<{ data: Buffer; width: number; height: number }> {
-  const decoded = await decode(photo)
+  const decoded = (await decode(photo)).rotate()
+  const { width, height } = await decoded.metadata().catch(() => {
+    throw new PhotoNotReadable()
+  })
+  const side = Math.min(longestSide, Math.max(width, height, shortestSide))
   const { data, info } = await decoded
-    .rotate()
-    .resize({ width: longestSide, height: longestSide, fit: 'inside', withoutEnlargement: true })
+    .resize({ width: side, height: side, fit: 'inside' })
     .flatten({ background: '#fff' })
     .removeAlpha()
     .toColourspace('srgb')

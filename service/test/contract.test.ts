@@ -2,8 +2,8 @@ import { createService, memoryQueue, parseConfig, serve, type Queue } from '@fit
 import { contractSuite, suiteConfig } from './contract.suite.ts'
 
 function movableClock() {
-  let ahead = 0
-  return { now: () => Date.now() + ahead, advance: (ms: number) => void (ahead += ms) }
+  let now = Date.now()
+  return { now: () => now, advance: (ms: number) => void (now += ms) }
 }
 
 /** The memory queue, and a promise of all that it has handed out. */

@@ -1,1 +1,22 @@
-export const browserProject = async (source: object) => ({ ...source, test: { name: 'browser', include: ['test/browser/*.none'] } })
+import { playwright } from '@vitest/browser-playwright'
+import { chromiumLaunch } from './chromium.ts'
+
+/** The tests that run in a real browser. */
+export async function browserProject(source: object) {
+  return {
+    ...source,
+    optimizeDeps: { include: ['react', 'react-dom/client', 'vue', 'svelte/store', 'solid-js', 'idb-keyval', 'xstate', '@xstate/store', 'zod/mini', 'ofetch'] },
+    test: {
+      name: 'browser',
+      include: ['test/browser/*.test.{ts,tsx}'],
+      testTimeout: 20_000,
+      browser: {
+        enabled: true,
+        headless: true,
+        screenshotFailures: false,
+        provider: playwright({ launchOptions: await chromiumLaunch() }),
+        instances: [{ browser: 'chromium' as const }],
+      },
+    },
+  }
+}

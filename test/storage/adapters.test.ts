@@ -1,0 +1,55 @@
+import 'fake-indexeddb/auto'
+import { describe, expect, it } from 'vitest'
+import type { FlowStorage } from 'fitting-room'
+import { storageChain } from 'fitting-room/storage/chain'
+import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
+import { webStorage } from 'fitting-room/storage/local-storage'
+import { memoryStorage } from 'fitting-room/storage/memory'
+import { storageConformance } from './conformance.ts'
+import { mapArea } from './map-area.ts'
+
+const area = mapArea()
+storageConformance('memory', memoryStorage, { lasting: false })
+storageConformance('localStorage', () => webStorage(() => area))
+storageConformance('IndexedDB', () => indexedDbStorage('conformance'))
+storageConformance('the default chain', () => storageChain([indexedDbStorage('chain'), webStorage(() => area)]))
+
+describe('the chain', () => {
+  const failing = (): FlowStorage & Required<Pick<FlowStorage, 'update'>> => {
+    const fail = () => Promise.reject(new Error('refused'))
+    return { getItem: fail, setItem: fail, removeItem: fail, update: fail }
+  }
+  const at = (savedAt: number) => JSON.stringify({ savedAt })
+
+  it('goes to the next tier when one fails, and stays there', async () => {
+    const second = memoryStorage()
+    const chain = storageChain([failing(), second])
+    await chain.setItem('key', at(1))
+    expect(await second.getItem('key')).toBe(at(1))
+    expect(await chain.getItem('key')).toBe(at(1))
+  })
+
+  it('reads every tier and believes the newest', async () => {
+    const [first, second] = [memoryStorage(), memoryStorage()]
+    await first.setItem('key', at(1))
+    await second.setItem('key', at(2))
+    const chain = storageChain([first, second])
+    expect(await chain.getItem('key')).toBe(at(2))
+    let seen: string | null = null
+    await chain.update?.('key', (old) => ((seen = old), at(3)))
+    expect(seen).toBe(at(2))
+    expect(await first.getItem('key')).toBe(at(3))
+  })
+
+  it('removes from every tier', async () => {
+    const [first, second] = [memoryStorage(), memoryStorage()]
+    await second.setItem('key', at(2))
+    await storageChain([first, second]).removeItem('key')
+    expect(await second.getItem('key')).toBeNull()
+  })
+
+  it('rejects when no tier works', async () => {
+    await expect(storageChain([failing()]).getItem('key')).rejects.toThrow('refused')
+    await expect(async () => storageChain([failing()]).setItem('key', at(1))).rejects.toThrow('refused')
+  })
+})

@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs'
+import { createService, memoryQueue, parseConfig, type ConfigInput, type Queue } from '@fitting-room/service'
+import { createFittingRoom, type FittingRoom, type FittingRoomOptions, type FlowStorage, type TryOn, type TryOnView } from 'fitting-room'
+import { memoryStorage } from 'fitting-room/storage/memory'
+import { manualClock, type ManualClock } from './manual-clock.ts'
+
+export const person = new File([readFileSync(new URL('./person.png', import.meta.url))], 'person.png', { type: 'image/png' })
+export const product = { productId: '1001', variantId: '2001', funnelIds: [12] }
+
+export const worldConfig = {
+  stores: [
+    {
+      id: 'main',
+      apiKey: 'main-key',
+      integrations: { sdk: true, api: true },
+      storefront: { apiUrl: 'https://storefront.example/api', publicToken: 'public' },
+      email: { freeTryOns: 2 },
+      tryOnCap: { max: 5, windowSeconds: 3600, message: 'Come back tomorrow!' },
+      credits: 50,
+      funnels: [{ id: 12, funnelType: 'upper_body', generationModel: 'SERVICE_FAST', productIds: ['1001'] }],
+      products: [
+        {
+          id: '1001',
+          title: 'Tee',
+          variants: [
+            { id: '2001', title: 'M' },
+            { id: '2002', title: 'L' },
+            { id: '2003', title: 'fails', test: 'jobError' },
+            { id: '2009', title: 'email', test: 'emailRequired' },
+          ],
+        },
+      ],
+    },
+  ],
+  generation: { previewAfterMs: 4000, readyAfterMs: 8000 },
+} satisfies ConfigInput
+
+/** What happens to one exchange: `reach` hands the request to the service; an answer given without it never got there. */
+export type Fault = (reach: () => Promise<Response>, request: Request) => Promise<Response>
+
+export interface Sent {
+  method: string
+  path: string
+  body: any
+  headers: Headers
+}
+
+/** The real service in process, a clock that the test moves, and storage that outlives the rooms. */
+export interface World {
+  clock: ManualClock
+  storage: FlowStorage
+  /** Every request that left a room, in order. */
+  sent: Sent[]
+  count(method: string, path: string): number
+  /** Meets the next matching requests, one fault each, in order; the last one stays when `forever`. */
+  fault(method: string, path: string, faults: Fault[], forever?: boolean): void
+  /** The next matching request waits until the returned function lets it go on. */
+  hold(method: string, path: string, where?: 'before' | 'after'): { reached: Promise<void>; release: () => void }
+  /** A room as a page load makes it: everything but storage and service is new. */
+  room(options?: Partial<FittingRoomOptions>): FittingRoom
+  /** Lets time pass until the view is as wanted. */
+  until(tryOn: TryOn, wanted: TryOnView['state'] | ((view: TryOnView) => boolean)): Promise<TryOnView>
+  /** Lets everything happen that needs no time to pass. */
+  settle(): Promise<void>
+  apiKey: { current: string }
+  close(): Promise<void>
+}
+
+export function createWorld({ storage = memoryStorage(), config = worldConfig as ConfigInput } = {}): World {
+  const clock = manualClock()
+  const base = 'https://api.test'
+  const rooms: FittingRoom[] = []
+  const sent: Sent[] = []
+  const plans: { method: string; path: string; faults: Fault[]; forever: boolean }[] = []
+  const apiKey = { current: 'main-key' }
+  let busy = 0
+  const inner = memoryQueue()
+  const queue: Queue = {
+    ...inner,
+    push: (jobId) => (busy++, inner.push(jobId)),
+    run: (work) => inner.run((jobId) => work(jobId).finally(() => busy--)),
+  }
+  const service = createService({ config: parseConfig(config), publicUrl: base, clock, queue })
+
+  const matches = (plan: { method: string; path: string }, request: Request) =>
+    plan.method === request.method && new URL(request.url).pathname.startsWith(plan.path)
+
+  async function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const request = new Request(input, init)
+    const { pathname } = new URL(request.url)
+    const json = request.headers.get('Content-Type') === 'application/json'
+    const body = json ? JSON.parse(await request.clone().text()) : null
+    sent.push({ method: request.method, path: pathname, body, headers: request.headers })
+    const reach = () => service.fetch(request, { ip: '203.0.113.7' })
+    const plan = plans.find((each) => each.faults.length > 0 && matches(each, request))
+    const fault = plan && (plan.forever && plan.faults.length === 1 ? plan.faults[0] : plan.faults.shift())
+    busy++
+    try {
+      return await (fault ? fault(reach, request) : reach())
+    } finally {
+      busy--
+    }
+  }
+
+  /** A few turns of the event loop: long enough for whatever is due now. */
+  async function settle(): Promise<void> {
+    for (let quiet = 0; quiet < 4; quiet = busy > 0 ? 0 : quiet + 1) await new Promise((done) => setImmediate(done))
+  }
+
+  return {
+    clock,
+    storage,
+    sent,
+    apiKey,
+    settle,
+    count: (method, path) => sent.filter((each) => each.method === method && each.path.startsWith(path)).length,
+    fault: (method, path, faults, forever = false) => void plans.push({ method, path, faults: [...faults], forever }),
+    hold(method, path, where = 'before') {
+      let release = () => {}
+      let arrive = () => {}
+      const reached = new Promise<void>((resolve) => (arrive = resolve))
+      const released = new Promise<void>((resolve) => (release = resolve))
+      const wait = async () => {
+        busy--
+        arrive()
+        await released
+        busy++
+      }
+      const fault: Fault = async (reach) => {
+        if (where === 'before') await wait()
+        const answer = await reach()
+        if (where === 'after') await wait()
+        return answer
+      }
+      plans.push({ method, path, faults: [fault], forever: false })
+      return { reached, release: () => release() }
+    },
+    room(options = {}) {
+      const made = createFittingRoom({
+        baseUrl: base,
+        apiKey: () => apiKey.current,
+        storage,
+        clock,
+        fetch,
+        putPhoto: async (uploadUrl, photo, { onProgress }) => {
+          const total = photo.bytes.byteLength
+          onProgress?.({ sent: total / 2, total })
+          const answer = await fetch(uploadUrl, { method: 'PUT', body: photo.bytes, headers: { 'Content-Type': photo.type } })
+          return answer.status
+        },
+        ...options,
+      })
+      rooms.push(made)
+      return made
+    },
+    async until(tryOn, wanted) {
+      const reached = typeof wanted === 'string' ? (view: TryOnView) => view.state === wanted : wanted
+      const subscription = tryOn.subscribe(() => {})
+      try {
+        for (let turn = 0; turn < 2_000; turn++) {
+          await settle()
+          if (reached(tryOn.get())) return tryOn.get()
+          clock.advanceToNext()
+        }
+      } finally {
+        subscription.unsubscribe()
+      }
+      throw new Error(`still ${tryOn.get().state}, wanted ${String(wanted)}: ${JSON.stringify(tryOn.get())}`)
+    },
+    async close() {
+      for (const room of rooms) room.close()
+      await service.close()
+    },
+  }
+}
+
+export const lost: Fault = async (reach) => {
+  await reach()
+  throw new TypeError('the connection was lost after the request was received')
+}
+export const dropped: Fault = async () => {
+  throw new TypeError('the connection was lost before the request was received')
+}
+export const answers =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Fault =>
+  async () =>
+    new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers })
