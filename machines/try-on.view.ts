@@ -1,5 +1,6 @@
 import type { SnapshotFrom } from 'xstate'
 import type { Funnel, JobSuccess } from '../src/contract/resources.ts'
+import type { UploadProgress } from '../src/ports.ts'
 import type { Problem } from '../src/problem.ts'
 import type { tryOnMachine } from './try-on.machine.ts'
 import type { TryOnContext } from './try-on.types.ts'
@@ -23,6 +24,8 @@ export interface Progress {
   value: number
   /** False where the value is an estimate. */
   exact: boolean
+  /** Of an upload, in bytes. */
+  bytes: UploadProgress | null
 }
 
 interface ViewFields {
@@ -127,13 +130,14 @@ function permitted(snapshot: SnapshotFrom<typeof tryOnMachine>): ViewFields['can
 
 function progressOf(state: TryOnState, { record, upload, now }: TryOnContext): Progress | null {
   if (state === 'preparing' && upload !== null) {
-    return { phase: 'upload', value: upload.total === 0 ? 0 : upload.sent / upload.total, exact: true }
+    const value = upload.total === 0 ? 0 : upload.sent / upload.total
+    return { phase: 'upload', value, exact: true, bytes: upload }
   }
   if ((state !== 'processing' && state !== 'preview') || !record?.job) return null
   const elapsed = Math.max(0, now - record.job.acceptedAt) / 1000
   // nine tenths when the estimate is up, and never quite the whole
   const value = 1 - 10 ** (-elapsed / Math.max(1, record.job.etaSeconds))
-  return { phase: 'generation', value, exact: false }
+  return { phase: 'generation', value, exact: false, bytes: null }
 }
 
 function problemOf(state: TryOnState, { record, problem }: TryOnContext): Problem | null {

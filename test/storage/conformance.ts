@@ -73,10 +73,12 @@ export function storageConformance(name: string, open: () => FlowStorage | Promi
       expect(await storage.getItem('kept')).toBe(value('old'))
     })
 
-    it.runIf(lasting)('shows another opener what was written', async () => {
-      await (await open()).setItem('shared', value('x'))
-      expect(await (await open()).getItem('shared')).toBe(value('x'))
-    })
+    if (lasting) {
+      it('shows another opener what was written', async () => {
+        await (await open()).setItem('shared', value('x'))
+        expect(await (await open()).getItem('shared')).toBe(value('x'))
+      })
+    }
 
     it('keeps photos by bytes and type, if it keeps any', async () => {
       const { photos } = await open()

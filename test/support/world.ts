@@ -4,7 +4,7 @@ import { createFittingRoom, type FittingRoom, type FittingRoomOptions, type Flow
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { manualClock, type ManualClock } from './manual-clock.ts'
 
-export const person = new File([readFileSync(new URL('./person.png', import.meta.url))], 'person.png', { type: 'image/png' })
+export const person = new File([readFileSync(new URL('../../examples/sample/person.png', import.meta.url))], 'person.png', { type: 'image/png' })
 export const product = { productId: '1001', variantId: '2001', funnelIds: [12] }
 
 export const worldConfig = {

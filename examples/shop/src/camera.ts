@@ -1,0 +1,32 @@
+import { button, h } from './dom.ts'
+
+/** Shoots one photo in a dialog; null when it is closed or the camera is not to be had. */
+export async function camera(): Promise<Blob | null> {
+  const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'user' } }).catch(() => null)
+  const video = h('video', { autoplay: true, muted: true, playsInline: true, srcObject: stream })
+  return new Promise((resolve) => {
+    const close = (photo: Blob | null) => {
+      stream?.getTracks().forEach((track) => track.stop())
+      dialog.remove()
+      resolve(photo)
+    }
+    const shoot = () => {
+      const canvas = h('canvas', { width: video.videoWidth, height: video.videoHeight })
+      canvas.getContext('2d')?.drawImage(video, 0, 0)
+      canvas.toBlob(close, 'image/jpeg', 0.92)
+    }
+    const dialog: HTMLDialogElement = h(
+      'dialog',
+      { className: 'camera', onclose: () => close(null), attributes: { 'aria-label': 'Camera' } },
+      stream ? video : h('p', {}, 'The camera is not available. Please choose a photo instead.'),
+      h(
+        'div',
+        { className: 'actions' },
+        stream ? button('Take the photo', shoot) : null,
+        button('Close', () => dialog.close(), 'secondary'),
+      ),
+    )
+    document.body.append(dialog)
+    dialog.showModal()
+  })
+}

@@ -1,0 +1,46 @@
+import { createFittingRoom } from 'fitting-room'
+import { loadSettings } from './catalog.ts'
+import { h } from './dom.ts'
+import { productList } from './product-list.ts'
+import { productPage } from './product-page.ts'
+
+const main = document.querySelector('main') as HTMLElement
+const greeting = document.querySelector('#visitor') as HTMLElement
+const reset = document.querySelector('#reset') as HTMLButtonElement
+
+try {
+  const settings = await loadSettings()
+  const room = createFittingRoom({ baseUrl: settings.baseUrl, apiKey: () => settings.apiKey })
+  let leave = () => {}
+
+  const show = () => {
+    leave()
+    const id = /^#\/products\/(\d+)$/.exec(location.hash)?.[1]
+    const product = settings.products.find((each) => each.id === id)
+    const page = product ? productPage(room, product) : productList(settings.products)
+    leave = page.leave
+    document.title = `${product?.title ?? 'Atelier'} — try it on`
+    main.replaceChildren(page.element)
+  }
+
+  const greet = () => {
+    const { requestsLeft } = room.visitor.get()
+    greeting.textContent =
+      requestsLeft === null || requestsLeft < 0 ? '' : `${requestsLeft} free try-on${requestsLeft === 1 ? '' : 's'} left`
+  }
+
+  addEventListener('hashchange', () => {
+    show()
+    main.focus()
+    scrollTo(0, 0)
+  })
+  reset.onclick = () => room.reset().then(() => (location.hash = '#/'))
+  room.visitor.subscribe(greet)
+  await room.ready
+  greet()
+  show()
+} catch {
+  main.replaceChildren(
+    h('section', { className: 'page' }, h('h1', {}, 'The shop could not start'), h('p', {}, 'Start it with “npm start”, then reload this page.')),
+  )
+}

@@ -1,0 +1,53 @@
+import type { FittingRoom } from 'fitting-room'
+import type { Product, Variant } from './catalog.ts'
+import { h } from './dom.ts'
+import type { Page } from './product-list.ts'
+import { tryOnPanel } from './try-on-panel.ts'
+
+/** One product: its sizes, and the fitting room for the chosen size. The choice is kept in the address bar's history. */
+export function productPage(room: FittingRoom, product: Product): Page {
+  const remembered = (history.state as { variant?: string } | null)?.variant
+  const first = product.variants.find(({ id }) => id === remembered) ?? (product.variants[0] as Variant)
+  const place = h('div', {})
+  let leave = () => {}
+
+  const choose = (variant: Variant) => {
+    leave()
+    history.replaceState({ variant: variant.id }, '')
+    const panel = tryOnPanel(room, product, variant)
+    leave = panel.leave
+    place.replaceChildren(panel.element)
+  }
+
+  const sizes = product.variants.map((variant) =>
+    h(
+      'label',
+      { className: 'size' },
+      h('input', {
+        type: 'radio',
+        name: 'size',
+        value: variant.id,
+        checked: variant === first,
+        onchange: () => choose(variant),
+      }),
+      h('span', {}, variant.title, variant.available ? null : h('small', {}, ' sold out')),
+    ),
+  )
+  choose(first)
+
+  const element = h(
+    'article',
+    { className: 'page product' },
+    h(
+      'div',
+      { className: 'about' },
+      h('p', { className: 'back' }, h('a', { href: '#/' }, '← All pieces')),
+      h('div', { className: 'garment large' }, h('img', { src: product.image, alt: `${product.title}, on its own` })),
+      h('h1', {}, product.title),
+      h('p', { className: 'price' }, product.price),
+      h('fieldset', { className: 'sizes' }, h('legend', {}, 'Size'), ...sizes),
+    ),
+    place,
+  )
+  return { element, leave: () => leave() }
+}

@@ -1,0 +1,47 @@
+import { TryOnError, type FittingRoom, type TryOnState, type TryOnView } from 'fitting-room'
+import type { Product, Variant } from './catalog.ts'
+import { h } from './dom.ts'
+import type { Page } from './product-list.ts'
+import { screens, type Screen, type Stage } from './screens.ts'
+import { announcement } from './words.ts'
+
+/** The fitting room of one size: whatever the try-on's view says, in plain words, with the right next step. */
+export function tryOnPanel(room: FittingRoom, product: Product, variant: Variant): Page {
+  const { id: productId, funnelIds } = product
+  const tryOn = room.tryOn({ productId, variantId: variant.id, funnelIds })
+  const status = h('p', { className: 'hidden', attributes: { role: 'status' } })
+  const place = h('div', { className: 'screen' })
+  const stage: Stage = {
+    room,
+    product,
+    tryOn,
+    attempt: (work) => work().catch((error: unknown) => {
+      // what was wrong is shown by the view; a click that came too late is nothing to report
+      if (!(error instanceof TryOnError)) throw error
+    }),
+  }
+  let shown: { state: TryOnState; screen: Screen } | null = null
+
+  const show = (view: TryOnView) => {
+    if (shown?.state === view.state) return shown.screen.update?.(view)
+    const focused = place.contains(document.activeElement)
+    shown?.screen.leave?.()
+    shown = { state: view.state, screen: screens[view.state](stage, view) }
+    place.replaceChildren(shown.screen.element)
+    place.dataset['state'] = view.state
+    status.textContent = announcement(view)
+    // a keyboard that was here stays here
+    if (focused) place.querySelector('h2')?.focus()
+  }
+
+  const subscription = tryOn.subscribe(show)
+  show(tryOn.get())
+  const element = h('section', { className: 'room', attributes: { 'aria-label': 'Fitting room' } }, place, status)
+  return {
+    element,
+    leave() {
+      subscription.unsubscribe()
+      shown?.screen.leave?.()
+    },
+  }
+}

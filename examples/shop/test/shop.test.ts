@@ -1,0 +1,219 @@
+import { fileURLToPath } from 'node:url'
+import { serve, sandboxConfig, type RunningServer } from '@fitting-room/service'
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chromiumLaunch } from '../../../test/browser/chromium.ts'
+import { sandboxKey } from '../sandbox.ts'
+import { serveShop } from '../serve-shop.ts'
+
+const photo = fileURLToPath(new URL('../../sample/person.png', import.meta.url))
+
+let server: RunningServer
+let shop: Awaited<ReturnType<typeof serveShop>>
+let browser: Browser
+let context: BrowserContext
+let page: Page
+let submissions: string[]
+let polled: Set<string>
+
+beforeAll(async () => {
+  server = await serve({ config: { ...sandboxConfig(), generation: { previewAfterMs: 1500, readyAfterMs: 3000 } } }, 0)
+  shop = await serveShop({ baseUrl: server.url, apiKey: sandboxKey }, 0)
+  browser = await chromium.launch(await chromiumLaunch())
+})
+afterAll(async () => {
+  await browser?.close()
+  await shop?.close()
+  await server?.close()
+})
+
+beforeEach(async () => {
+  context = await browser.newContext({ viewport: { width: 1200, height: 900 } })
+  page = await context.newPage()
+  submissions = []
+  polled = new Set()
+  context.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (request.method() === 'POST' && pathname === '/generations') submissions.push(request.url())
+    if (request.method() === 'GET' && pathname.startsWith('/generations/')) polled.add(pathname)
+  })
+})
+afterEach(() => context.close())
+
+const state = () => page.locator('.screen').getAttribute('data-state')
+const reaches = (wanted: string) => page.locator(`.screen[data-state="${wanted}"]`).waitFor()
+const press = (name: string) => page.getByRole('button', { name }).click()
+
+async function open(product: string, size?: string) {
+  await page.goto(`${shop.url}#/products/${product}`)
+  if (size) await page.getByRole('radio', { name: size }).check({ force: true })
+  await reaches('idle')
+}
+async function tryOn(product = '1001', size?: string) {
+  await open(product, size)
+  await page.locator('input[type=file]').setInputFiles(photo)
+  await press('Try it on')
+}
+
+/** Holds matching requests until the returned function lets them go. */
+async function hold(method: string, part: string): Promise<{ arrived: Promise<void>; release: () => void }> {
+  let release = () => {}
+  let arrive = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  const arrived = new Promise<void>((resolve) => (arrive = resolve))
+  await context.route(
+    (url) => url.href.startsWith(server.url) && url.pathname.startsWith(part),
+    async (route) => {
+      if (route.request().method() !== method) return route.continue()
+      arrive()
+      await released
+      await route.continue().catch(() => undefined)
+    },
+  )
+  return { arrived, release: () => release() }
+}
+
+describe('the shop', () => {
+  it('lists the products and leads to one by keyboard', async () => {
+    await page.goto(shop.url)
+    await page.getByRole('link', { name: 'Breton tee' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Breton tee' }).waitFor()
+    expect(await page.title()).toContain('Breton tee')
+  })
+
+  it('carries a shopper from the product page to the final picture', async () => {
+    await tryOn()
+    await reaches('processing')
+    expect(await page.locator('progress').getAttribute('aria-label')).toBe('Your try-on is being made')
+    await reaches('preview')
+    await page.getByText('Preview', { exact: true }).waitFor()
+    await reaches('final')
+    const picture = page.getByRole('img', { name: 'You in the Breton tee' })
+    expect(await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBe(512)
+    const slider = page.getByRole('slider')
+    await slider.focus()
+    await page.keyboard.press('Home')
+    expect(await slider.inputValue()).toBe('0')
+    expect(submissions).toHaveLength(1)
+  })
+
+  it('says in the status region what is going on', async () => {
+    await tryOn()
+    await reaches('final')
+    expect(await page.getByRole('status').textContent()).toContain('There you are')
+  })
+
+  it('takes a dropped photo', async () => {
+    await open('1006')
+    const data = await page.evaluateHandle(async () => {
+      const { src } = document.querySelector('.garment img') as HTMLImageElement
+      const transfer = new DataTransfer()
+      transfer.items.add(new File([await (await fetch(src)).blob()], 'photo.svg', { type: 'image/svg+xml' }))
+      return transfer
+    })
+    await page.locator('.drop').dispatchEvent('drop', { dataTransfer: data })
+    await press('Try it on')
+    await page.locator('.note', { hasText: 'not a photo we can use' }).waitFor()
+    expect(await state()).toBe('idle')
+    expect(submissions).toHaveLength(0)
+  })
+})
+
+describe('a reload', () => {
+  it('during the upload goes on with the same consent', async () => {
+    const put = await hold('PUT', '/photos')
+    await tryOn()
+    await put.arrived
+    expect(await state()).toBe('preparing')
+    await page.reload()
+    put.release()
+    await reaches('final')
+    expect(submissions).toHaveLength(1)
+  })
+
+  it('before the answer of a submission is outcomeUnknown, and sends nothing by itself', async () => {
+    const post = await hold('POST', '/generations')
+    await tryOn()
+    await post.arrived
+    await page.reload()
+    await reaches('outcomeUnknown')
+    post.release()
+    await page.locator('.lead', { hasText: 'which may count as a second try-on' }).waitFor()
+    expect(submissions).toHaveLength(1)
+    await press('Start a new one')
+    await reaches('final')
+    expect(submissions).toHaveLength(2)
+  })
+
+  it.each(['processing', 'preview'])('during %s polls the same job', async (during) => {
+    await tryOn()
+    await reaches(during)
+    await page.reload()
+    await reaches('final')
+    expect(submissions).toHaveLength(1)
+    expect(polled.size).toBe(1)
+  })
+
+  it('at the end shows the picture again without a request', async () => {
+    await tryOn()
+    await reaches('final')
+    const before = [submissions.length, polled.size]
+    let requests = 0
+    context.on('request', (request) => {
+      if (request.url().startsWith(server.url) && !request.url().includes('/pictures/') && !request.url().includes('/photos/')) requests++
+    })
+    await page.reload()
+    await reaches('final')
+    expect([submissions.length, polled.size, requests]).toEqual([...before, 0])
+  })
+})
+
+describe('every other state has words and a next step', () => {
+  it.each([
+    ['Job error', 'failed', 'Try again'],
+    ['Answer lost', 'outcomeUnknown', 'Start a new one'],
+    ['500 after accepting', 'outcomeUnknown', 'Start a new one'],
+    ['Malformed answer', 'protocolError', 'Start a new one'],
+    ['Try-on limit', 'limitReached', 'Try again'],
+    ['Key revoked', 'unauthorized', 'Try now'],
+  ])('%s: %s', async (size, wanted, next) => {
+    await tryOn('1009', size)
+    await reaches(wanted)
+    await page.getByRole('heading', { level: 2 }).waitFor()
+    await page.getByRole('button', { name: next }).waitFor()
+    expect(submissions).toHaveLength(1)
+  })
+
+  it('IP throttling waits, then goes on with the same attempt', async () => {
+    await tryOn('1009', 'IP throttling')
+    await page.getByText('Waiting a moment').waitFor()
+    await reaches('final')
+    expect(submissions).toHaveLength(2)
+  })
+
+  it('E-mail required: asks, refuses a bad address, and goes on with the same try-on', async () => {
+    await tryOn('1009', 'E-mail required')
+    await reaches('needsEmail')
+    await page.getByLabel('E-mail').fill('ada@example.com')
+    await press('Continue')
+    await reaches('final')
+    const stored = await context.storageState({ indexedDB: true })
+    expect(JSON.stringify(stored)).not.toContain('ada@example.com')
+  })
+
+  it('Sold out can still be tried on', async () => {
+    await tryOn('1009', 'Sold out')
+    await reaches('final')
+  })
+
+  it('“Forget me on this device” wipes everything', async () => {
+    await tryOn()
+    await reaches('final')
+    await press('Forget me on this device')
+    await page.getByRole('heading', { name: 'New in' }).waitFor()
+    await page.goto(`${shop.url}#/products/1001`)
+    await reaches('idle')
+    await expect.poll(() => page.getByRole('button', { name: 'Use my last photo' }).count()).toBe(0)
+  })
+})
