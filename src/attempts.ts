@@ -66,10 +66,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return journal.update(key, (old) => (old === undefined ? record : undefined))
   }
 
-  /** The record is gone, but nobody has wiped anything since this attempt was born. */
+  /** The record is gone, but the attempt was neither left, which archives it, nor wiped since it began. */
   async function lostByStorage(record: AttemptRecord): Promise<boolean> {
-    const stored = await journal.read(key).catch(() => null)
-    return stored === undefined && isOfThisEpoch(record)
+    const [stored, archived] = await Promise.all(
+      [key, keys.attempt(record.attemptId)].map((each) => journal.read(each).catch(() => null)),
+    )
+    return stored === undefined && archived === undefined && isOfThisEpoch(record)
   }
 
   async function isOfThisEpoch({ attemptId }: AttemptRecord): Promise<boolean> {

@@ -39,14 +39,28 @@ function productOf({ product, variant, funnels }: Options) {
   return { productId: found.id, variantId: variant, funnelIds }
 }
 
-/** Starts what is not started, goes on with what is, and never pays for a second picture unasked. */
-async function begin(tryOn: TryOn, { photo, email }: Options): Promise<void> {
-  const { state, can } = tryOn.get()
+/** Starts what is not started, goes on with what is, and pays for a second picture only when told to. */
+async function begin(tryOn: TryOn, { photo, email, again }: Options): Promise<void> {
+  const { state, can } = await restored(tryOn)
+  const file = photo === null ? undefined : readPhotoFile(photo)
+  const options = email === null ? {} : { customerEmail: email }
+  if (again && can.retry) return tryOn.retry(file, options)
   if (state === 'needsEmail' && email !== null) return tryOn.submitEmail({ email })
   if (can.resume) return tryOn.resume()
-  if (!can.start) return
-  if (photo === null) throw new UsageError('there is nothing to resume in --state, so --photo is needed')
-  await tryOn.start(readPhotoFile(photo), email === null ? {} : { customerEmail: email })
+  if (can.start && state === 'idle') return tryOn.start(file, options)
+}
+
+/** The view once storage has been read. */
+function restored(tryOn: TryOn): Promise<TryOnView> {
+  return new Promise((resolve) => {
+    const look = (view: TryOnView) => {
+      if (view.state === 'restoring') return
+      subscription.unsubscribe()
+      resolve(view)
+    }
+    const subscription = tryOn.subscribe(look)
+    look(tryOn.get())
+  })
 }
 
 async function save(imageUrl: string, out: string): Promise<void> {
@@ -63,13 +77,7 @@ async function run(options: Options): Promise<number> {
   const tryOn = room.tryOn(product)
   const progress = showProgress(process.stderr)
   const told = tryOn.subscribe((view) => progress.show(view))
-  const ready = new Promise<TryOnView>((resolve) => {
-    const look = (view: TryOnView) => view.state !== 'restoring' && resolve(view)
-    tryOn.subscribe(look)
-    look(tryOn.get())
-  })
   try {
-    await ready
     await begin(tryOn, options)
     const result = await tryOn.result({ rejectOnInput: true })
     progress.end()

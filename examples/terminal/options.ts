@@ -3,12 +3,13 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 export const usage = `usage: npm run try-on -- --photo FILE [--variant ID] [--out FILE] [--state DIR]
-                          [--product ID] [--funnel ID[,ID…]] [--email ADDRESS] [--base-url URL]
+                          [--product ID] [--funnel ID[,ID…]] [--email ADDRESS] [--again] [--base-url URL]
 
   --photo FILE     the shopper's photo; not needed to resume what --state holds
   --variant ID     a variant of the sandbox, or with --product and --funnel of any installation (default 2001)
   --out FILE       where the picture goes (default try-on.jpeg)
   --state DIR      a folder that outlives the process: run again with it, the same job is resumed
+  --again          a new attempt, which may be paid for, where the last one in --state has ended
   --base-url URL   any installation of the API; its key is read from FITTING_ROOM_API_KEY
 `
 
@@ -22,6 +23,7 @@ export interface Options {
   out: string
   state: string | null
   email: string | null
+  again: boolean
   baseUrl: string | null
 }
 
@@ -41,6 +43,7 @@ export function readOptions(args: string[]): Options {
         out: text,
         state: text,
         email: text,
+        again: { type: 'boolean' },
         'base-url': text,
       },
     }),
@@ -59,6 +62,7 @@ export function readOptions(args: string[]): Options {
     out: fromCaller(values.out ?? 'try-on.jpeg'),
     state: values.state ? fromCaller(values.state) : null,
     email: values.email ?? null,
+    again: values.again ?? false,
     baseUrl: values['base-url'] ?? null,
   }
 }

@@ -66,7 +66,7 @@ export interface World {
   close(): Promise<void>
 }
 
-export function createWorld({ storage = memoryStorage(), config = worldConfig as ConfigInput } = {}): World {
+export function createWorld({ storage = memoryStorage(), config = worldConfig }: { storage?: FlowStorage; config?: ConfigInput } = {}): World {
   const clock = manualClock()
   const base = 'https://api.test'
   const rooms: FittingRoom[] = []

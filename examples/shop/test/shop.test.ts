@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import { serve, sandboxConfig, type RunningServer } from '@fitting-room/service'
+import { serve, type RunningServer } from '@fitting-room/service'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumLaunch } from '../../../test/browser/chromium.ts'
+import { openSandbox } from '../../../test/support/open-sandbox.ts'
 import { sandboxKey } from '../sandbox.ts'
 import { serveShop } from '../serve-shop.ts'
 
@@ -17,7 +18,7 @@ let submissions: string[]
 let polled: Set<string>
 
 beforeAll(async () => {
-  server = await serve({ config: { ...sandboxConfig(), generation: { previewAfterMs: 1500, readyAfterMs: 3000 } } }, 0)
+  server = await serve({ config: openSandbox({ previewAfterMs: 1500, readyAfterMs: 3000 }) }, 0)
   shop = await serveShop({ baseUrl: server.url, apiKey: sandboxKey }, 0)
   browser = await chromium.launch(await chromiumLaunch())
 })
