@@ -31,7 +31,7 @@ export interface TryOnParts {
   attempts: Attempts
   product: Product
   /** Tells the running machine; it may have moved on. */
-  tell: (event: TryOnEvent) => void
+  tell: (event: TryOnEvent) => unknown
   /** The key that the service last refused; null while none was. */
   refusedKey: { current: string | null }
 }

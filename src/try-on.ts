@@ -67,7 +67,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** The machine runs from the first use on, never before: a try-on on a product card costs nothing. */
   function running(): Actor<typeof tryOnMachine> {
     if (actor) return actor
-    const tell = (event: TryOnEvent) => own.send(event)
+    const tell = (event: TryOnEvent) => actor === own && own.send(event)
     const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell }) })
     const own: Actor<typeof tryOnMachine> = createActor(provided, { input: parts.input, clock: parts.clock })
     actor = own

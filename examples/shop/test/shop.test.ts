@@ -193,10 +193,10 @@ describe('every other state has words and a next step', () => {
     expect(submissions).toHaveLength(2)
   })
 
-  it('E-mail required: asks, refuses a bad address, and goes on with the same try-on', async () => {
+  it('E-mail required: asks, and goes on with the same try-on', async () => {
     await tryOn('1009', 'E-mail required')
     await reaches('needsEmail')
-    await page.getByLabel('E-mail').fill('ada@example.com')
+    await page.getByRole('textbox', { name: 'E-mail' }).fill('ada@example.com')
     await press('Continue')
     await reaches('final')
     const stored = await context.storageState({ indexedDB: true })

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { png, suiteConfig } from './contract.suite.ts'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'service-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+function run(...args: string[]) {
+  const child = spawn(process.execPath, ['--conditions=fitting-room-source', main, ...args], {
+    cwd: tmpdir(),
+    env: { ...process.env, INIT_CWD: folder },
+  })
+  let err = ''
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  const line = new Promise<string>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())))
+  const ended = new Promise<{ code: number | null; err: string }>((resolve) => child.on('close', (code) => resolve({ code, err })))
+  return { child, line, ended }
+}
+
+describe('npm run service', () => {
+  it('takes paths from the caller’s folder, images from the configuration’s, prints one line, and keeps the pictures', async () => {
+    await mkdir(join(folder, 'conf'))
+    const config = structuredClone(suiteConfig)
+    const [store] = config.stores
+    if (store?.products[0]) store.products[0].image = 'tee.svg'
+    await writeFile(join(folder, 'conf', 'config.json'), JSON.stringify({ ...config, generation: { previewAfterMs: 0, readyAfterMs: 0 } }))
+    await writeFile(join(folder, 'conf', 'tee.svg'), '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>')
+    const { child, line, ended } = run('--config', 'conf/config.json', '--port', '0', '--data', 'data')
+    const [, url] = /^listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(await line) ?? []
+    const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
+    const post = async (path: string, body: object) =>
+      ((await (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as { data: any }).data
+    const target = await post('/uploads', { contentType: 'image/png' })
+    await fetch(target.uploadUrl, { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } })
+    const order = { funnelId: 12, productId: '1001', variantId: '2001', imageUrl: target.imageUrl }
+    const { jobId } = await post('/generations', order)
+    let job = { status: 'PROCESSING' }
+    while (job.status === 'PROCESSING') job = ((await (await fetch(`${url}/generations/${jobId}`, { headers })).json()) as { data: any }).data
+    expect(job.status).toBe('SUCCESS')
+    expect(await readdir(join(folder, 'data', 'pictures'))).toHaveLength(3)
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+  })
+
+  it('refuses a wrong configuration with the path of the wrong field', async () => {
+    await writeFile(join(folder, 'config.json'), JSON.stringify({ stores: [{ id: 'a', apiKey: 7 }] }))
+    const { code, err } = await run('--config', 'config.json', '--port', '0', '--data', 'data').ended
+    expect(code).toBe(2)
+    expect(err).toContain('stores[0].apiKey:')
+    expect(err).not.toMatch(/^\s+at /m)
+  })
+
+  it.each([
+    ['no arguments', [], '--config and --data are needed'],
+    ['a bad port', ['--config', 'c', '--data', 'd', '--port', 'x'], '--port must be a number'],
+    ['a file that is not there', ['--config', 'nowhere.json', '--data', 'd', '--port', '0'], 'can not be read as JSON'],
+    ['an unknown option', ['--nonsense'], 'usage:'],
+  ])('%s: says what to do', async (_, args, text) => {
+    const { code, err } = await run(...args).ended
+    expect(code).toBe(2)
+    expect(err).toContain(text)
+  })
+})
