@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { createFittingRoom, type FittingRoom, type Readable, type TryOn, type TryOnView, type Visitor } from 'fitting-room'
+import { memoryStorage } from 'fitting-room/storage/memory'
+import photoUrl from '../../examples/sample/person.png'
+
+/** Renders `show(value)` of each readable into an element of its own, as a component of the framework would. */
+export type Mount = <T>(place: HTMLElement, readables: Readable<T>[], show: (value: T) => string) => () => void
+
+/** What every binding must do, with a real room, the real service and a real browser. */
+export function bindingsSuite(name: string, mount: Mount): void {
+  describe(`fitting-room/${name}`, () => {
+    let room: FittingRoom
+    let place: HTMLElement
+    let requests: string[]
+    const photo = async () => await (await fetch(photoUrl)).blob()
+    const texts = () => [...place.querySelectorAll('[data-view]')].map(({ textContent }) => textContent)
+    const tryOnOf = (variantId: string) => room.tryOn({ productId: '1001', variantId, funnelIds: [11] })
+    const stateOf = ({ state }: TryOnView) => state
+
+    beforeEach(() => {
+      requests = []
+      place = document.body.appendChild(document.createElement('div'))
+      room = createFittingRoom({
+        baseUrl: inject('baseUrl'),
+        apiKey: 'sandbox-key',
+        storage: memoryStorage(),
+        timing: { pollIntervalMs: 400 },
+        fetch: (input, init) => {
+          requests.push(`${init?.method} ${new URL(String(input)).pathname.split('/')[1]}`)
+          return fetch(input, init)
+        },
+      })
+    })
+    afterEach(() => {
+      room.close()
+      place.remove()
+    })
+
+    it('shows the first view, then every change, and the last view to a component that mounts late; rendering starts nothing', async () => {
+      const tryOn = tryOnOf('2001')
+      const unmount = mount(place, [tryOn], stateOf)
+      expect(texts()).toEqual(['restoring'])
+      await expect.poll(texts).toEqual(['idle'])
+      expect(requests).toEqual([])
+      const seen = new Set<string | null>()
+      const observer = new MutationObserver(() => seen.add(texts()[0] ?? null))
+      observer.observe(place, { subtree: true, characterData: true, childList: true })
+      await tryOn.start(await photo())
+      await tryOn.result()
+      await expect.poll(texts).toEqual(['final'])
+      expect([...seen]).toEqual(expect.arrayContaining(['preparing', 'submitting', 'processing', 'final']))
+      expect(requests.filter((each) => each === 'POST generations')).toHaveLength(1)
+      unmount()
+
+      const unmountLate = mount(place, [tryOn], stateOf)
+      expect(texts()).toEqual(['final'])
+      unmountLate()
+    })
+
+    it('misses no change between its first read and its subscription', async () => {
+      let value = 1
+      const late: Readable<number> = {
+        get: () => value,
+        subscribe: () => {
+          value = 2
+          return { unsubscribe: () => {} }
+        },
+      }
+      const unmount = mount(place, [late], String)
+      await expect.poll(texts).toEqual(['2'])
+      unmount()
+    })
+
+    it('ends its subscription when it unmounts', async () => {
+      const { readable, listeners, set } = counted()
+      const unmount = mount(place, [readable], String)
+      await expect.poll(() => listeners.size).toBe(1)
+      set(5)
+      await expect.poll(texts).toEqual(['5'])
+      unmount()
+      await expect.poll(() => listeners.size).toBe(0)
+      set(6)
+      expect(texts()).toEqual([])
+    })
+
+    it('keeps two try-ons and the shared stores of a page apart', async () => {
+      const [one, two] = [tryOnOf('2001'), tryOnOf('2002')] as [TryOn, TryOn]
+      const readables: Readable<TryOnView | Visitor>[] = [one, two, room.visitor]
+      const unmount = mount(place, readables, (value) => ('state' in value ? value.state : String(value.uniqueUserId !== null)))
+      await expect.poll(texts).toEqual(['idle', 'idle', 'false'])
+      await one.start(await photo())
+      await one.result()
+      await expect.poll(texts).toEqual(['final', 'idle', 'true'])
+      unmount()
+    })
+  })
+}
+
+function counted() {
+  let value = 0
+  const listeners = new Set<(value: number) => void>()
+  const readable: Readable<number> = {
+    get: () => value,
+    subscribe(listener) {
+      listeners.add(listener)
+      return { unsubscribe: () => void listeners.delete(listener) }
+    },
+  }
+  const set = (next: number) => {
+    value = next
+    for (const listener of listeners) listener(next)
+  }
+  return { readable, listeners, set }
+}
