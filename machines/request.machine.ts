@@ -10,7 +10,7 @@ export interface RequestInput<T = unknown> {
   of: T
 }
 
-interface RequestContext extends RequestInput {
+export interface RequestContext extends RequestInput {
   failures: number
   outcome: Outcome<unknown> | null
   waitMs: number

@@ -32,7 +32,11 @@ const settle = '#tryOn.preparing.settling'
 
 /** How often a read or the photo's PUT is repeated before the try-on stops as rejected. */
 const readRepeats = 4
-const reading = ({ context }: { context: TryOnContext }) => ({ clock: context.clock, repeats: readRepeats, of: context })
+const reading = ({ context }: { context: TryOnContext }) => ({
+  clock: context.clock,
+  repeats: readRepeats,
+  of: context,
+})
 
 /** One durable flow for one product variant, from photo to final picture. */
 export const tryOnMachine = tryOnSetup.createMachine({

@@ -44,7 +44,8 @@ export const tryOnSetup = setup({
     waitsForInterval: ({ context }) => context.waitingUntil === null,
     waitsPastDeadline: ({ context }) =>
       context.record?.phase === 'throttled' && (context.record.until ?? 0) > deadlineOf(context),
-    isPastDeadline: ({ context }, { outcome }: PollStep) => context.clock.now() + heldMs(outcome) >= deadlineOf(context),
+    isPastDeadline: ({ context }, { outcome }: PollStep) =>
+      context.clock.now() + heldMs(outcome) >= deadlineOf(context),
     mayDiscard: ({ context, event }) =>
       (event.type === 'discard' && event.abandonPaidJob) || !(context.record !== null && mayBeRunning(context.record)),
     isAccepted: (_, outcome: Outcome<unknown>) => outcome.kind === 'accepted',

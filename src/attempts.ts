@@ -3,6 +3,7 @@ import { mayBePaid, mayBeRunning } from '../machines/paid.ts'
 import type { Journal, Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
 import type { Clock } from './ports.ts'
+import type { Register } from './register.ts'
 import { consentLifetimeMs, readRecord, step, type AttemptRecord } from './record.ts'
 
 /**
@@ -28,25 +29,19 @@ export interface AttemptsParts {
   journal: Journal
   clock: Clock
   keys: Keys
-  epoch: Epoch
+  register: Register
   /** The record's key; `slot` counts past records that must be left alone. */
   keyAt: (slot: number) => string
-  list: (key: string) => Promise<unknown>
   retentionMs: number
   exclusive: boolean
-}
-
-/** A number in storage that grows when something is wiped: writes of an older epoch are not made. */
-export interface Epoch {
-  read(): Promise<number>
-  raise(): Promise<void>
 }
 
 /** How many unreadable records a try-on steps past. */
 const slots = 10
 
 export function createAttempts(parts: AttemptsParts): Attempts {
-  const { journal, clock, keys, keyAt, list, epoch } = parts
+  const { journal, clock, keys, keyAt, register } = parts
+  const { epoch } = register
   let key = keyAt(0)
   /** The epoch in which each attempt of this page was begun or restored. */
   const born = new Map<string, number>()
@@ -80,7 +75,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   async function archive(record: AttemptRecord): Promise<void> {
     const archived = keys.attempt(record.attemptId)
-    await list(archived)
+    await register.list(archived)
     await journal.update(archived, () => record)
   }
 
@@ -125,7 +120,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async begin(record, previous) {
       born.set(record.attemptId, await epoch.read())
-      await list(key)
+      await register.list(key)
       if (previous !== null && mayBePaid(previous)) await archive(previous)
       const free = (old: unknown) => old === undefined || isSame(old, previous?.attemptId)
       return stepOf(record, await journal.update(key, (old) => (free(old) ? record : undefined)))
@@ -135,7 +130,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       const claimed = step(consented, clock.now(), { phase: 'claimed' })
       const kept = await keep(claimed, (old) => isSame(old, consented.attemptId, consented.phase))
       if (kept !== 'memory' || !durable || (await remove(consented))) return stepOf(claimed, kept)
-      return { record: step(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } }), durable: false }
+      return {
+        record: step(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } }),
+        durable: false,
+      }
     },
 
     write,

@@ -29,7 +29,11 @@ export interface ClientTiming {
   uploadTimeoutMs: number
 }
 
-export const clientTiming: ClientTiming = { requestTimeoutMs: 10_000, submitTimeoutMs: 60_000, uploadTimeoutMs: 120_000 }
+export const clientTiming: ClientTiming = {
+  requestTimeoutMs: 10_000,
+  submitTimeoutMs: 60_000,
+  uploadTimeoutMs: 120_000,
+}
 
 export interface RequestOptions {
   signal?: AbortSignal
@@ -53,7 +57,11 @@ export interface Client {
   getRequestsLeft(visitor?: VisitorQuery, options?: RequestOptions): Promise<Outcome<DataOf<'getRequestsLeft'>>>
   registerCustomer(request: RegisterRequest, options?: RequestOptions): Promise<Outcome<DataOf<'registerCustomer'>>>
   createGeneration(request: GenerationRequest, options?: SubmitOptions): Promise<Outcome<DataOf<'createGeneration'>>>
-  getGeneration(jobId: string, visitor?: VisitorQuery, options?: RequestOptions): Promise<Outcome<DataOf<'getGeneration'>>>
+  getGeneration(
+    jobId: string,
+    visitor?: VisitorQuery,
+    options?: RequestOptions,
+  ): Promise<Outcome<DataOf<'getGeneration'>>>
   /** The base URL as it is now, without a trailing slash. */
   baseUrl(): string
   /** The key as it is now; rejects when it can not be read in time or can not be a key. */
@@ -190,7 +198,12 @@ export function createClient(options: ClientOptions): Client {
         try {
           const status = await put(uploadUrl, photo, { signal: own, ...(onProgress && { onProgress }) })
           const taken = status >= 200 && status < 300
-          return { came: 'answer', status: taken ? 200 : status, body: taken ? { data: null } : undefined, retryAfter: null }
+          return {
+            came: 'answer',
+            status: taken ? 200 : status,
+            body: taken ? { data: null } : undefined,
+            retryAfter: null,
+          }
         } catch {
           return { came: 'nothing', why: 'lost' }
         }
@@ -204,7 +217,9 @@ export function createClient(options: ClientOptions): Client {
 const sendableKey = z.string().check(z.regex(/^[\x21-\x7e]+$/))
 
 function addressOf(base: string, operation: Operation, { params = {}, query = {} }: Parts): string {
-  const path = endpoints[operation].path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  const path = endpoints[operation].path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  )
   const url = new URL(base + path)
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
   return url.href

@@ -21,14 +21,9 @@ export function withinLimit<T>(clock: Clock, ms: number, work: PromiseLike<T>): 
 }
 
 /** A time limit passed; what it limited may still finish. */
-export class TimeLimit extends Error {
+class TimeLimit extends Error {
   override readonly name = 'TimeLimit'
   constructor(ms: number) {
     super(`no answer within ${ms} ms`)
   }
-}
-
-/** Resolves after `ms`. */
-export function pause(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => clock.setTimeout(resolve, ms))
 }

@@ -8,7 +8,7 @@ const storageLimitMs = 5_000
 export type Kept = 'durable' | 'memory' | 'unchanged'
 
 /** What a stored value becomes: an object to write, null to remove it, undefined to leave it. */
-export type Change = (old: unknown) => object | null | undefined
+type Change = (old: unknown) => object | null | undefined
 
 /**
  * Storage as the room uses it: JSON objects, one change at a time for each key, every call within a time limit. Where
@@ -31,7 +31,10 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   /** Starts after everything earlier on that key has really ended, so that nothing older overwrites newer. */
   function queued<T>(key: string, work: () => Promise<T>): Promise<T> {
     const turn = (tails.get(key) ?? Promise.resolve()).then(work)
-    tails.set(key, turn.catch(() => undefined))
+    tails.set(
+      key,
+      turn.catch(() => undefined),
+    )
     return withinLimit(clock, storageLimitMs, turn)
   }
 

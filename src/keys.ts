@@ -31,5 +31,7 @@ export function keysOf(baseUrl: string, namespace: string, visitor: string | und
 /** Any text as `[A-Za-z0-9._-]`, no two texts alike: some stores read other characters as separators. */
 function part(text: string): string {
   const escaped = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
-  return encodeURIComponent(text).replace(/[!'()*~_]/g, escaped).replaceAll('%', '_')
+  return encodeURIComponent(text)
+    .replace(/[!'()*~_]/g, escaped)
+    .replaceAll('%', '_')
 }

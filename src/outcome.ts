@@ -80,7 +80,7 @@ export function columnOf(operation: Requested): Column {
 }
 
 /** What a refusing answer said; `message` may be the merchant's text. */
-export interface Refusal {
+interface Refusal {
   status: number | null
   error: string | null
   code?: string | undefined
@@ -98,7 +98,7 @@ interface Unaccepted {
 export type Unusable = Unaccepted &
   (
     | /** A definite refusal: nothing was started. `reason` says what would help. */
-    { kind: 'rejected'; reason: 'email' | 'request' | 'key'; at?: string }
+      { kind: 'rejected'; reason: 'email' | 'request' | 'key'; at?: string }
     /** The customer's try-on limit; `answer.message` is the merchant's text (spec §7, rule 7). */
     | { kind: 'limitReached' }
     /** Too many requests; `retryAfterMs` is null when the wait is not known (spec §7, rules 3 and 4). */
@@ -128,8 +128,12 @@ export function outcomeOf<T>(operation: Requested, exchange: Exchange, data: z.Z
   const { status, body } = exchange
   if (status >= 200 && status < 300) {
     const read = z.object({ data }).safeParse(body)
-    if (status === 200 && read.success) return { kind: 'accepted', data: read.data.data as T }
-    return named('misfit', { status, error: null }, { at: status === 200 ? read.error?.issues[0]?.path.join('.') : undefined })
+    if (status === 200 && read.success) return { kind: 'accepted', data: read.data.data }
+    return named(
+      'misfit',
+      { status, error: null },
+      { at: status === 200 ? read.error?.issues[0]?.path.join('.') : undefined },
+    )
   }
   const said = apiError.safeParse(body).data
   const situation = refusalOf(status, said)
@@ -144,7 +148,11 @@ interface Details {
   retryAfterMs?: number | null
 }
 
-function unusable(of: Unaccepted, meaning: Exclude<Meaning, 'accepted'>, { at, retryAfterMs = null }: Details): Unusable {
+function unusable(
+  of: Unaccepted,
+  meaning: Exclude<Meaning, 'accepted'>,
+  { at, retryAfterMs = null }: Details,
+): Unusable {
   const where = at === undefined ? {} : { at }
   switch (meaning) {
     case 'rejected.email':

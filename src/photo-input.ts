@@ -22,7 +22,7 @@ export async function readPhoto(input: PhotoInput): Promise<StoredPhoto | { imag
 }
 
 /** The image type that the first bytes tell; files lie about theirs, and HEIC files often have none. */
-export function imageTypeOf(head: Uint8Array): ImageType | null {
+function imageTypeOf(head: Uint8Array): ImageType | null {
   const ascii = (from: number, to: number) => String.fromCharCode(...head.subarray(from, to))
   if (head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff) return 'image/jpeg'
   if (ascii(0, 8) === '\x89PNG\r\n\x1a\n') return 'image/png'

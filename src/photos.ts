@@ -11,6 +11,7 @@ import type { Clock, MaybePromise, PhotoStore, Readable, StoredPhoto, UploadProg
 import { newId } from './new-id.ts'
 import { readPhoto, type PhotoInput } from './photo-input.ts'
 import { TryOnError } from './problem.ts'
+import type { Register } from './register.ts'
 
 /** The room's photo: the next try-on may use it again. `imageUrl` is null until it is uploaded. */
 export interface RoomPhoto {
@@ -18,7 +19,7 @@ export interface RoomPhoto {
   imageUrl: string | null
 }
 
-export interface UploadTerms {
+interface UploadTerms {
   customKey?: string | undefined
   onProgress: (progress: UploadProgress) => void
 }
@@ -46,11 +47,10 @@ export interface PhotosParts {
   journal: Journal
   keys: Keys
   store: PhotoStore
-  /** Lists a storage key before something is written there. */
-  list: (key: string) => Promise<unknown>
+  register: Register
 }
 
-export function createPhotos({ client, clock, journal, keys, store, list }: PhotosParts): Photos {
+export function createPhotos({ client, clock, journal, keys, store, register }: PhotosParts): Photos {
   const atom = createAtom<RoomPhoto | null>(null)
   /** Bytes of this page's photos, which storage may have refused. */
   const held = new Map<string, StoredPhoto>()
@@ -118,7 +118,7 @@ export function createPhotos({ client, clock, journal, keys, store, list }: Phot
         return id
       }
       held.set(id, photo)
-      await list(keys.photoBytes(id))
+      await register.list(keys.photoBytes(id))
       await tried(() => store.set(keys.photoBytes(id), photo))
       await show({ id, imageUrl: null })
       return id

@@ -14,7 +14,7 @@ const nonEmpty = z.string().check(z.minLength(1))
 const epochMs = z.int().check(z.minimum(0))
 
 /** How far an attempt has come; each phase replaces the one before it in one write. */
-export const phase = z.enum([
+const phase = z.enum([
   'consented',
   'claimed',
   'throttled',
@@ -34,7 +34,7 @@ export type Phase = z.infer<typeof phase>
 /**
  * What is persisted of one attempt. Times are epoch ms. Never in it: e-mail address, key, signed URL, photo bytes.
  */
-export const attemptRecord = z.object({
+const attemptRecord = z.object({
   version: z.literal(1),
   savedAt: epochMs,
   attemptId: nonEmpty,

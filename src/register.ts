@@ -1,14 +1,12 @@
 import * as z from 'zod/mini'
 import { mayBeRunning } from '../machines/paid.ts'
-import type { Epoch } from './attempts.ts'
 import type { Journal } from './journal.ts'
 import type { Keys } from './keys.ts'
 import type { Clock, PhotoStore } from './ports.ts'
 import { readRecord, type AttemptRecord, type Phase } from './record.ts'
-import type { TryOn } from './try-on.ts'
 
 /** One attempt that storage holds. Times are epoch ms. */
-export interface ListedAttempt {
+export interface Listed<Opened> {
   attemptId: string
   productId: string
   variantId: string
@@ -18,8 +16,8 @@ export interface ListedAttempt {
   savedAt: number
   /** False for the attempt that its try-on shows. */
   archived: boolean
-  /** The try-on that follows this attempt: `resume()` there goes on with the same job where one is known. */
-  open(): TryOn
+  /** What follows this attempt: `resume()` there goes on with the same job where one is known. */
+  open(): Opened
 }
 
 interface StoredAttempt {
@@ -28,11 +26,17 @@ interface StoredAttempt {
   archived: boolean
 }
 
+/** A number in storage that grows when something is wiped: writes of an older epoch are not made. */
+interface Epoch {
+  read(): Promise<number>
+  raise(): Promise<void>
+}
+
 /** What a room has in storage, which can not be enumerated: an entry is written before what it names. */
 export interface Register {
   list(key: string): Promise<unknown>
   epoch: Epoch
-  attempts(open: (stored: StoredAttempt) => TryOn): Promise<ListedAttempt[]>
+  attempts<Opened>(open: (stored: StoredAttempt) => Opened): Promise<Listed<Opened>[]>
   /** Removes everything of the room and raises the epoch; resolves with whether all of it went. */
   wipe(): Promise<boolean>
 }
@@ -74,7 +78,9 @@ export function createRegister({ journal, keys, store, clock, retentionMs }: Reg
     const read = await Promise.all(
       all.map(async (key) => {
         const record = readRecord(await journal.read(key).catch(() => undefined), clock.now())
-        return record === null || record === 'unreadable' ? null : { key, record, archived: key === keys.attempt(record.attemptId) }
+        return record === null || record === 'unreadable'
+          ? null
+          : { key, record, archived: key === keys.attempt(record.attemptId) }
       }),
     )
     return read.filter((found) => found !== null)
@@ -107,7 +113,7 @@ export function createRegister({ journal, keys, store, clock, retentionMs }: Reg
   }
 }
 
-function listing({ record, archived }: StoredAttempt, open: () => TryOn): ListedAttempt {
+function listing<Opened>({ record, archived }: StoredAttempt, open: () => Opened): Listed<Opened> {
   const { attemptId, productId, variantId, phase, startedAt, savedAt, job } = record
   return { attemptId, productId, variantId, phase, startedAt, savedAt, archived, jobId: job?.jobId ?? null, open }
 }

@@ -9,7 +9,14 @@ export interface ResultOptions {
   rejectOnInput?: boolean
 }
 
-const stops: readonly TryOnState[] = ['stalled', 'failed', 'outcomeUnknown', 'limitReached', 'rejected', 'protocolError']
+const stops: readonly TryOnState[] = [
+  'stalled',
+  'failed',
+  'outcomeUnknown',
+  'limitReached',
+  'rejected',
+  'protocolError',
+]
 const inputs: readonly TryOnState[] = ['needsEmail', 'unauthorized']
 
 /** The end of a try-on as a promise, for headless use. */

@@ -13,7 +13,7 @@ import { keysOf } from './keys.ts'
 import { createPhotos, type RoomPhoto } from './photos.ts'
 import type { Clock, FlowStorage, PhotoStore, Readable } from './ports.ts'
 import { TryOnError } from './problem.ts'
-import { createRegister, type ListedAttempt } from './register.ts'
+import { createRegister, type Listed } from './register.ts'
 import { createTryOn, type RunningTryOn, type TryOn } from './try-on.ts'
 import type { Product } from './try-on.actors.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
@@ -49,6 +49,9 @@ export interface TryOnProduct {
   funnelIds: readonly number[]
 }
 
+/** One attempt that storage holds, current or archived; `open()` gives the try-on that follows it. */
+export type ListedAttempt = Listed<TryOn>
+
 /** One page's or kiosk's runtime: one store's API, one visitor, one storage, many try-ons. */
 export interface FittingRoom {
   /** The same product variant again is the same try-on; it resumes what storage holds. */
@@ -79,8 +82,8 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
   const keys = keysOf(home, namespace, options.uniqueUserId)
   const journal = createJournal(storage, clock)
   const register = createRegister({ journal, keys, store, clock, retentionMs })
-  const visitor = createVisitor(journal, keys.visitor, clock.now, options.uniqueUserId)
-  const photos = createPhotos({ client, clock, journal, keys, store, list: register.list })
+  const visitor = createVisitor(journal, keys.visitor, clock, options.uniqueUserId)
+  const photos = createPhotos({ client, clock, journal, keys, store, register })
   const refusedKey = { current: null }
   const tryOns = new Map<string, RunningTryOn>()
   let opened: Promise<void> | null = null
@@ -97,9 +100,15 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     const known = tryOns.get(name)
     if (known) return known.tryOn
     const exclusive = storage.update !== undefined
-    const attempts = createAttempts({ ...register, journal, clock, keys, keyAt, retentionMs, exclusive })
+    const attempts = createAttempts({ register, journal, clock, keys, keyAt, retentionMs, exclusive })
     const { pollIntervalMs: every, deadlineMs } = timing
-    const input = { clock, pollIntervalMs: every, deadlineMs, askVisitorFirst: options.askVisitorFirst ?? false, archived }
+    const input = {
+      clock,
+      pollIntervalMs: every,
+      deadlineMs,
+      askVisitorFirst: options.askVisitorFirst ?? false,
+      archived,
+    }
     const made = createTryOn({ client, home, clock, photos, visitor, attempts, product, refusedKey, input, open })
     tryOns.set(name, made)
     return made.tryOn
@@ -107,8 +116,8 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
 
   return {
     client,
-    visitor: { get: visitor.get, subscribe: visitor.subscribe },
-    photo: { get: photos.get, subscribe: photos.subscribe },
+    visitor: readOnly(visitor),
+    photo: readOnly(photos),
     get ready() {
       return open()
     },
@@ -140,6 +149,11 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
       opened = null
     },
   }
+}
+
+/** The shared store without what only the room may do. */
+function readOnly<T>(store: Readable<T>): Readable<T> {
+  return { get: () => store.get(), subscribe: (onChange) => store.subscribe(onChange) }
 }
 
 function homeOf(client: Client): string {

@@ -1,7 +1,7 @@
 import { createAtom } from '@xstate/store'
 import * as z from 'zod/mini'
 import type { Journal } from './journal.ts'
-import type { Readable } from './ports.ts'
+import type { Clock, Readable } from './ports.ts'
 
 /** What is known of the room's visitor; null where the service has not said it yet (spec §2, VisitorStatus). */
 export interface Visitor {
@@ -25,7 +25,7 @@ const saved = z.object({
   totalRequests: z.nullable(z.int()),
 })
 
-export function createVisitor(journal: Journal, key: string, now: () => number, given: string | undefined): VisitorStore {
+export function createVisitor(journal: Journal, key: string, clock: Clock, given: string | undefined): VisitorStore {
   const unknown: Visitor = { uniqueUserId: given ?? null, requestsLeft: null, totalRequests: null }
   const atom = createAtom(unknown)
 
@@ -45,7 +45,7 @@ export function createVisitor(journal: Journal, key: string, now: () => number, 
       }
       if (JSON.stringify(next) === JSON.stringify(old)) return
       atom.set(next)
-      void journal.update(key, () => ({ ...next, savedAt: now() }))
+      void journal.update(key, () => ({ ...next, savedAt: clock.now() }))
     },
     forget: () => atom.set(unknown),
   }

@@ -42,11 +42,36 @@ const started = { data: { jobId: job, etaSeconds: 40, uniqueUserId: null } }
 
 /** Every operation, and what it must put on the wire. */
 const operations: [string, () => Promise<{ kind: string }>, string, unknown][] = [
-  ['getContext', () => client.getContext(), 'GET /context', { storefront: { apiUrl: 'https://s.example', publicToken: 't' } }],
-  ['getFunnel', () => client.getFunnel([12, 7]), 'GET /funnel?funnelIds=12%2C7', { id: 12, funnelType: 'dress', generationModel: 'SERVICE_PRO' }],
-  ['createUpload', () => client.createUpload({ contentType: 'image/png' }), 'POST /uploads', { uploadUrl: 'https://u.example/a', imageUrl: 'https://u.example/b' }],
-  ['getRequestsLeft', () => client.getRequestsLeft({ uniqueUserId: 'a b' }), 'GET /requests-left?uniqueUserId=a+b', { requestsLeft: 1, totalRequests: 0, uniqueUserId: 'a b' }],
-  ['registerCustomer', () => client.registerCustomer({ email: 'a@example.com' }), 'POST /customer-register', { requestsLeft: -1, totalRequests: 0, uniqueUserId: 'v' }],
+  [
+    'getContext',
+    () => client.getContext(),
+    'GET /context',
+    { storefront: { apiUrl: 'https://s.example', publicToken: 't' } },
+  ],
+  [
+    'getFunnel',
+    () => client.getFunnel([12, 7]),
+    'GET /funnel?funnelIds=12%2C7',
+    { id: 12, funnelType: 'dress', generationModel: 'SERVICE_PRO' },
+  ],
+  [
+    'createUpload',
+    () => client.createUpload({ contentType: 'image/png' }),
+    'POST /uploads',
+    { uploadUrl: 'https://u.example/a', imageUrl: 'https://u.example/b' },
+  ],
+  [
+    'getRequestsLeft',
+    () => client.getRequestsLeft({ uniqueUserId: 'a b' }),
+    'GET /requests-left?uniqueUserId=a+b',
+    { requestsLeft: 1, totalRequests: 0, uniqueUserId: 'a b' },
+  ],
+  [
+    'registerCustomer',
+    () => client.registerCustomer({ email: 'a@example.com' }),
+    'POST /customer-register',
+    { requestsLeft: -1, totalRequests: 0, uniqueUserId: 'v' },
+  ],
   ['createGeneration', () => client.createGeneration(order), 'POST /generations', started.data],
   ['getGeneration', () => client.getGeneration(job), `GET /generations/${job}`, { status: 'PROCESSING' }],
 ]
@@ -63,8 +88,24 @@ describe.each(operations)('%s', (name, call, line, data) => {
   const unknown = name === 'createGeneration' ? 'outcomeUnknown' : 'unavailable'
   const faults: [string, Handler, string][] = [
     ['a connection that dies after the request', (request) => void request.socket.destroy(), unknown],
-    ['a body that is cut', (_, response) => (response.writeHead(200, { 'Content-Length': '500' }), response.write('{"data":'), setImmediate(() => response.destroy())), unknown],
-    ['a 4xx whose body is cut', (_, response) => (response.writeHead(404, { 'Content-Length': '500' }), response.write('{"err'), setImmediate(() => response.destroy())), unknown],
+    [
+      'a body that is cut',
+      (_, response) => (
+        response.writeHead(200, { 'Content-Length': '500' }),
+        response.write('{"data":'),
+        setImmediate(() => response.destroy())
+      ),
+      unknown,
+    ],
+    [
+      'a 4xx whose body is cut',
+      (_, response) => (
+        response.writeHead(404, { 'Content-Length': '500' }),
+        response.write('{"err'),
+        setImmediate(() => response.destroy())
+      ),
+      unknown,
+    ],
     ['a body that is no JSON', (_, response) => void response.writeHead(200).end('<html>'), 'protocolError'],
     ['an empty body', (_, response) => void response.writeHead(200).end(), 'protocolError'],
     ['a redirect', (_, response) => void response.writeHead(307, { Location: `${url}/elsewhere` }).end(), unknown],
@@ -240,7 +281,10 @@ describe('the gate', () => {
   it('learns from a refusal: what has no higher threshold waits as well', async () => {
     handler = json(429, { error: 'Rate limit exceeded' }, { 'Retry-After': '5' })
     await client.getFunnel([12])
-    expect(await client.registerCustomer({ email: 'a@example.com' })).toMatchObject({ situation: 'held', retryAfterMs: 5_000 })
+    expect(await client.registerCustomer({ email: 'a@example.com' })).toMatchObject({
+      situation: 'held',
+      retryAfterMs: 5_000,
+    })
     handler = json(200, { data: { status: 'PROCESSING' } })
     expect((await client.getGeneration(job)).kind).toBe('accepted')
     expect(requests).toHaveLength(2)

@@ -1,25 +1,115 @@
 import { describe, expect, it } from 'vitest'
 import * as contract from 'fitting-room/contract'
 
-const fits = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) => schema.safeParse(value).success
+const fits = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
+  schema.safeParse(value).success
 const uuid = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 const url = 'https://cdn.example/a.jpeg'
 
 /** Every resource of spec §2: one value that fits, and changes that do not. */
-const resources: [string, { safeParse(value: unknown): { success: boolean } }, Record<string, unknown>, Record<string, unknown[]>][] = [
+const resources: [
+  string,
+  { safeParse(value: unknown): { success: boolean } },
+  Record<string, unknown>,
+  Record<string, unknown[]>,
+][] = [
   ['ApiError', contract.apiError, { error: 'x' }, { error: [undefined, 1], code: [1, null], message: [1, null] }],
-  ['Funnel', contract.funnel, { id: 1, funnelType: 'dress', generationModel: 'SERVICE_PRO' }, { id: [0, 1.5, '1', undefined], funnelType: ['shoes', undefined], generationModel: ['SERVICE', undefined] }],
-  ['UploadRequest', contract.uploadRequest, { contentType: 'image/heic', customKey: 'A_b-1' }, { contentType: ['image/gif', undefined], customKey: ['', 'x'.repeat(101), 'a b', 'a/b', null] }],
-  ['UploadTarget', contract.uploadTarget, { uploadUrl: url, imageUrl: url }, { uploadUrl: ['x', undefined, 'javascript:alert(1)'], imageUrl: ['', null, 'data:image/png;base64,AA'] }],
-  ['VisitorStatus', contract.visitorStatus, { requestsLeft: -1, totalRequests: 0, uniqueUserId: null }, { requestsLeft: [-2, 0.5, null], totalRequests: [-1, '0', undefined], uniqueUserId: [undefined, 1] }],
-  ['RegisterRequest', contract.registerRequest, { email: 'a@example.com' }, { email: ['a', '', undefined, 'a@b@c'], name: ['', null], uniqueUserId: ['', null] }],
-  ['RegisteredVisitor', contract.registeredVisitor, { requestsLeft: 0, totalRequests: 1, uniqueUserId: 'v' }, { uniqueUserId: [null, '', undefined] }],
-  ['GenerationRequest', contract.generationRequest, { funnelId: 1, productId: '1', variantId: 2, imageUrl: url }, { funnelId: [0, '1'], productId: ['0', '', -1, 1.5, 2 ** 53, 'gid://x/ProductVariant/1', '1\n', ' 1', '١'], variantId: ['0', 0, 'gid://x/Product/1', 'gid://X Y/ProductVariant/1'], imageUrl: ['photo', 'ftp://a/b', undefined], uniqueUserId: [''], customerEmail: ['x'], moreLooksConsent: ['true', 1] }],
-  ['GenerationStarted', contract.generationStarted, { jobId: uuid, etaSeconds: 40, uniqueUserId: null }, { jobId: ['7', `${uuid}0`, '', undefined], etaSeconds: [1.5, '40', undefined], uniqueUserId: [undefined, 7] }],
-  ['StorefrontContext', contract.storefrontContext, { storefront: { apiUrl: url, publicToken: 't' } }, { storefront: [undefined, {}, { apiUrl: 'x', publicToken: 't' }, { apiUrl: url }] }],
-  ['Polled job: Processing', contract.polledJob, { status: 'PROCESSING' }, { status: ['processing', 'QUEUED', undefined] }],
+  [
+    'Funnel',
+    contract.funnel,
+    { id: 1, funnelType: 'dress', generationModel: 'SERVICE_PRO' },
+    { id: [0, 1.5, '1', undefined], funnelType: ['shoes', undefined], generationModel: ['SERVICE', undefined] },
+  ],
+  [
+    'UploadRequest',
+    contract.uploadRequest,
+    { contentType: 'image/heic', customKey: 'A_b-1' },
+    { contentType: ['image/gif', undefined], customKey: ['', 'x'.repeat(101), 'a b', 'a/b', null] },
+  ],
+  [
+    'UploadTarget',
+    contract.uploadTarget,
+    { uploadUrl: url, imageUrl: url },
+    { uploadUrl: ['x', undefined, 'javascript:alert(1)'], imageUrl: ['', null, 'data:image/png;base64,AA'] },
+  ],
+  [
+    'VisitorStatus',
+    contract.visitorStatus,
+    { requestsLeft: -1, totalRequests: 0, uniqueUserId: null },
+    { requestsLeft: [-2, 0.5, null], totalRequests: [-1, '0', undefined], uniqueUserId: [undefined, 1] },
+  ],
+  [
+    'RegisterRequest',
+    contract.registerRequest,
+    { email: 'a@example.com' },
+    { email: ['a', '', undefined, 'a@b@c'], name: ['', null], uniqueUserId: ['', null] },
+  ],
+  [
+    'RegisteredVisitor',
+    contract.registeredVisitor,
+    { requestsLeft: 0, totalRequests: 1, uniqueUserId: 'v' },
+    { uniqueUserId: [null, '', undefined] },
+  ],
+  [
+    'GenerationRequest',
+    contract.generationRequest,
+    { funnelId: 1, productId: '1', variantId: 2, imageUrl: url },
+    {
+      funnelId: [0, '1'],
+      productId: ['0', '', -1, 1.5, 2 ** 53, 'gid://x/ProductVariant/1', '1\n', ' 1', '١'],
+      variantId: ['0', 0, 'gid://x/Product/1', 'gid://X Y/ProductVariant/1'],
+      imageUrl: ['photo', 'ftp://a/b', undefined],
+      uniqueUserId: [''],
+      customerEmail: ['x'],
+      moreLooksConsent: ['true', 1],
+    },
+  ],
+  [
+    'GenerationStarted',
+    contract.generationStarted,
+    { jobId: uuid, etaSeconds: 40, uniqueUserId: null },
+    { jobId: ['7', `${uuid}0`, '', undefined], etaSeconds: [1.5, '40', undefined], uniqueUserId: [undefined, 7] },
+  ],
+  [
+    'StorefrontContext',
+    contract.storefrontContext,
+    { storefront: { apiUrl: url, publicToken: 't' } },
+    { storefront: [undefined, {}, { apiUrl: 'x', publicToken: 't' }, { apiUrl: url }] },
+  ],
+  [
+    'Polled job: Processing',
+    contract.polledJob,
+    { status: 'PROCESSING' },
+    { status: ['processing', 'QUEUED', undefined] },
+  ],
   ['Polled job: Failed', contract.polledJob, { status: 'ERROR', error: 'x' }, { error: [undefined, null, 5] }],
-  ['Polled job: Success', contract.polledJob, { status: 'SUCCESS', imageUrl: url, requestsLeft: 1, totalRequests: 2, uniqueUserId: null, storageStatus: 'READY', displayUrl: null, permanentUrl: url, imageId: 7, tryOnUuid: 'u' }, { imageUrl: ['', undefined, null], requestsLeft: [-2], totalRequests: [-1], uniqueUserId: [undefined], storageStatus: ['FAILED', 1], displayUrl: ['x'], permanentUrl: ['x'], imageId: ['7'], tryOnUuid: [7] }],
+  [
+    'Polled job: Success',
+    contract.polledJob,
+    {
+      status: 'SUCCESS',
+      imageUrl: url,
+      requestsLeft: 1,
+      totalRequests: 2,
+      uniqueUserId: null,
+      storageStatus: 'READY',
+      displayUrl: null,
+      permanentUrl: url,
+      imageId: 7,
+      tryOnUuid: 'u',
+    },
+    {
+      imageUrl: ['', undefined, null],
+      requestsLeft: [-2],
+      totalRequests: [-1],
+      uniqueUserId: [undefined],
+      storageStatus: ['FAILED', 1],
+      displayUrl: ['x'],
+      permanentUrl: ['x'],
+      imageId: ['7'],
+      tryOnUuid: [7],
+    },
+  ],
 ]
 
 describe.each(resources)('§2 %s', (_, schema, good, bad) => {
@@ -60,7 +150,9 @@ describe('product and variant IDs', () => {
 
 describe('§4 endpoints', () => {
   it('are the seven of the contract with their listed statuses', () => {
-    const rows = Object.values(contract.endpoints).map(({ method, path, statuses }) => `${method} ${path} ${statuses.join(' ')}`)
+    const rows = Object.values(contract.endpoints).map(
+      ({ method, path, statuses }) => `${method} ${path} ${statuses.join(' ')}`,
+    )
     expect(rows.sort()).toEqual(
       [
         'GET /context 200 401 403 405 429 500',

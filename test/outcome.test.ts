@@ -3,7 +3,11 @@ import * as z from 'zod/mini'
 import { meanings, outcomeOf, type Column, type Exchange, type Requested, type Situation } from '../src/outcome.ts'
 
 const data = z.object({ ok: z.literal(true) })
-const operations: Record<Column, Requested> = { submission: 'createGeneration', poll: 'getGeneration', read: 'getFunnel' }
+const operations: Record<Column, Requested> = {
+  submission: 'createGeneration',
+  poll: 'getGeneration',
+  read: 'getFunnel',
+}
 const answer = (status: number, body: unknown = { error: 'x' }, retryAfter: string | null = null): Exchange => ({
   came: 'answer',
   status,
@@ -49,7 +53,12 @@ const examples: Record<Situation, Exchange[]> = {
     answer(418),
   ],
   redirected: [answer(302), answer(307)],
-  serverError: [answer(500, { error: 'Could not create generation' }), answer(502, undefined), answer(503), answer(599)],
+  serverError: [
+    answer(500, { error: 'Could not create generation' }),
+    answer(502, undefined),
+    answer(503),
+    answer(599),
+  ],
   timeout: [{ came: 'nothing', why: 'timeout' }],
   lost: [{ came: 'nothing', why: 'lost' }],
   aborted: [{ came: 'nothing', why: 'aborted' }],
@@ -87,7 +96,9 @@ const expected: Record<Situation, Record<Column, string>> = {
 }
 
 const cells = (Object.keys(expected) as Situation[]).flatMap((situation) =>
-  (['submission', 'poll', 'read'] as Column[]).map((column) => [situation, column, expected[situation][column]] as const),
+  (['submission', 'poll', 'read'] as Column[]).map(
+    (column) => [situation, column, expected[situation][column]] as const,
+  ),
 )
 
 describe('the outcome table', () => {
@@ -105,8 +116,24 @@ describe('the outcome table', () => {
   })
 
   it('only a definite answer lets a submission be sent again', () => {
-    const repeatable = cells.filter(([, column, meaning]) => column === 'submission' && /rejected|limitReached|throttled|notSent/.test(meaning))
-    const definite = ['emailRequired', 'keyRefused', 'tryOnLimit', 'ipLimit', 'otherTooMany', 'held', 'tooEarly', 'requestRefused', 'unreachable', 'offline', 'noKey', 'invalid', 'moved']
+    const repeatable = cells.filter(
+      ([, column, meaning]) => column === 'submission' && /rejected|limitReached|throttled|notSent/.test(meaning),
+    )
+    const definite = [
+      'emailRequired',
+      'keyRefused',
+      'tryOnLimit',
+      'ipLimit',
+      'otherTooMany',
+      'held',
+      'tooEarly',
+      'requestRefused',
+      'unreachable',
+      'offline',
+      'noKey',
+      'invalid',
+      'moved',
+    ]
     expect(repeatable.map(([situation]) => situation).sort()).toEqual(definite.sort())
   })
 })

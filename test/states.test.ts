@@ -26,7 +26,10 @@ interface Row {
   sends?: string[]
 }
 
-async function started(expected: TryOnView['state'] | ((view: TryOnView) => boolean), variantId = '2001'): Promise<Reached> {
+async function started(
+  expected: TryOnView['state'] | ((view: TryOnView) => boolean),
+  variantId = '2001',
+): Promise<Reached> {
   const tryOn = world.room().tryOn({ ...product, variantId })
   tryOn.subscribe(() => {})
   await tryOn.start(person)
@@ -201,7 +204,10 @@ describe.each(rows)('$name', (row) => {
       expect(tryOn.get().state).toBe(after[intent](stateOf(row), tryOn))
       return
     }
-    const refused = await ask().then(() => null, (error: unknown) => error)
+    const refused = await ask().then(
+      () => null,
+      (error: unknown) => error,
+    )
     expect(refused).toBeInstanceOf(TryOnError)
     expect((refused as TryOnError).kind).toBe(intent === 'discard' ? 'paidJob' : 'notAllowed')
     expect(world.sent.length).toBe(before)
@@ -215,7 +221,9 @@ describe.each(rows)('$name', (row) => {
     const states: string[] = []
     again.subscribe(({ state, attempt }) => {
       if (state !== 'restoring') states.push(state)
-      expect(state === 'restoring' || (attempt?.jobId ?? jobId) === jobId || row.sends?.includes('POST /generations')).toBe(true)
+      expect(
+        state === 'restoring' || (attempt?.jobId ?? jobId) === jobId || row.sends?.includes('POST /generations'),
+      ).toBe(true)
     })
     await world.settle()
     expect(row.name === 'stalled' ? ['processing', 'stalled'] : [row.reloaded]).toContain(states[0])
@@ -491,7 +499,9 @@ describe('room', () => {
 
   it('asks for the e-mail first when told to', async () => {
     const room = world.room({ askVisitorFirst: true })
-    world.fault('GET', '/requests-left', [answers(200, { data: { requestsLeft: 0, totalRequests: 2, uniqueUserId: 'v' } })])
+    world.fault('GET', '/requests-left', [
+      answers(200, { data: { requestsLeft: 0, totalRequests: 2, uniqueUserId: 'v' } }),
+    ])
     const tryOn = room.tryOn(product)
     await tryOn.start(person)
     await world.until(tryOn, 'needsEmail')

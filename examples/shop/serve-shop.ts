@@ -52,7 +52,10 @@ export async function serveShop(sandbox: Sandbox, port = usualPort): Promise<{ u
     logLevel: 'warn',
     resolve: { conditions: ['fitting-room-source', 'module', 'browser', 'production'] },
   }
-  await build({ ...shared, build: { outDir: here('dist'), emptyOutDir: true, target: 'es2022', reportCompressedSize: false } })
+  await build({
+    ...shared,
+    build: { outDir: here('dist'), emptyOutDir: true, target: 'es2022', reportCompressedSize: false },
+  })
   const server = await preview({
     ...shared,
     plugins: [runtimeFiles(settingsOf(sandbox))],

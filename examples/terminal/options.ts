@@ -49,7 +49,8 @@ export function readOptions(args: string[]): Options {
     }),
   )
   const funnels = (values.funnel ?? '').split(',').filter(Boolean).map(Number)
-  if (!funnels.every((id) => Number.isSafeInteger(id) && id > 0)) throw new UsageError('--funnel must be positive integers')
+  if (!funnels.every((id) => Number.isSafeInteger(id) && id > 0))
+    throw new UsageError('--funnel must be positive integers')
   if (values['base-url'] && !(values.product && funnels.length > 0)) {
     throw new UsageError('--base-url needs --product and --funnel: only the sandbox’s are known')
   }

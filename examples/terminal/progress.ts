@@ -22,7 +22,8 @@ export function showProgress(stream: NodeJS.WriteStream): { show(view: TryOnView
     show({ state, progress, attempt, waitingUntil }) {
       const label = labels[state]
       if (label === undefined) return end()
-      const line = waitingUntil === null ? label : `${label}, waiting until ${new Date(waitingUntil).toLocaleTimeString()}`
+      const line =
+        waitingUntil === null ? label : `${label}, waiting until ${new Date(waitingUntil).toLocaleTimeString()}`
       if (!stream.isTTY) {
         const full = attempt?.jobId ? `${line} (job ${attempt.jobId})` : line
         if (full !== last) stream.write(`${full}\n`)

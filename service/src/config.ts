@@ -49,9 +49,7 @@ const store = z
       .nullable()
       .default(null),
     credits: count.nullable().default(null),
-    funnels: z.array(
-      z.strictObject({ id: z.int().min(1), funnelType, generationModel, productIds: z.array(digits) }),
-    ),
+    funnels: z.array(z.strictObject({ id: z.int().min(1), funnelType, generationModel, productIds: z.array(digits) })),
     products: z.array(product),
   })
   .superRefine((value, context) => {
@@ -61,12 +59,16 @@ const store = z
     value.funnels.forEach(({ productIds }, at) =>
       productIds.forEach((id, index) => {
         if (known.has(id)) return
-        context.addIssue({ code: 'custom', message: 'no product has this ID', path: ['funnels', at, 'productIds', index] })
+        context.addIssue({
+          code: 'custom',
+          message: 'no product has this ID',
+          path: ['funnels', at, 'productIds', index],
+        })
       }),
     )
   })
 
-export const config = z
+const config = z
   .strictObject({
     stores: z.array(store).min(1),
     generation: z
@@ -127,7 +129,8 @@ export function loadConfig(file: string): Config {
 export const isUrl = (image: string) => /^https?:\/\//i.test(image)
 
 const pathOf = (path: readonly PropertyKey[]) =>
-  path.map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`)).join('') || 'the file'
+  path.map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`)).join('') ||
+  'the file'
 
 function unique(items: readonly { id: string | number }[], path: PropertyKey[], context: z.RefinementCtx): void {
   items.forEach(({ id }, at) => {

@@ -73,7 +73,11 @@ export function createCore({ config, store, queue, uploads, clock, publicUrl }: 
       return { uploadUrl: publicUrl() + signed, imageUrl: `${publicUrl()}/photos/${name}` }
     },
 
-    visitor(of: StoreConfig, ip: string, uniqueUserId: string | undefined): Promise<VisitorStatus & { uniqueUserId: string }> {
+    visitor(
+      of: StoreConfig,
+      ip: string,
+      uniqueUserId: string | undefined,
+    ): Promise<VisitorStatus & { uniqueUserId: string }> {
       return store.transaction(async (ledger) => statusOf(of, await visitorOf(ledger, of.id, ip, uniqueUserId)))
     },
 
@@ -87,7 +91,11 @@ export function createCore({ config, store, queue, uploads, clock, publicUrl }: 
     },
 
     /** Accepts a submission: counts it, takes a credit and queues the job, all or nothing (spec §4, rules 2 to 4). */
-    async generate(of: StoreConfig, ip: string, request: GenerationRequest): Promise<{ started: GenerationStarted; spoil: Spoil | null }> {
+    async generate(
+      of: StoreConfig,
+      ip: string,
+      request: GenerationRequest,
+    ): Promise<{ started: GenerationStarted; spoil: Spoil | null }> {
       const { product, variant, funnel } = scopeOf(of, request)
       if (product.image === null) throw badInput('the product has no image')
       const job = await store.transaction(async (ledger) => {

@@ -1,3 +1,5 @@
 declare module 'heic-decode' {
-  export default function decode(file: { buffer: Uint8Array }): Promise<{ width: number; height: number; data: ArrayBuffer }>
+  export default function decode(file: {
+    buffer: Uint8Array
+  }): Promise<{ width: number; height: number; data: ArrayBuffer }>
 }

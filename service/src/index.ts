@@ -1,4 +1,12 @@
-export { ConfigError, loadConfig, parseConfig, testOutcome, type Config, type ConfigInput, type TestOutcome } from './config.ts'
+export {
+  ConfigError,
+  loadConfig,
+  parseConfig,
+  testOutcome,
+  type Config,
+  type ConfigInput,
+  type TestOutcome,
+} from './config.ts'
 export { fileBlobs } from './file-blobs.ts'
 export { memoryBlobs, memoryQueue, memoryStore } from './memory.ts'
 export type { Blob, BlobStore, Clock, Generator, Job, Ledger, Queue, Store, Visitor } from './ports.ts'

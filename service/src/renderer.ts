@@ -36,7 +36,11 @@ const placements: Record<FunnelType, Placement> = {
 }
 
 /** Lays the garment over the photo, shaded by the photo's own light, first small and marked, then whole. */
-export async function render(photo: Uint8Array, garment: Uint8Array, funnelType: FunnelType): Promise<{ preview: Blob; final: Blob }> {
+export async function render(
+  photo: Uint8Array,
+  garment: Uint8Array,
+  funnelType: FunnelType,
+): Promise<{ preview: Blob; final: Blob }> {
   const base = await upright(photo)
   const { width, height } = base
   const placement = placements[funnelType]
@@ -99,9 +103,15 @@ async function lengthened(photo: Buffer, width: number, height: number, below: n
     .resize({ width, height: below, fit: 'fill' })
     .blur(Math.max(4, width / 12))
     .modulate({ saturation: 0.3 })
-    .composite([{ input: { create: { width, height: below, channels: 4, background: { r: 150, g: 146, b: 142, alpha: 0.72 } } } }])
+    .composite([
+      { input: { create: { width, height: below, channels: 4, background: { r: 150, g: 146, b: 142, alpha: 0.72 } } } },
+    ])
     .toBuffer()
-  return sharp(photo).extend({ bottom: below }).composite([{ input: edge, left: 0, top: height }]).png().toBuffer()
+  return sharp(photo)
+    .extend({ bottom: below })
+    .composite([{ input: edge, left: 0, top: height }])
+    .png()
+    .toBuffer()
 }
 
 interface Size {
@@ -130,7 +140,11 @@ async function dressed(canvas: Buffer, size: Size, garment: Uint8Array, box: Box
     ])
     .png()
     .toBuffer()
-  const shadow = await sharp(cloth).linear([0, 0, 0, 0.45], [0, 0, 0, 0]).blur(Math.max(1, seen.width / 60)).png().toBuffer()
+  const shadow = await sharp(cloth)
+    .linear([0, 0, 0, 0.45], [0, 0, 0, 0])
+    .blur(Math.max(1, seen.width / 60))
+    .png()
+    .toBuffer()
   const drop = Math.round(seen.width / 60)
   const { top, left } = seen
   return sharp(canvas)
@@ -155,7 +169,10 @@ function visible(box: Box, { width, height }: Size): Box {
 }
 
 async function shifted(image: Buffer, { width, height }: Size, by: number): Promise<Buffer> {
-  const moved = await sharp(image).extend({ top: by, background: { r: 0, g: 0, b: 0, alpha: 0 } }).png().toBuffer()
+  const moved = await sharp(image)
+    .extend({ top: by, background: { r: 0, g: 0, b: 0, alpha: 0 } })
+    .png()
+    .toBuffer()
   return sharp(moved).extract({ left: 0, top: 0, width, height }).toBuffer()
 }
 
@@ -164,10 +181,11 @@ async function cutOut(garment: Uint8Array, { width, height }: Size): Promise<Buf
   const picture = sharp(garment, { limitInputPixels: mostPixels }).resize({ width, height, fit: 'fill' })
   const { isOpaque } = await sharp(garment, { limitInputPixels: mostPixels }).stats()
   if (!isOpaque) return picture.ensureAlpha().png().toBuffer()
-  const { data, info } = await picture
-    .ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+  const { data, info } = await picture.ensureAlpha().raw().toBuffer({ resolveWithObject: true })
   for (let at = 0; at < data.length; at += 4) {
     if (Math.min(data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0) > 240) data[at + 3] = 0
   }
-  return sharp(data, { raw: { width: info.width, height: info.height, channels: 4 } }).png().toBuffer()
+  return sharp(data, { raw: { width: info.width, height: info.height, channels: 4 } })
+    .png()
+    .toBuffer()
 }

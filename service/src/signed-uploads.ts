@@ -38,6 +38,8 @@ export class SignedUploads {
   }
 
   #signature({ name, type, expires }: Upload): string {
-    return createHmac('sha256', this.#secret).update(JSON.stringify([name, type, expires])).digest('base64url')
+    return createHmac('sha256', this.#secret)
+      .update(JSON.stringify([name, type, expires]))
+      .digest('base64url')
   }
 }

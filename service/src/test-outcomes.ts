@@ -25,7 +25,8 @@ export const spoils: Partial<Record<TestOutcome, Spoil>> = {
 export function createForcedRefusals() {
   const refusedOnce = new Set<string>()
   return (outcome: TestOutcome | undefined, visitor: Visitor, variantId: string): ApiProblem | null => {
-    if (outcome === 'limitReached') return named('tryOnLimitReached', 'You have tried on a lot today. Come back tomorrow!')
+    if (outcome === 'limitReached')
+      return named('tryOnLimitReached', 'You have tried on a lot today. Come back tomorrow!')
     if (outcome === 'emailRequired') return visitor.email === null ? named('emailRequired') : null
     if (outcome !== 'throttled' && outcome !== 'keyRevoked') return null
     const name = JSON.stringify([visitor.storeId, visitor.id, variantId])

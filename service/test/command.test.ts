@@ -21,7 +21,9 @@ function run(...args: string[]) {
   let err = ''
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
   const line = new Promise<string>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())))
-  const ended = new Promise<{ code: number | null; err: string }>((resolve) => child.on('close', (code) => resolve({ code, err })))
+  const ended = new Promise<{ code: number | null; err: string }>((resolve) =>
+    child.on('close', (code) => resolve({ code, err })),
+  )
   return { child, line, ended }
 }
 
@@ -31,19 +33,30 @@ describe('npm run service', () => {
     const config = structuredClone(suiteConfig)
     const [store] = config.stores
     if (store?.products[0]) store.products[0].image = 'tee.svg'
-    await writeFile(join(folder, 'conf', 'config.json'), JSON.stringify({ ...config, generation: { previewAfterMs: 0, readyAfterMs: 0 } }))
-    await writeFile(join(folder, 'conf', 'tee.svg'), '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>')
+    await writeFile(
+      join(folder, 'conf', 'config.json'),
+      JSON.stringify({ ...config, generation: { previewAfterMs: 0, readyAfterMs: 0 } }),
+    )
+    await writeFile(
+      join(folder, 'conf', 'tee.svg'),
+      '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
+    )
     const { child, line, ended } = run('--config', 'conf/config.json', '--port', '0', '--data', 'data')
     const [, url] = /^listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(await line) ?? []
     const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
     const post = async (path: string, body: object) =>
-      ((await (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as { data: any }).data
+      (
+        (await (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as {
+          data: any
+        }
+      ).data
     const target = await post('/uploads', { contentType: 'image/png' })
     await fetch(target.uploadUrl, { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } })
     const order = { funnelId: 12, productId: '1001', variantId: '2001', imageUrl: target.imageUrl }
     const { jobId } = await post('/generations', order)
     let job = { status: 'PROCESSING' }
-    while (job.status === 'PROCESSING') job = ((await (await fetch(`${url}/generations/${jobId}`, { headers })).json()) as { data: any }).data
+    while (job.status === 'PROCESSING')
+      job = ((await (await fetch(`${url}/generations/${jobId}`, { headers })).json()) as { data: any }).data
     expect(job.status).toBe('SUCCESS')
     expect(await readdir(join(folder, 'data', 'pictures'))).toHaveLength(3)
     child.kill('SIGTERM')

@@ -33,7 +33,10 @@ describe('a configuration', () => {
     ['stores[0].funnels[0].productIds[0]', (config: any) => (config.stores[0].funnels[0].productIds = ['7'])],
     ['stores[0].products[0].id', (config: any) => (config.stores[0].products[0].id = 'gid://x/Product/1')],
     ['stores[0].products[0].variants', (config: any) => (config.stores[0].products[0].variants = [])],
-    ['stores[0].products[0].variants[0].test', (config: any) => (config.stores[0].products[0].variants[0].test = 'boom')],
+    [
+      'stores[0].products[0].variants[0].test',
+      (config: any) => (config.stores[0].products[0].variants[0].test = 'boom'),
+    ],
     ['stores[0].email.freeTryOns', (config: any) => (config.stores[0].email = { freeTryOns: -1 })],
     ['stores[0].tryOnCap.windowSeconds', (config: any) => (config.stores[0].tryOnCap = { max: 1, message: '' })],
     ['stores[1].id', (config: any) => config.stores.push({ ...config.stores[0], apiKey: 'other' })],

@@ -4,9 +4,7 @@ import * as z from 'zod/mini'
 import type { ConfigInput } from '@fitting-room/service'
 
 export const png = Uint8Array.from(
-  atob(
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  ),
+  atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='),
   (char) => char.charCodeAt(0),
 )
 
@@ -53,7 +51,16 @@ export const suiteConfig: ConfigInput = {
       storefront: { apiUrl: 'https://storefront.example/api', publicToken: 'public' },
       credits: 1,
       funnels: [{ id: 99, funnelType: 'custom', generationModel: 'SERVICE_LIGHT', productIds: ['3001'] }],
-      products: [{ id: '3001', title: 'Else', variants: [{ id: '4001', title: 'M' }, { id: '4002', title: 'fails', test: 'jobError' }] }],
+      products: [
+        {
+          id: '3001',
+          title: 'Else',
+          variants: [
+            { id: '4001', title: 'M' },
+            { id: '4002', title: 'fails', test: 'jobError' },
+          ],
+        },
+      ],
     },
     { id: 'off', apiKey: 'off-key', integrations: { sdk: false, api: false }, funnels: [], products: [] },
   ],
@@ -111,7 +118,11 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
     })
     const upload = async () => {
       const { body } = await post('/uploads', { contentType: 'image/png' })
-      await subject.fetch(pathOf(body.data.uploadUrl), { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } })
+      await subject.fetch(pathOf(body.data.uploadUrl), {
+        method: 'PUT',
+        body: png,
+        headers: { 'Content-Type': 'image/png' },
+      })
       return body.data.imageUrl as string
     }
     const pathOf = (url: string) => url.slice(subject.url.length)
@@ -143,12 +154,17 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
         expect((await call('/funnel?funnelIds=99')).status).toBe(404)
       })
 
-      it.each(['', '?funnelIds=', '?funnelIds=0', '?funnelIds=1,,2', '?funnelIds=-1', '?funnelIds=a', '?funnelIds=1.5'])(
-        'GET /funnel%s is 400',
-        async (query) => {
-          expect((await call(`/funnel${query}`)).status).toBe(400)
-        },
-      )
+      it.each([
+        '',
+        '?funnelIds=',
+        '?funnelIds=0',
+        '?funnelIds=1,,2',
+        '?funnelIds=-1',
+        '?funnelIds=a',
+        '?funnelIds=1.5',
+      ])('GET /funnel%s is 400', async (query) => {
+        expect((await call(`/funnel${query}`)).status).toBe(400)
+      })
 
       it('POST /uploads signs a target that takes the photo and makes its URL readable (§4 rule 7)', async () => {
         const { status, body } = await post('/uploads', { contentType: 'image/png', customKey: 'Look_1-a' })
@@ -190,7 +206,9 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
         const { uploadUrl } = body.data
         expect((await put(uploadUrl, 'image/jpeg')).status).toBe(415)
         expect((await put(uploadUrl.replace('image%2Fpng', 'image%2Fjpeg'), 'image/jpeg')).status).toBe(403)
-        expect((await put(`${uploadUrl.slice(0, -1)}${uploadUrl.endsWith('A') ? 'B' : 'A'}`, 'image/png')).status).toBe(403)
+        expect((await put(`${uploadUrl.slice(0, -1)}${uploadUrl.endsWith('A') ? 'B' : 'A'}`, 'image/png')).status).toBe(
+          403,
+        )
         subject.advance(599_000)
         expect((await put(uploadUrl, 'image/png')).status).toBe(200)
         subject.advance(1_000)
@@ -226,7 +244,11 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
 
       it('POST /customer-register saves the e-mail, after which no limit is left', async () => {
         const uniqueUserId = newVisitor()
-        const { status, body } = await post('/customer-register', { email: 'ada@example.com', name: 'Ada', uniqueUserId })
+        const { status, body } = await post('/customer-register', {
+          email: 'ada@example.com',
+          name: 'Ada',
+          uniqueUserId,
+        })
         expect(status).toBe(200)
         expect(body.data).toEqual({ requestsLeft: -1, totalRequests: 0, uniqueUserId })
       })
@@ -315,14 +337,17 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
         expect(job).toEqual({ status: 'ERROR', error: 'The photo is not accessible' })
       })
 
-      it.each(['http://127.0.0.1:1/x.png', 'http://localhost/x.png', 'http://[::1]/x.png', 'http://169.254.169.254/', 'http://10.0.0.1/x'])(
-        'the photo fetcher refuses %s',
-        async (imageUrl) => {
-          const { body } = await post('/generations', request({ imageUrl }))
-          const job = await polled(body.data.jobId)
-          expect(job).toEqual({ status: 'ERROR', error: 'The photo is not accessible' })
-        },
-      )
+      it.each([
+        'http://127.0.0.1:1/x.png',
+        'http://localhost/x.png',
+        'http://[::1]/x.png',
+        'http://169.254.169.254/',
+        'http://10.0.0.1/x',
+      ])('the photo fetcher refuses %s', async (imageUrl) => {
+        const { body } = await post('/generations', request({ imageUrl }))
+        const job = await polled(body.data.jobId)
+        expect(job).toEqual({ status: 'ERROR', error: 'The photo is not accessible' })
+      })
 
       it('a photo that is no picture fails the job', async () => {
         const target = await post('/uploads', { contentType: 'image/png' })
@@ -479,7 +504,10 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
           ['null', { headers: json, body: 'null' }],
           ['not UTF-8', { headers: json, body: new Uint8Array([0x22, 0xff, 0x22]) }],
           ['another type', { headers: { 'Content-Type': 'text/plain' }, body: '{"email":"a@example.com"}' }],
-          ['over 64 KiB', { headers: json, body: JSON.stringify({ email: 'a@example.com', name: 'x'.repeat(65_536) }) }],
+          [
+            'over 64 KiB',
+            { headers: json, body: JSON.stringify({ email: 'a@example.com', name: 'x'.repeat(65_536) }) },
+          ],
           ['a deep body', { headers: json, body: `${'['.repeat(20_000)}${']'.repeat(20_000)}` }],
         ]
         for (const [what, init] of bad) {
@@ -491,7 +519,13 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
       })
 
       it('an unknown route is 404 with an error body', async () => {
-        for (const path of ['/', '/generation', '/generations/a/b', '/photos/../secret', '/pictures/..%2f..%2fetc%2fpasswd']) {
+        for (const path of [
+          '/',
+          '/generation',
+          '/generations/a/b',
+          '/photos/../secret',
+          '/pictures/..%2f..%2fetc%2fpasswd',
+        ]) {
           const { status, body } = await call(path)
           expect([path, status, typeof body.error]).toEqual([path, 404, 'string'])
         }
@@ -499,29 +533,28 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
     })
 
     describe('§8: the shared IP limit', () => {
-      it.each(Object.entries(endpoints).map(([operation, { threshold }]) => [operation as Operation, threshold] as const))(
-        '%s accepts a shared count of %i and refuses the next, with Retry-After',
-        async (operation, threshold) => {
-          calm()
-          const { method, path } = endpoints[operation]
-          const target = path.replace('{jobId}', '6f9619ff-8b86-4d01-b42d-00cf4fc964ff')
-          for (let count = 1; count < threshold; count++) await call('/context', { key: null })
-          const send = () =>
-            call(`${target}?funnelIds=12`, {
-              method,
-              ...(method === 'POST' && { body: '{}', headers: { 'Content-Type': 'application/json' } }),
-            })
-          expect((await send()).status).not.toBe(429)
-          const refused = await send()
-          expect([refused.status, refused.body.error]).toEqual([429, 'Rate limit exceeded'])
-          expect(refused.body.message).toContain('Too many requests')
-          const seconds = Number(refused.headers.get('Retry-After'))
-          expect(seconds).toBeGreaterThanOrEqual(1)
-          subject.advance((seconds - 1) * 1000)
-          subject.advance(1000)
-          expect((await send()).status).not.toBe(429)
-        },
-      )
+      it.each(
+        Object.entries(endpoints).map(([operation, { threshold }]) => [operation as Operation, threshold] as const),
+      )('%s accepts a shared count of %i and refuses the next, with Retry-After', async (operation, threshold) => {
+        calm()
+        const { method, path } = endpoints[operation]
+        const target = path.replace('{jobId}', '6f9619ff-8b86-4d01-b42d-00cf4fc964ff')
+        for (let count = 1; count < threshold; count++) await call('/context', { key: null })
+        const send = () =>
+          call(`${target}?funnelIds=12`, {
+            method,
+            ...(method === 'POST' && { body: '{}', headers: { 'Content-Type': 'application/json' } }),
+          })
+        expect((await send()).status).not.toBe(429)
+        const refused = await send()
+        expect([refused.status, refused.body.error]).toEqual([429, 'Rate limit exceeded'])
+        expect(refused.body.message).toContain('Too many requests')
+        const seconds = Number(refused.headers.get('Retry-After'))
+        expect(seconds).toBeGreaterThanOrEqual(1)
+        subject.advance((seconds - 1) * 1000)
+        subject.advance(1000)
+        expect((await send()).status).not.toBe(429)
+      })
 
       it('OPTIONS and unknown paths are not counted', async () => {
         calm()
@@ -562,7 +595,10 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
       })
 
       it('2007 throttles once, 2010 refuses the key once', async () => {
-        for (const [variantId, status] of [['2007', 429], ['2010', 401]] as const) {
+        for (const [variantId, status] of [
+          ['2007', 429],
+          ['2010', 401],
+        ] as const) {
           const body = request({ variantId })
           expect((await post('/generations', body)).status).toBe(status)
           expect((await post('/generations', body)).status).toBe(200)

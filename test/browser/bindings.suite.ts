@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { createFittingRoom, type FittingRoom, type Readable, type TryOn, type TryOnView, type Visitor } from 'fitting-room'
+import {
+  createFittingRoom,
+  type FittingRoom,
+  type Readable,
+  type TryOn,
+  type TryOnView,
+  type Visitor,
+} from 'fitting-room'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import photoUrl from '../../examples/sample/person.png'
 
@@ -86,7 +93,9 @@ export function bindingsSuite(name: string, mount: Mount): void {
     it('keeps two try-ons and the shared stores of a page apart', async () => {
       const [one, two] = [tryOnOf('2001'), tryOnOf('2002')] as [TryOn, TryOn]
       const readables: Readable<TryOnView | Visitor>[] = [one, two, room.visitor]
-      const unmount = mount(place, readables, (value) => ('state' in value ? value.state : String(value.uniqueUserId !== null)))
+      const unmount = mount(place, readables, (value) =>
+        'state' in value ? value.state : String(value.uniqueUserId !== null),
+      )
       await expect.poll(texts).toEqual(['idle', 'idle', 'false'])
       await one.start(await photo())
       await one.result()

@@ -19,8 +19,14 @@ const react =
     flushSync(() => root.render(wrap(readables.map((of, key) => createElement(View, { of, key })))))
     return () => root.unmount()
   }
-bindingsSuite('react', react((children) => children))
-bindingsSuite('react in StrictMode', react((children) => createElement(StrictMode, null, children)))
+bindingsSuite(
+  'react',
+  react((children) => children),
+)
+bindingsSuite(
+  'react in StrictMode',
+  react((children) => createElement(StrictMode, null, children)),
+)
 
 bindingsSuite('vue', (place, readables, show) => {
   const View = defineComponent({

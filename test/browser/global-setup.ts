@@ -11,7 +11,9 @@ declare module 'vitest' {
 /** The real service in a process of its own, for the tests that run in a browser. */
 export default async function setup(project: TestProject): Promise<() => void> {
   const script = fileURLToPath(new URL('./serve.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--conditions=fitting-room-source', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--conditions=fitting-room-source', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim()))
     child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)))

@@ -7,7 +7,19 @@ export async function browserProject(source: object) {
   return {
     ...source,
     optimizeDeps: {
-      include: ['react', 'react-dom', 'react-dom/client', 'vue', 'svelte/store', 'solid-js', 'idb-keyval', 'xstate', '@xstate/store', 'zod/mini', 'ofetch'],
+      include: [
+        'react',
+        'react-dom',
+        'react-dom/client',
+        'vue',
+        'svelte/store',
+        'solid-js',
+        'idb-keyval',
+        'xstate',
+        '@xstate/store',
+        'zod/mini',
+        'ofetch',
+      ],
     },
     test: {
       name: 'browser',

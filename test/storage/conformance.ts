@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { FlowStorage } from 'fitting-room'
 
 /** What a storage adapter must do; run for every adapter, in Node and in a real browser. `open` gives another view of the same data. */
-export function storageConformance(name: string, open: () => FlowStorage | Promise<FlowStorage>, { lasting = true } = {}): void {
+export function storageConformance(
+  name: string,
+  open: () => FlowStorage | Promise<FlowStorage>,
+  { lasting = true } = {},
+): void {
   describe(`storage: ${name}`, () => {
     const keys = ['a:b', 'a:b:c', 'a.b', 'a_b', 'a-b', 'A:b', 'a:B', 'ab']
     const value = (text: string) => JSON.stringify({ text, savedAt: 1 })
@@ -57,7 +61,9 @@ export function storageConformance(name: string, open: () => FlowStorage | Promi
       const writers = lasting ? [await open(), await open()] : await sameTwice()
       await writers[0]?.setItem('sum', JSON.stringify({ sum: 0, savedAt: 1 }))
       const add = (storage: FlowStorage | undefined) =>
-        storage?.update?.('sum', (old) => JSON.stringify({ sum: (JSON.parse(old ?? '{}') as { sum: number }).sum + 1, savedAt: 1 }))
+        storage?.update?.('sum', (old) =>
+          JSON.stringify({ sum: (JSON.parse(old ?? '{}') as { sum: number }).sum + 1, savedAt: 1 }),
+        )
       await Promise.all(Array.from({ length: 40 }, (_, turn) => add(writers[turn % 2])))
       expect(JSON.parse(String(await writers[0]?.getItem('sum')))).toMatchObject({ sum: 40 })
     })

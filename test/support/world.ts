@@ -1,13 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { createService, memoryQueue, parseConfig, type ConfigInput, type Queue } from '@fitting-room/service'
-import { createFittingRoom, type FittingRoom, type FittingRoomOptions, type FlowStorage, type TryOn, type TryOnView } from 'fitting-room'
+import {
+  createFittingRoom,
+  type FittingRoom,
+  type FittingRoomOptions,
+  type FlowStorage,
+  type TryOn,
+  type TryOnView,
+} from 'fitting-room'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { manualClock, type ManualClock } from './manual-clock.ts'
 
-export const person = new File([readFileSync(new URL('../../examples/sample/person.png', import.meta.url))], 'person.png', { type: 'image/png' })
+export const person = new File(
+  [readFileSync(new URL('../../examples/sample/person.png', import.meta.url))],
+  'person.png',
+  { type: 'image/png' },
+)
 export const product = { productId: '1001', variantId: '2001', funnelIds: [12] }
 
-export const worldConfig = {
+const worldConfig = {
   stores: [
     {
       id: 'main',
@@ -38,7 +49,7 @@ export const worldConfig = {
 /** What happens to one exchange: `reach` hands the request to the service; an answer given without it never got there. */
 export type Fault = (reach: () => Promise<Response>, request: Request) => Promise<Response>
 
-export interface Sent {
+interface Sent {
   method: string
   path: string
   body: any
@@ -66,7 +77,10 @@ export interface World {
   close(): Promise<void>
 }
 
-export function createWorld({ storage = memoryStorage(), config = worldConfig }: { storage?: FlowStorage; config?: ConfigInput } = {}): World {
+export function createWorld({
+  storage = memoryStorage(),
+  config = worldConfig,
+}: { storage?: FlowStorage; config?: ConfigInput } = {}): World {
   const clock = manualClock()
   const base = 'https://api.test'
   const rooms: FittingRoom[] = []
@@ -145,7 +159,11 @@ export function createWorld({ storage = memoryStorage(), config = worldConfig }:
         putPhoto: async (uploadUrl, photo, { onProgress }) => {
           const total = photo.bytes.byteLength
           onProgress?.({ sent: total / 2, total })
-          const answer = await fetch(uploadUrl, { method: 'PUT', body: photo.bytes, headers: { 'Content-Type': photo.type } })
+          const answer = await fetch(uploadUrl, {
+            method: 'PUT',
+            body: photo.bytes,
+            headers: { 'Content-Type': photo.type },
+          })
           return answer.status
         },
         ...options,

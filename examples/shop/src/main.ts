@@ -26,7 +26,9 @@ try {
   const greet = () => {
     const { requestsLeft } = room.visitor.get()
     greeting.textContent =
-      requestsLeft === null || requestsLeft < 0 ? '' : `${requestsLeft} free try-on${requestsLeft === 1 ? '' : 's'} left`
+      requestsLeft === null || requestsLeft < 0
+        ? ''
+        : `${requestsLeft} free try-on${requestsLeft === 1 ? '' : 's'} left`
   }
 
   addEventListener('hashchange', () => {
@@ -41,6 +43,11 @@ try {
   show()
 } catch {
   main.replaceChildren(
-    h('section', { className: 'page' }, h('h1', {}, 'The shop could not start'), h('p', {}, 'Start it with “npm start”, then reload this page.')),
+    h(
+      'section',
+      { className: 'page' },
+      h('h1', {}, 'The shop could not start'),
+      h('p', {}, 'Start it with “npm start”, then reload this page.'),
+    ),
   )
 }

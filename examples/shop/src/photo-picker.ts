@@ -65,7 +65,9 @@ export function photoPicker({ last, hasLast, onPick }: PickerOptions): { element
       h(
         'div',
         { className: 'actions' },
-        'mediaDevices' in navigator ? button('Use the camera', () => camera().then((photo) => photo && review(photo)), 'secondary') : null,
+        'mediaDevices' in navigator
+          ? button('Use the camera', () => camera().then((photo) => photo && review(photo)), 'secondary')
+          : null,
         hasLast ? button('Use my last photo', () => onPick(), 'secondary') : null,
         button('Use a sample photo', sample, 'secondary'),
       ),

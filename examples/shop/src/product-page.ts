@@ -7,7 +7,7 @@ import { tryOnPanel } from './try-on-panel.ts'
 /** One product: its sizes, and the fitting room for the chosen size. The choice is kept in the address bar's history. */
 export function productPage(room: FittingRoom, product: Product): Page {
   const remembered = (history.state as { variant?: string } | null)?.variant
-  const first = product.variants.find(({ id }) => id === remembered) ?? (product.variants[0] as Variant)
+  const first = product.variants.find(({ id }) => id === remembered) ?? product.variants[0]
   const place = h('div', {})
   let leave = () => {}
 
@@ -33,7 +33,7 @@ export function productPage(room: FittingRoom, product: Product): Page {
       h('span', {}, variant.title, variant.available ? null : h('small', {}, ' sold out')),
     ),
   )
-  choose(first)
+  if (first) choose(first)
 
   const element = h(
     'article',

@@ -30,19 +30,29 @@ function note(view: TryOnView): HTMLElement {
 }
 
 function notSaved(view: TryOnView): HTMLElement {
-  return h('p', { className: 'quiet', hidden: view.durable }, 'This browser can not save your try-on, so keep this page open.')
+  return h(
+    'p',
+    { className: 'quiet', hidden: view.durable },
+    'This browser can not save your try-on, so keep this page open.',
+  )
 }
 
 const actions = (...children: (HTMLElement | null)[]) => h('div', { className: 'actions' }, ...children)
 const screen = (...children: (HTMLElement | null)[]) => h('div', {}, ...children)
 
 /** The steps that the view permits, most useful first. */
-function ways(stage: Stage, view: TryOnView, labels: { resume?: string; retry?: string; over?: string } = {}): HTMLElement {
+function ways(
+  stage: Stage,
+  view: TryOnView,
+  labels: { resume?: string; retry?: string; over?: string } = {},
+): HTMLElement {
   const { tryOn, attempt } = stage
   const { resume = 'Keep waiting', retry = 'Try again', over = 'Choose another photo' } = labels
   return actions(
     view.can.resume ? button(resume, () => attempt(() => tryOn.resume())) : null,
-    view.can.retry ? button(retry, () => attempt(() => tryOn.retry()), view.can.resume ? 'secondary' : 'primary') : null,
+    view.can.retry
+      ? button(retry, () => attempt(() => tryOn.retry()), view.can.resume ? 'secondary' : 'primary')
+      : null,
     view.can.startOver ? button(over, () => attempt(() => tryOn.startOver()), 'secondary') : null,
   )
 }
@@ -67,7 +77,9 @@ const idle: Draw = (stage, view) => {
       lead(view),
       problem,
       picker.element,
-      view.can.resume ? actions(button('Look again', () => stage.attempt(() => stage.tryOn.resume()), 'secondary')) : null,
+      view.can.resume
+        ? actions(button('Look again', () => stage.attempt(() => stage.tryOn.resume()), 'secondary'))
+        : null,
     ),
     update: (next) => problem.replaceWith(note(next)),
     leave: picker.leave,
@@ -83,7 +95,8 @@ function meter(label: string): { element: HTMLElement; update(view: TryOnView): 
     update({ progress, waitingUntil, etaSeconds }) {
       if (progress === null) bar.removeAttribute('value')
       else bar.value = progress.value
-      if (waitingUntil !== null) text.textContent = `Waiting a moment, until ${new Date(waitingUntil).toLocaleTimeString()}.`
+      if (waitingUntil !== null)
+        text.textContent = `Waiting a moment, until ${new Date(waitingUntil).toLocaleTimeString()}.`
       else if (progress?.bytes) text.textContent = `${bytes(progress.bytes.sent)} of ${bytes(progress.bytes.total)}`
       else text.textContent = progress && etaSeconds !== null ? `Estimated: about ${etaSeconds} seconds in all.` : ''
     },
@@ -97,7 +110,8 @@ const working: Draw = (stage, view) => {
     bar.update(next)
     // what is paid for can not be taken back, so only what is not sent yet can be cancelled
     const cancels = next.can.startOver && next.state !== 'processing'
-    if (cancels !== way.hasChildNodes()) way.replaceChildren(...(cancels ? [ways(stage, next, { over: 'Cancel' })] : []))
+    if (cancels !== way.hasChildNodes())
+      way.replaceChildren(...(cancels ? [ways(stage, next, { over: 'Cancel' })] : []))
   }
   update(view)
   return { element: screen(heading(view), lead(view), bar.element, way, notSaved(view)), update }
@@ -106,7 +120,10 @@ const working: Draw = (stage, view) => {
 const preview: Draw = (stage, view) => {
   const bar = meter('The finished picture')
   bar.update(view)
-  const picture = h('img', { src: view.preview?.imageUrl ?? '', alt: `A first look at you in the ${stage.product.title}` })
+  const picture = h('img', {
+    src: view.preview?.imageUrl ?? '',
+    alt: `A first look at you in the ${stage.product.title}`,
+  })
   return {
     element: screen(
       heading(view),
@@ -127,7 +144,11 @@ const final: Draw = (stage, view) => {
       before === null ? null : lead(view),
       compare(before, after, stage.product.title),
       actions(
-        h('a', { className: 'button primary', href: after, target: '_blank', rel: 'noreferrer', download: 'try-on.jpeg' }, 'Save the picture'),
+        h(
+          'a',
+          { className: 'button primary', href: after, target: '_blank', rel: 'noreferrer', download: 'try-on.jpeg' },
+          'Save the picture',
+        ),
         button('Choose another photo', () => stage.attempt(() => stage.tryOn.startOver()), 'secondary'),
       ),
     ),
@@ -153,7 +174,10 @@ const needsEmail: Draw = (stage, view) => {
     email,
     h('label', { htmlFor: 'name' }, 'Name (optional)'),
     name,
-    actions(send, button('No, thanks', () => stage.attempt(() => stage.tryOn.startOver()), 'secondary')),
+    actions(
+      send,
+      button('No, thanks', () => stage.attempt(() => stage.tryOn.startOver()), 'secondary'),
+    ),
   )
   return {
     element: screen(heading(view), lead(view), problem, form),

@@ -15,10 +15,11 @@ export function tryOnPanel(room: FittingRoom, product: Product, variant: Variant
     room,
     product,
     tryOn,
-    attempt: (work) => work().catch((error: unknown) => {
-      // what was wrong is shown by the view; a click that came too late is nothing to report
-      if (!(error instanceof TryOnError)) throw error
-    }),
+    attempt: (work) =>
+      work().catch((error: unknown) => {
+        // what was wrong is shown by the view; a click that came too late is nothing to report
+        if (!(error instanceof TryOnError)) throw error
+      }),
   }
   let shown: { state: TryOnState; screen: Screen } | null = null
 

@@ -45,10 +45,14 @@ export function problemText(problem: Problem | null): string | null {
     case 'photo':
       return photoTexts[problem.reason]
     case 'input':
-      return problem.at.toLowerCase().includes('email') ? 'Please check the e-mail address.' : 'Please check your input.'
+      return problem.at.toLowerCase().includes('email')
+        ? 'Please check the e-mail address.'
+        : 'Please check your input.'
     case 'refused':
       if (problem.operation === 'registerCustomer') return 'This address was not accepted. Please check it.'
-      return problem.status === 404 ? 'This piece is not in the fitting room yet.' : 'The fitting room did not accept this request.'
+      return problem.status === 404
+        ? 'This piece is not in the fitting room yet.'
+        : 'The fitting room did not accept this request.'
     case 'unavailable':
     case 'notSent':
       return 'The connection is not working right now.'

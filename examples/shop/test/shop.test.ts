@@ -162,7 +162,12 @@ describe('a reload', () => {
     const before = [submissions.length, polled.size]
     let requests = 0
     context.on('request', (request) => {
-      if (request.url().startsWith(server.url) && !request.url().includes('/pictures/') && !request.url().includes('/photos/')) requests++
+      if (
+        request.url().startsWith(server.url) &&
+        !request.url().includes('/pictures/') &&
+        !request.url().includes('/photos/')
+      )
+        requests++
     })
     await page.reload()
     await reaches('final')

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+interface Import {
+  from: string
+  to: string
+  typeOnly: boolean
+}
+
+const files = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .map((name) => join(folder, name))
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  const statements = text.matchAll(/^(?:import|export)\s(type\s)?([^'"]*?from\s)?['"]([^'"]+)['"]/gm)
+  return [...statements].map(([, typeWord, clause = '', to = '']) => {
+    const names = /\{([^}]*)\}/.exec(clause)?.[1]?.split(',') ?? []
+    const allTypes = names.length > 0 && names.every((name) => name.trim() === '' || name.trim().startsWith('type '))
+    const target = to.startsWith('.') ? relative(root, resolve(root, dirname(file), to)) : to
+    return { from: file, to: target, typeOnly: typeWord !== undefined || allTypes }
+  })
+}
+
+const library = [...files('src'), ...files('machines'), ...files('adapters')]
+const all = library.flatMap(importsOf)
+
+describe('the house', () => {
+  it('has no cycle of imports, of types neither', () => {
+    const edges = new Map(library.map((file) => [file, all.filter(({ from }) => from === file).map(({ to }) => to)]))
+    const cycles: string[] = []
+    const visit = (file: string, path: string[]) => {
+      if (path.includes(file)) return void cycles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+      for (const next of edges.get(file) ?? []) if (edges.has(next)) visit(next, [...path, file])
+    }
+    for (const file of library) visit(file, [])
+    expect(cycles).toEqual([])
+  })
+
+  it('imports no index from inside', () => {
+    const inside = all.filter(({ to }) => /(^|\/)index\.ts$/.test(to) && !to.startsWith('fitting-room'))
+    expect(inside.filter(({ from }) => !/index\.ts$/.test(from))).toEqual([])
+  })
+
+  it('index files are only lists', () => {
+    for (const file of library.filter((name) => /index\.ts$/.test(name))) {
+      const code = readFileSync(join(root, file), 'utf8').replace(/export (type )?(\{[^}]*\}|\*) from '[^']+'\s*/g, '')
+      expect([file, code.trim()]).toEqual([file, ''])
+    }
+  })
+
+  it('the contract imports nothing but itself and zod/mini', () => {
+    const foreign = all.filter(
+      ({ from, to }) => from.startsWith('src/contract') && !to.startsWith('src/contract') && to !== 'zod/mini',
+    )
+    expect(foreign).toEqual([])
+  })
+
+  it('machines import only types from src', () => {
+    const running = all.filter(
+      ({ from, to, typeOnly }) => from.startsWith('machines/') && to.startsWith('src/') && !typeOnly,
+    )
+    expect(running).toEqual([])
+  })
+
+  it('adapters see only what a stranger could import', () => {
+    const seen = all.filter(({ from, to, typeOnly }) => {
+      const own = to.startsWith('adapters/') || to === 'src/ports.ts' || to === 'src/clock.ts'
+      return from.startsWith('adapters/') && !own && !(to === 'fitting-room' && typeOnly) && to.startsWith('src')
+    })
+    expect(seen).toEqual([])
+  })
+
+  it('the service and the examples import the library by its public names', () => {
+    const outside = ['service/src', 'examples/shop', 'examples/terminal']
+      .flatMap(files)
+      .filter((file) => !file.includes('/test/') && !file.includes('/dist/'))
+    const reaching = outside.flatMap(importsOf).filter(({ to }) => /^(src|machines|adapters)\//.test(to))
+    expect(reaching).toEqual([])
+  })
+
+  it('bindings are at most 40 lines', () => {
+    for (const name of ['react', 'vue', 'svelte', 'solid']) {
+      const lines = readFileSync(join(root, 'adapters', `${name}.ts`), 'utf8')
+        .trimEnd()
+        .split('\n').length
+      expect(lines).toBeLessThanOrEqual(40)
+    }
+  })
+
+  it('browser code never imports all of zod', () => {
+    expect(all.filter(({ to }) => to === 'zod')).toEqual([])
+  })
+})
