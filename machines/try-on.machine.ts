@@ -1,7 +1,9 @@
 import { assign } from 'xstate'
 import type { Phase } from '../src/record.ts'
+import { begins, discards, ended, goesOn, leaves, reading } from './try-on.intents.ts'
+import { preparing } from './try-on.preparing.ts'
 import { dataOf, tryOnSetup } from './try-on.setup.ts'
-import type { Step, TryOnContext } from './try-on.types.ts'
+import type { Step } from './try-on.types.ts'
 
 /** The one way from a record's phase to the state that it means, after a reload as after every step. */
 const stateOf = {
@@ -19,24 +21,6 @@ const stateOf = {
   final: 'final',
   failed: 'failed',
 } as const satisfies Record<Phase, string>
-
-/** What several states answer in the same way to one intent. */
-const begins = { guard: 'isCurrent', target: '#tryOn.preparing.consenting', actions: 'takeConsent' } as const
-const leaves = { guard: 'isCurrent', target: '#tryOn.leaving' } as const
-const discards = { guard: 'mayDiscard', target: '#tryOn.discarding' } as const
-const goesOn = { target: '#tryOn.resuming', actions: 'restartDeadline' } as const
-const ended = { retry: begins, startOver: leaves, discard: discards } as const
-
-/** Writes down why the preparation stopped; the state follows from what was written. */
-const settle = '#tryOn.preparing.settling'
-
-/** How often a read or the photo's PUT is repeated before the try-on stops as rejected. */
-const readRepeats = 4
-const reading = ({ context }: { context: TryOnContext }) => ({
-  clock: context.clock,
-  repeats: readRepeats,
-  of: context,
-})
 
 /** One durable flow for one product variant, from photo to final picture. */
 export const tryOnMachine = tryOnSetup.createMachine({
@@ -116,109 +100,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
       on: { start: begins, discard: discards, resume: { guard: 'isUnread', target: 'restoring' } },
     },
 
-    preparing: {
-      initial: 'consenting',
-      exit: 'stopWaiting',
-      states: {
-        consenting: {
-          tags: 'busy',
-          invoke: {
-            src: 'consent',
-            input: ({ context }) => context,
-            onDone: [
-              { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
-              {
-                target: '#tryOn.routing',
-                actions: [{ type: 'take', params: ({ event }) => event.output }, 'countDeadline'],
-              },
-            ],
-          },
-        },
-        gathering: {
-          type: 'parallel',
-          on: {
-            start: begins,
-            startOver: leaves,
-            discard: discards,
-            uploaded: { actions: assign({ upload: ({ event }) => event.progress }) },
-          },
-          onDone: [{ guard: 'isEmailNeeded', target: 'settling' }, { target: '#tryOn.submitting' }],
-          states: {
-            funnel: {
-              initial: 'asking',
-              states: {
-                asking: {
-                  invoke: {
-                    src: 'lookUpFunnel',
-                    input: reading,
-                    onDone: [
-                      {
-                        guard: { type: 'isAccepted', params: ({ event }) => event.output },
-                        target: 'known',
-                        actions: { type: 'takeFunnel', params: ({ event }) => event.output },
-                      },
-                      { target: settle, actions: { type: 'takeStop', params: ({ event }) => event.output } },
-                    ],
-                  },
-                },
-                known: { type: 'final' },
-              },
-            },
-            photo: {
-              initial: 'uploading',
-              states: {
-                uploading: {
-                  invoke: {
-                    src: 'uploadPhoto',
-                    input: reading,
-                    onDone: [
-                      {
-                        guard: { type: 'isAccepted', params: ({ event }) => event.output },
-                        target: 'uploaded',
-                        actions: { type: 'takePhoto', params: ({ event }) => event.output },
-                      },
-                      { target: settle, actions: { type: 'takeStop', params: ({ event }) => event.output } },
-                    ],
-                    /** The bytes are gone, so the shopper is asked again. */
-                    onError: {
-                      target: '#tryOn.leaving',
-                      actions: { type: 'takeProblem', params: { kind: 'photo', reason: 'missing' } },
-                    },
-                  },
-                },
-                uploaded: { type: 'final' },
-              },
-            },
-            visitor: {
-              initial: 'choosing',
-              states: {
-                choosing: { always: [{ guard: 'asksVisitor', target: 'asking' }, { target: 'known' }] },
-                asking: {
-                  invoke: {
-                    src: 'askVisitor',
-                    /** It may create a visitor, so an unknown outcome is not repeated. */
-                    input: ({ context }) => ({ clock: context.clock, repeats: 0, of: context }),
-                    onDone: {
-                      target: 'known',
-                      actions: { type: 'takeVisitor', params: ({ event }) => event.output },
-                    },
-                  },
-                },
-                known: { type: 'final' },
-              },
-            },
-          },
-        },
-        settling: {
-          tags: 'busy',
-          invoke: {
-            src: 'settle',
-            input: ({ context }) => context,
-            onDone: { target: '#tryOn.routing', actions: { type: 'take', params: ({ event }) => event.output } },
-          },
-        },
-      },
-    },
+    preparing,
 
     submitting: {
       initial: 'claiming',
@@ -288,7 +170,10 @@ export const tryOnMachine = tryOnSetup.createMachine({
                   'restartDeadline',
                 ],
               },
-              { target: settle, actions: { type: 'takeStop', params: ({ event }) => event.output } },
+              {
+                target: '#tryOn.preparing.settling',
+                actions: { type: 'takeStop', params: ({ event }) => event.output },
+              },
             ],
           },
         },

@@ -44,11 +44,11 @@ describe('the house', () => {
 
   it('imports no index from inside', () => {
     const inside = all.filter(({ to }) => /(^|\/)index\.ts$/.test(to) && !to.startsWith('fitting-room'))
-    expect(inside.filter(({ from }) => !/index\.ts$/.test(from))).toEqual([])
+    expect(inside.filter(({ from }) => !from.endsWith('index.ts'))).toEqual([])
   })
 
   it('index files are only lists', () => {
-    for (const file of library.filter((name) => /index\.ts$/.test(name))) {
+    for (const file of library.filter((name) => name.endsWith('index.ts'))) {
       const code = readFileSync(join(root, file), 'utf8').replace(/export (type )?(\{[^}]*\}|\*) from '[^']+'\s*/g, '')
       expect([file, code.trim()]).toEqual([file, ''])
     }

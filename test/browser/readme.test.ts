@@ -17,6 +17,7 @@ it('the README’s lines are a working screen', async () => {
   const picture = document.createElement('img')
   const settings = { baseUrl: inject('baseUrl'), apiKey: 'sandbox-key' }
   const create: typeof createFittingRoom = (options) => (room = createFittingRoom(options))
+  // oxlint-disable-next-line typescript/no-implied-eval -- the README's own text is what is tested
   new Function('createFittingRoom', 'settings', 'fileInput', 'status', 'picture', lines)(
     create,
     settings,
