@@ -10,10 +10,12 @@ import { pollIntervalMs } from './contract/limits.ts'
 import { createGate } from './gate.ts'
 import { createJournal } from './journal.ts'
 import { keysOf } from './keys.ts'
+import { createOwnership } from './ownership.ts'
 import { createPhotos, type RoomPhoto } from './photos.ts'
 import type { Clock, FlowStorage, PhotoStore, Readable } from './ports.ts'
 import { TryOnError } from './problem.ts'
 import { createRegister, type Listed } from './register.ts'
+import { openTabs, type Tabs } from './tabs.ts'
 import { createTryOn, type RunningTryOn, type TryOn } from './try-on.ts'
 import type { Product } from './try-on.actors.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
@@ -86,20 +88,42 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
   const photos = createPhotos({ client, clock, journal, keys, store, register })
   const refusedKey = { current: null }
   const tryOns = new Map<string, RunningTryOn>()
+  const ownership = createOwnership(storage, journal, clock)
   let opened: Promise<void> | null = null
+  let tabs: Tabs | null = null
   let stopListening = () => {}
+
+  const refresh = async () => {
+    await Promise.all([visitor.restore(), photos.restore()])
+  }
 
   function open(): Promise<void> {
     return (opened ??= (async () => {
-      stopListening = onWake(() => tryOns.forEach((running) => running.wake()))
-      await Promise.all([visitor.restore(), photos.restore()])
+      stopListening = onPageLife({
+        wake: () => tryOns.forEach((each) => each.wake()),
+        leave: () => tryOns.forEach((each) => each.stop()),
+        come: () => tryOns.forEach((each) => each.restart()),
+      })
+      tabs = openTabs(keys.index)
+      tabs.listen((message) => {
+        if (message.type === 'reset') forgetAll()
+        else tryOns.forEach((each) => each.hear(message))
+      })
+      await refresh()
     })())
+  }
+
+  /** Storage is empty: whoever looks is shown that. */
+  function forgetAll(): void {
+    visitor.forget()
+    photos.forget()
+    tryOns.forEach((each) => each.restart())
   }
 
   function running(name: string, product: Product, keyAt: (slot: number) => string, archived: boolean): TryOn {
     const known = tryOns.get(name)
     if (known) return known.tryOn
-    const exclusive = storage.update !== undefined
+    const { exclusive } = ownership
     const attempts = createAttempts({ register, journal, clock, keys, keyAt, retentionMs, exclusive })
     const { pollIntervalMs: every, deadlineMs } = timing
     const input = {
@@ -109,7 +133,11 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
       askVisitorFirst: options.askVisitorFirst ?? false,
       archived,
     }
-    const made = createTryOn({ client, home, clock, photos, visitor, attempts, product, refusedKey, input, open })
+    const post: Tabs['post'] = (message) => tabs?.post(message)
+    const made = createTryOn({
+      ...{ client, home, clock, photos, visitor, attempts, product, refusedKey, ownership },
+      ...{ name: keyAt(0), input, post, open, refresh },
+    })
     tryOns.set(name, made)
     return made.tryOn
   }
@@ -138,14 +166,15 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
       await open()
       tryOns.forEach((each) => each.stop())
       const wiped = await register.wipe()
-      visitor.forget()
-      photos.forget()
-      tryOns.forEach((each) => each.restart())
+      forgetAll()
+      tabs?.post({ type: 'reset' })
       if (!wiped) throw new TryOnError({ kind: 'storage' })
     },
     close() {
       stopListening()
       tryOns.forEach((each) => each.stop())
+      tabs?.close()
+      tabs = null
       opened = null
     },
   }
@@ -172,16 +201,24 @@ function checked({ productId: product, variantId: variant, funnelIds }: TryOnPro
   return { productId: String(product), variantId: String(variant), funnelIds }
 }
 
-/** Timers of a hidden page run late or not at all, so its return is a reason to look at once. */
-function onWake(wake: () => void): () => void {
+interface PageLife {
+  /** Timers of a hidden page run late or not at all, so its return is a reason to look at once. */
+  wake(): void
+  /** The page may be kept without running: it holds nothing that another page waits for. */
+  leave(): void
+  come(): void
+}
+
+function onPageLife({ wake, leave, come }: PageLife): () => void {
   if (typeof window === 'undefined' || typeof document === 'undefined') return () => {}
-  const shown = () => document.visibilityState === 'visible' && wake()
-  document.addEventListener('visibilitychange', shown)
-  window.addEventListener('pageshow', wake)
-  window.addEventListener('online', wake)
-  return () => {
-    document.removeEventListener('visibilitychange', shown)
-    window.removeEventListener('pageshow', wake)
-    window.removeEventListener('online', wake)
-  }
+  const ends = new AbortController()
+  const on = (target: EventTarget, type: string, react: (event: Event) => void) =>
+    target.addEventListener(type, react, { signal: ends.signal })
+  on(document, 'visibilitychange', () => document.visibilityState === 'visible' && wake())
+  on(window, 'online', wake)
+  on(window, 'pagehide', leave)
+  on(document, 'freeze', leave)
+  on(document, 'resume', come)
+  on(window, 'pageshow', (event) => ((event as PageTransitionEvent).persisted ? come() : wake()))
+  return () => ends.abort()
 }

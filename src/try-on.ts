@@ -3,10 +3,13 @@ import { tryOnMachine } from '../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../machines/try-on.types.ts'
 import { restoringView, tryOnView, type Intent, type TryOnResult, type TryOnView } from '../machines/try-on.view.ts'
 import { email as emailSchema, uploadRequest } from './contract/resources.ts'
+import { newId } from './new-id.ts'
+import type { Ownership } from './ownership.ts'
 import type { PhotoInput } from './photo-input.ts'
 import type { Readable } from './ports.ts'
 import { TryOnError, type Problem } from './problem.ts'
 import { resultOf, type ResultOptions } from './result.ts'
+import type { TabMessage } from './tabs.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 
 /** What goes into one submission beside the photo (spec §2, GenerationRequest and UploadRequest). */
@@ -38,9 +41,11 @@ export interface TryOn extends Readable<TryOnView> {
   result(options?: ResultOptions): Promise<TryOnResult>
 }
 
-/** What the room keeps of a try-on: it can be stopped and woken. */
+/** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
   tryOn: TryOn
+  /** Hears what the other pages of the room say. */
+  hear(message: TabMessage): void
   wake(): void
   stop(): void
   /** Begins again from storage, where somebody is looking. */
@@ -48,15 +53,34 @@ export interface RunningTryOn {
 }
 
 type Parts = Omit<TryOnParts, 'tell'> & {
+  /** What the pages of the room call this try-on. */
+  name: string
   input: TryOnInput
+  ownership: Ownership
+  post: (message: TabMessage) => void
   /** Storage has been read; called at the first use. */
   open: () => Promise<void>
+  /** What another page may have changed is read again, before this page takes over. */
+  refresh: () => Promise<void>
+}
+
+/** This page's part in a try-on: it runs the machine, or it waits and shows what the owner shows. */
+interface Seat {
+  actor: Actor<typeof tryOnMachine> | null
+  /** Settles once it is known who runs the machine. */
+  decided: Promise<void>
+  /** Settles once this page does. */
+  owned: Promise<void>
+  end(): void
 }
 
 export function createTryOn(parts: Parts): RunningTryOn {
-  let actor: Actor<typeof tryOnMachine> | null = null
-  let view = restoringView
+  const { name, post } = parts
   const listeners = new Set<(view: TryOnView) => void>()
+  const asked = new Map<string, (answer: TabMessage & { type: 'answer' }) => void>()
+  const answered = new Set<string>()
+  let seat: Seat | null = null
+  let view = restoringView
 
   function show(next: TryOnView): void {
     if (JSON.stringify(next) === JSON.stringify(view)) return
@@ -64,57 +88,125 @@ export function createTryOn(parts: Parts): RunningTryOn {
     for (const listener of listeners) listener(view)
   }
 
-  /** The machine runs from the first use on, never before: a try-on on a product card costs nothing. */
-  function running(): Actor<typeof tryOnMachine> {
-    if (actor) return actor
-    const tell = (event: TryOnEvent) => actor === own && own.send(event)
-    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell }) })
-    const own: Actor<typeof tryOnMachine> = createActor(provided, { input: parts.input, clock: parts.clock })
-    actor = own
-    own.subscribe((snapshot) => actor === own && show(tryOnView(snapshot)))
-    void parts.open().then(() => actor === own && own.start())
-    return own
+  /** Nothing runs before the first use: a try-on on a product card costs nothing. */
+  function sit(): Seat {
+    if (seat) return seat
+    let decide = () => {}
+    let take = () => {}
+    let claim: { end(): void } | null = null
+    const made: Seat = {
+      actor: null,
+      decided: new Promise((resolve) => (decide = resolve)),
+      owned: new Promise((resolve) => (take = resolve)),
+      end() {
+        made.actor?.stop()
+        claim?.end()
+      },
+    }
+    const own = () =>
+      void parts.refresh().then(() => {
+        if (seat !== made) return
+        made.actor = run(made)
+        take()
+        decide()
+      })
+    const wait = () => {
+      post({ type: 'hello', name })
+      decide()
+    }
+    seat = made
+    void parts.open().then(() => {
+      if (seat === made) claim = parts.ownership.claim(name, own, wait)
+    })
+    return made
   }
 
-  async function settled(): Promise<Actor<typeof tryOnMachine>> {
-    const own = running()
-    await parts.open()
-    await waitFor(own, (snapshot) => !snapshot.hasTag('busy'))
-    return own
+  function run(of: Seat): Actor<typeof tryOnMachine> {
+    const tell = (event: TryOnEvent) => seat === of && own.send(event)
+    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell }) })
+    const own: Actor<typeof tryOnMachine> = createActor(provided, { input: parts.input, clock: parts.clock })
+    own.subscribe((snapshot) => {
+      const next = tryOnView(snapshot)
+      // a page that takes over goes on showing what it has shown until storage is read
+      if (seat !== of || (next.state === 'restoring' && snapshot.context.record === null && view.attempt)) return
+      show(next)
+      post({ type: 'view', name, view: next })
+    })
+    return own.start()
   }
 
   const refusal = (problem: Problem) => new TryOnError(problem, view.attempt?.jobId ?? null)
+  const seen = () => view.attempt?.id ?? null
 
-  async function intend(intent: Intent, event: () => TryOnEvent | Promise<TryOnEvent>, permission: TryOnEvent) {
-    const own = await settled()
+  /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
+  async function perform(intent: Intent, given: unknown[]): Promise<void> {
+    const taken = sit()
+    await taken.decided
+    if (taken.actor) return performHere(taken.actor, intent, given)
+    const before = seen()
+    const answer = await Promise.race([askOwner(intent, given, before), taken.owned])
+    if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
+    if (answer || !taken.actor) return
+    await idleOf(taken.actor)
+    if (seen() !== before) throw refusal(notAllowed(intent, view.state))
+    await performHere(taken.actor, intent, given)
+  }
+
+  function askOwner(intent: Intent, given: unknown[], attempt: string | null) {
+    const id = newId()
+    post({ type: 'ask', name, id, intent, given, seen: attempt })
+    return new Promise<TabMessage & { type: 'answer' }>((resolve) => asked.set(id, resolve)).finally(() =>
+      asked.delete(id),
+    )
+  }
+
+  /** Another page's intent: refused when it is repeated, or when its shopper saw another attempt. */
+  async function serve({ id, intent, given, seen: attempt }: TabMessage & { type: 'ask' }): Promise<void> {
+    const own = seat?.actor
+    if (!own || answered.has(id)) return
+    answered.add(id)
+    const problem = await idleOf(own)
+      .then(() => {
+        if (attempt !== seen()) throw refusal(notAllowed(intent, view.state))
+        return performHere(own, intent, given)
+      })
+      .then(() => null)
+      .catch((error: unknown) => (error instanceof TryOnError ? error.problem : notAllowed(intent, view.state)))
+    post({ type: 'answer', name, id, problem, jobId: view.attempt?.jobId ?? null })
+  }
+
+  async function performHere(own: Actor<typeof tryOnMachine>, intent: Intent, given: unknown[]): Promise<void> {
+    await idleOf(own)
+    const permission = permissionOf(intent, given)
     const check = () => {
-      if (!own.getSnapshot().can(permission)) throw refusal(notAllowed(intent, view.state))
+      const snapshot = own.getSnapshot()
+      if (snapshot.can(permission)) return
+      const couldAbandon = intent === 'discard' && snapshot.can({ type: 'discard', abandonPaidJob: true })
+      throw refusal(couldAbandon ? { kind: 'paidJob' } : notAllowed(intent, view.state))
     }
     check()
-    const sent = await event()
+    const event = await eventOf(intent, given).catch((error: unknown) => {
+      // a refused input is shown where the try-on stands, and nothing is lost
+      if (error instanceof TryOnError) own.send({ type: 'refused', problem: error.problem })
+      throw error
+    })
     check()
-    own.send(sent)
-    await settled()
+    own.send(event)
+    await idleOf(own)
   }
 
-  /** A refused input is shown where the try-on stands, and nothing is lost. */
-  function refuse(error: unknown): never {
-    if (error instanceof TryOnError) actor?.send({ type: 'refused', problem: error.problem })
-    throw error
-  }
-
-  async function consentTo(intent: 'start' | 'retry', photo: PhotoInput | undefined, options: StartOptions) {
-    const event = async (): Promise<TryOnEvent> => {
-      try {
-        checkOptions(options)
-        const photoId = photo === undefined ? parts.photos.get()?.id : await parts.photos.keep(photo)
-        if (photoId === undefined) throw refusal({ kind: 'photo', reason: 'missing' })
-        return { type: intent, consent: { photoId, ...options } }
-      } catch (error) {
-        return refuse(error)
-      }
+  async function eventOf(intent: Intent, given: unknown[]): Promise<TryOnEvent> {
+    if (intent === 'submitEmail') {
+      const [form] = given as Parameters<TryOn['submitEmail']>
+      if (!emailSchema.safeParse(form.email).success) throw refusal({ kind: 'input', at: 'email' })
+      return { type: 'submitEmail', form }
     }
-    await intend(intent, event, { type: intent, consent: { photoId: '' } })
+    if (intent !== 'start' && intent !== 'retry') return permissionOf(intent, given)
+    const [photo, options = {}] = given as Parameters<TryOn['start']>
+    checkOptions(options)
+    const photoId = photo ? await parts.photos.keep(photo) : parts.photos.get()?.id
+    if (photoId === undefined) throw refusal({ kind: 'photo', reason: 'missing' })
+    return { type: intent, consent: { photoId, ...options } }
   }
 
   const tryOn: TryOn = {
@@ -122,50 +214,59 @@ export function createTryOn(parts: Parts): RunningTryOn {
     subscribe(onChange) {
       const listener = (next: TryOnView) => onChange(next)
       listeners.add(listener)
-      running()
+      sit()
       return { unsubscribe: () => void listeners.delete(listener) }
     },
-    start: (photo, options = {}) => consentTo('start', photo, options),
-    retry: (photo, options = {}) => consentTo('retry', photo, options),
-    submitEmail: (form) =>
-      intend(
-        'submitEmail',
-        () => {
-          if (emailSchema.safeParse(form.email).success) return { type: 'submitEmail', form }
-          return refuse(refusal({ kind: 'input', at: 'email' }))
-        },
-        { type: 'submitEmail', form },
-      ),
-    resume: () => intend('resume', () => ({ type: 'resume' }), { type: 'resume' }),
-    startOver: () => intend('startOver', () => ({ type: 'startOver' }), { type: 'startOver' }),
-    async discard({ abandonPaidJob = false } = {}) {
-      const event: TryOnEvent = { type: 'discard', abandonPaidJob }
-      const own = await settled()
-      const couldAbandon = own.getSnapshot().can({ type: 'discard', abandonPaidJob: true })
-      if (couldAbandon && !own.getSnapshot().can(event)) throw refusal({ kind: 'paidJob' })
-      await intend('discard', () => event, event)
-    },
+    start: (...given) => perform('start', given),
+    retry: (...given) => perform('retry', given),
+    submitEmail: (...given) => perform('submitEmail', given),
+    resume: () => perform('resume', []),
+    startOver: () => perform('startOver', []),
+    discard: (...given) => perform('discard', given),
     result: (options) => resultOf(tryOn, options),
   }
 
   function stop(): void {
-    actor?.stop()
-    actor = null
+    const left = seat
+    seat = null
+    left?.end()
   }
 
   return {
     tryOn,
     stop,
-    wake: () => actor?.send({ type: 'wake' }),
+    hear(message) {
+      if (!('name' in message) || message.name !== name) return
+      if (message.type === 'answer') asked.get(message.id)?.(message)
+      else if (message.type === 'ask') void serve(message)
+      else if (message.type === 'hello' && seat?.actor) post({ type: 'view', name, view })
+      else if (message.type === 'view' && seat && !seat.actor) show(message.view)
+    },
+    wake: () => seat?.actor?.send({ type: 'wake' }),
     restart() {
       stop()
       show(restoringView)
-      if (listeners.size > 0) running()
+      if (listeners.size > 0) sit()
     },
   }
 }
 
+/** Intents wait while storage is being read or written. */
+const idleOf = (own: Actor<typeof tryOnMachine>) =>
+  waitFor(own, (snapshot) => !snapshot.hasTag('busy')).catch(() => {
+    throw new TryOnError({ kind: 'stopped', reason: 'closed' })
+  })
+
 const notAllowed = (intent: Intent, state: string): Problem => ({ kind: 'notAllowed', intent, state })
+
+/** The event that asks the machine whether an intent is permitted. */
+function permissionOf(intent: Intent, given: unknown[]): TryOnEvent {
+  if (intent === 'start' || intent === 'retry') return { type: intent, consent: { photoId: '' } }
+  if (intent === 'submitEmail') return { type: intent, form: { email: '' } }
+  if (intent !== 'discard') return { type: intent }
+  const [options] = given as Parameters<TryOn['discard']>
+  return { type: 'discard', abandonPaidJob: options?.abandonPaidJob ?? false }
+}
 
 function checkOptions({ customerEmail, customKey }: StartOptions): void {
   if (customerEmail !== undefined && !emailSchema.safeParse(customerEmail).success) {

@@ -361,7 +361,7 @@ describe('a consent', () => {
   })
 
   it('without a lock or an atomic update nothing is submitted by itself after a reload', async () => {
-    const { update: _, ...plain } = memoryStorage()
+    const { update: _update, durable: _durable, ...plain } = memoryStorage()
     world = createWorld({ storage: plain })
     await heldAt('PUT', '/photos')
     const sent = world.sent.length
