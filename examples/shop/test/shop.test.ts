@@ -14,6 +14,7 @@ let shop: Awaited<ReturnType<typeof serveShop>>
 let browser: Browser
 let context: BrowserContext
 let page: Page
+let shoppers = 0
 let submissions: string[]
 let polled: Set<string>
 
@@ -29,7 +30,9 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  context = await browser.newContext({ viewport: { width: 1200, height: 900 } })
+  // every test is a shopper with an address of its own, so that none uses up another's IP limit
+  const extraHTTPHeaders = { 'X-Forwarded-For': `203.0.113.${++shoppers}` }
+  context = await browser.newContext({ viewport: { width: 1200, height: 900 }, extraHTTPHeaders })
   page = await context.newPage()
   submissions = []
   polled = new Set()
