@@ -5,6 +5,8 @@ export const begins = { guard: 'isCurrent', target: '#tryOn.preparing.consenting
 export const leaves = { guard: 'isCurrent', target: '#tryOn.leaving' } as const
 export const discards = { guard: 'mayDiscard', target: '#tryOn.discarding' } as const
 export const goesOn = { target: '#tryOn.resuming', actions: 'restartDeadline' } as const
+/** A step that broke unforeseen ends in a state that says nothing untrue and can be left. */
+export const breaks = '#tryOn.stalled' as const
 export const ended = { retry: begins, startOver: leaves, discard: discards } as const
 
 /** How often a read or the photo's PUT is repeated before the try-on stops as rejected. */

@@ -1,6 +1,6 @@
 import { assign } from 'xstate'
 import type { Phase } from '../src/record.ts'
-import { begins, discards, ended, goesOn, leaves, reading } from './try-on.intents.ts'
+import { begins, breaks, discards, ended, goesOn, leaves, reading } from './try-on.intents.ts'
 import { preparing } from './try-on.preparing.ts'
 import { dataOf, tryOnSetup } from './try-on.setup.ts'
 import type { Step } from './try-on.types.ts'
@@ -41,6 +41,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
     deadlineFrom: 0,
     waitingUntil: null,
     waitMs: 0,
+    held: false,
     failures: 0,
   }),
   initial: 'restoring',
@@ -110,6 +111,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
           tags: 'busy',
           invoke: {
             src: 'claim',
+            onError: breaks,
             input: ({ context }) => context,
             onDone: [
               {
@@ -127,6 +129,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
           on: { discard: discards },
           invoke: {
             src: 'submit',
+            onError: breaks,
             input: ({ context }) => context,
             onDone: [
               { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
@@ -157,8 +160,10 @@ export const tryOnMachine = tryOnSetup.createMachine({
           on: { submitEmail: { target: 'registering', actions: 'takeForm' }, startOver: leaves, discard: discards },
         },
         registering: {
+          on: { startOver: leaves, discard: discards },
           invoke: {
             src: 'register',
+            onError: breaks,
             input: reading,
             onDone: [
               {
@@ -192,6 +197,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
             polling: {
               invoke: {
                 src: 'poll',
+                onError: breaks,
                 input: ({ context }) => context,
                 onDone: [
                   { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
@@ -217,7 +223,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
             },
             waiting: {
               after: { wait: 'polling' },
-              on: { wake: { guard: 'waitsForInterval', target: 'polling' } },
+              on: { wake: { guard: 'mayPollNow', target: 'polling' } },
             },
           },
         },
@@ -265,6 +271,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
       tags: 'busy',
       invoke: {
         src: 'leave',
+        onError: breaks,
         input: ({ context }) => context,
         onDone: { target: 'routing', actions: { type: 'take', params: ({ event }) => event.output } },
       },
@@ -273,6 +280,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
       tags: 'busy',
       invoke: {
         src: 'discard',
+        onError: breaks,
         input: ({ context }) => context,
         onDone: { target: 'routing', actions: { type: 'take', params: ({ event }) => event.output } },
       },

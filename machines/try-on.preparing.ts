@@ -1,5 +1,5 @@
 import { assign } from 'xstate'
-import { begins, discards, leaves, reading } from './try-on.intents.ts'
+import { begins, breaks, discards, leaves, reading } from './try-on.intents.ts'
 import { tryOnSetup } from './try-on.setup.ts'
 
 /** Consented: the consent is written down, then funnel, photo and visitor are seen to side by side. */
@@ -11,6 +11,7 @@ export const preparing = tryOnSetup.createStateConfig({
       tags: 'busy',
       invoke: {
         src: 'consent',
+        onError: breaks,
         input: ({ context }) => context,
         onDone: [
           { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
@@ -37,6 +38,7 @@ export const preparing = tryOnSetup.createStateConfig({
             asking: {
               invoke: {
                 src: 'lookUpFunnel',
+                onError: breaks,
                 input: reading,
                 onDone: [
                   {
@@ -89,6 +91,7 @@ export const preparing = tryOnSetup.createStateConfig({
             asking: {
               invoke: {
                 src: 'askVisitor',
+                onError: breaks,
                 /** It may create a visitor, so an unknown outcome is not repeated. */
                 input: ({ context }) => ({ clock: context.clock, repeats: 0, of: context }),
                 onDone: {
@@ -106,6 +109,7 @@ export const preparing = tryOnSetup.createStateConfig({
       tags: 'busy',
       invoke: {
         src: 'settle',
+        onError: breaks,
         input: ({ context }) => context,
         onDone: { target: '#tryOn.routing', actions: { type: 'take', params: ({ event }) => event.output } },
       },

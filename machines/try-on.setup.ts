@@ -41,7 +41,7 @@ export const tryOnSetup = setup({
       context.askVisitorFirst && context.customerEmail === null && context.record?.phase === 'consented',
     isUnread: ({ context }) => context.problem?.kind === 'storageUnreadable',
     wasNotSent: ({ context }) => context.record?.problem?.kind === 'notSent',
-    waitsForInterval: ({ context }) => context.waitingUntil === null,
+    mayPollNow: ({ context }) => !context.held,
     waitsPastDeadline: ({ context }) =>
       context.record?.phase === 'throttled' && (context.record.until ?? 0) > deadlineOf(context),
     isPastDeadline: ({ context }, { outcome }: PollStep) =>
@@ -49,7 +49,8 @@ export const tryOnSetup = setup({
     mayDiscard: ({ context, event }) =>
       (event.type === 'discard' && event.abandonPaidJob) || !(context.record !== null && mayBeRunning(context.record)),
     isAccepted: (_, outcome: Outcome<unknown>) => outcome.kind === 'accepted',
-    isSettled: (_, { record }: Step) => record?.phase !== 'accepted' && record?.phase !== 'preview',
+    isSettled: (_, { record, outcome }: PollStep) =>
+      !isRepeated(outcome) && record?.phase !== 'accepted' && record?.phase !== 'preview',
     isClaimed: (_, { record }: Step) => record?.phase === 'claimed',
     isGone: (_, { record }: Step) => record === null,
     isThisAttempt: ({ context }, { record }: Step) => record?.attemptId === context.record?.attemptId,
@@ -59,7 +60,7 @@ export const tryOnSetup = setup({
     takeConsent: assign(({ event }) => {
       assertEvent(event, ['start', 'retry'])
       const { consent } = event
-      return { consent, customerEmail: consent.customerEmail ?? null, upload: null, problem: null, failures: 0 }
+      return { consent, customerEmail: consent.customerEmail ?? null, ...fresh }
     }),
     takeForm: assign(({ event }) => {
       assertEvent(event, 'submitEmail')
@@ -84,9 +85,11 @@ export const tryOnSetup = setup({
     restartDeadline: assign(({ context }) => ({ deadlineFrom: context.clock.now(), failures: 0, problem: null })),
     lookAtClock: assign(({ context }) => ({ now: context.clock.now() })),
     planPoll: assign(({ context }, { outcome }: PollStep) => {
-      if (outcome.kind === 'accepted') return { failures: 0, waitMs: context.pollIntervalMs, waitingUntil: null }
+      if (outcome.kind === 'accepted')
+        return { failures: 0, waitMs: context.pollIntervalMs, waitingUntil: null, held: false }
       const waitMs = waitAfter(outcome, context.failures)
-      return { failures: context.failures + 1, waitMs, waitingUntil: context.clock.now() + waitMs }
+      const held = outcome.kind === 'throttled'
+      return { failures: context.failures + 1, waitMs, waitingUntil: context.clock.now() + waitMs, held }
     }),
     planSubmission: assign(({ context }) => ({
       failures: context.failures + 1,
@@ -101,6 +104,11 @@ export const tryOnSetup = setup({
 function deadlineOf({ deadlineFrom, deadlineMs }: TryOnContext): number {
   return deadlineFrom + deadlineMs
 }
+
+/** What a new consent leaves behind of the one before. */
+const fresh = { upload: null, problem: null, failures: 0, stop: null, emailNeeded: false } as const
+
+const isRepeated = (outcome: Outcome<unknown>) => outcome.kind === 'unavailable' || outcome.kind === 'throttled'
 
 /** How long the service said to stay away, in ms. */
 function heldMs(outcome: Outcome<unknown>): number {

@@ -53,6 +53,8 @@ export interface TryOnContext extends TryOnInput {
   /** Epoch ms; null while nothing has to wait. */
   waitingUntil: number | null
   waitMs: number
+  /** Whether the service asked for this wait. */
+  held: boolean
   /** Failures in a row, for the backoff. */
   failures: number
 }

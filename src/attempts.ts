@@ -4,6 +4,7 @@ import type { Journal, Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
 import type { Clock } from './ports.ts'
 import type { Register } from './register.ts'
+import type { Problem } from './problem.ts'
 import { consentLifetimeMs, readRecord, step, type AttemptRecord } from './record.ts'
 
 /**
@@ -14,15 +15,15 @@ export interface Attempts {
   restore(): Promise<Step & { exclusive: boolean }>
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
   begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Step>
-  /** The claim that stands before the POST leaves; `durable` says whether the consent is on disk. */
-  claim(consented: AttemptRecord, durable: boolean): Promise<Step>
+  /** The claim that stands before the POST leaves. */
+  claim(consented: AttemptRecord): Promise<Step>
   write(record: AttemptRecord): Promise<Step>
   /** As `write`; a job that belongs to an attempt that was left goes to the archive. */
   writeAnswer(record: AttemptRecord): Promise<Step>
-  /** Takes the record away, into the archive if `archive`; resolves with whether storage has done so. */
-  leave(record: AttemptRecord, archive: boolean): Promise<boolean>
-  /** Takes the record away for good; `raise` also refuses its late answers. */
-  forget(record: AttemptRecord, raise: boolean): Promise<void>
+  /** Takes the record away, into the archive if money may have been spent on it. */
+  leave(record: AttemptRecord, problem: Problem | null): Promise<Step>
+  /** Takes the record away for good, and refuses its late answers. */
+  forget(record: AttemptRecord): Promise<void>
 }
 
 export interface AttemptsParts {
@@ -53,7 +54,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return phase === undefined || found.phase === phase
   }
   const stepOf = (record: AttemptRecord, kept: Kept): Step =>
-    kept === 'unchanged' ? { record: null, durable: true } : { record, durable: kept === 'durable' }
+    kept === 'unchanged' ? { record: null, durable: true } : { record, durable: kept === 'stored' && journal.lasting }
 
   async function keep(record: AttemptRecord, from: (stored: unknown) => boolean): Promise<Kept> {
     const kept = await journal.update(key, (old) => (from(old) ? record : undefined))
@@ -73,10 +74,17 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return (await epoch.read()) === born.get(attemptId)
   }
 
-  async function archive(record: AttemptRecord): Promise<void> {
+  /** Storage may know more of the attempt than the machine: an answer that came late. A known job ID is never replaced. */
+  async function archive(record: AttemptRecord): Promise<boolean> {
+    const stored = at(await journal.read(key).catch(() => undefined))
+    const newest = stored && stored !== 'unreadable' && stored.attemptId === record.attemptId ? stored : record
     const archived = keys.attempt(record.attemptId)
     await register.list(archived)
-    await journal.update(archived, () => record)
+    const kept = await journal.update(archived, (old) => {
+      const known = at(old)
+      return known !== null && known !== 'unreadable' && known.job && !newest.job ? undefined : newest
+    })
+    return kept !== 'memory' || !isSame(journal.onDisk(key), record.attemptId)
   }
 
   async function write(record: AttemptRecord): Promise<Step> {
@@ -115,25 +123,25 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         await remove(record)
         return { record: null, durable: true, exclusive, problem }
       }
-      return { record, durable: true, exclusive, problem }
+      return { record, durable: journal.lasting, exclusive, problem }
     },
 
     async begin(record, previous) {
+      if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
       born.set(record.attemptId, await epoch.read())
       await register.list(key)
-      if (previous !== null && mayBePaid(previous)) await archive(previous)
       const free = (old: unknown) => old === undefined || isSame(old, previous?.attemptId)
       return stepOf(record, await journal.update(key, (old) => (free(old) ? record : undefined)))
     },
 
-    async claim(consented, durable) {
+    async claim(consented) {
       const claimed = step(consented, clock.now(), { phase: 'claimed' })
       const kept = await keep(claimed, (old) => isSame(old, consented.attemptId, consented.phase))
-      if (kept !== 'memory' || !durable || (await remove(consented))) return stepOf(claimed, kept)
-      return {
-        record: step(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } }),
-        durable: false,
-      }
+      const stillConsented = kept === 'memory' && isSame(journal.onDisk(key), consented.attemptId)
+      if (!stillConsented || (await remove(consented))) return stepOf(claimed, kept)
+      // a reload would find the consent and submit again
+      const stopped = step(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } })
+      return { record: stopped, durable: false }
     },
 
     write,
@@ -144,14 +152,17 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return written
     },
 
-    async leave(record, toArchive) {
-      if (toArchive) await archive(record)
-      return remove(record)
+    async leave(record, problem) {
+      if (mayBePaid(record) && !(await archive(record))) return notArchived(record)
+      return { record: null, durable: await remove(record), problem }
     },
 
-    async forget(record, raise) {
-      if (raise) await epoch.raise()
+    async forget(record) {
+      born.delete(record.attemptId)
       await remove(record)
     },
   }
 }
+
+/** The attempt stays where it is: its job would be lost from storage. */
+const notArchived = (record: AttemptRecord): Step => ({ record, durable: true, problem: { kind: 'storage' } })

@@ -4,8 +4,8 @@ import type { Clock, FlowStorage } from './ports.ts'
 /** How long one storage call may take, in ms, before memory stands in for it. */
 const storageLimitMs = 5_000
 
-/** Where a change stands: on disk (a removal: gone from there), only in memory, or nowhere as nothing was to change. */
-export type Kept = 'durable' | 'memory' | 'unchanged'
+/** Where a change stands: in storage, only in memory because storage failed, or nowhere as nothing was to change. */
+export type Kept = 'stored' | 'memory' | 'unchanged'
 
 /** What a stored value becomes: an object to write, null to remove it, undefined to leave it. */
 type Change = (old: unknown) => object | null | undefined
@@ -15,18 +15,22 @@ type Change = (old: unknown) => object | null | undefined
  * storage fails, memory holds the truth of this page, and says so.
  */
 export interface Journal {
+  /** False for storage that a reload empties. */
+  readonly lasting: boolean
   /** The stored object, undefined where there is none, or the text where it is no JSON; rejects when storage fails. */
   read(key: string): Promise<unknown>
   /** Reads, changes and writes in one go: atomic where storage has `update`. Never rejects. */
   update(key: string, change: Change): Promise<Kept>
+  /** What storage was last seen to hold; undefined where nothing, or where that is not known. */
+  onDisk(key: string): unknown
 }
 
 export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   const tails = new Map<string, Promise<unknown>>()
-  /** What this page last knew of each key. */
-  const known = new Map<string, string | null>()
-  /** Keys whose newest value only memory has. */
-  const ahead = new Set<string>()
+  /** What storage was last seen to hold. */
+  const disk = new Map<string, string | null>()
+  /** Values that only memory has, because storage did not take them. */
+  const ahead = new Map<string, string | null>()
 
   /** Starts after everything earlier on that key has really ended, so that nothing older overwrites newer. */
   function queued<T>(key: string, work: () => Promise<T>): Promise<T> {
@@ -55,38 +59,52 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   }
 
   return {
+    lasting: storage.durable !== false,
     async read(key) {
-      if (ahead.has(key)) return parsed(known.get(key) ?? null)
+      const only = ahead.get(key)
+      if (only !== undefined) return parsed(only)
       const text = await queued(key, () => stored(key))
-      known.set(key, text)
+      disk.set(key, text)
       return parsed(text)
     },
+    onDisk: (key) => parsed(disk.get(key) ?? null),
     async update(key, change) {
+      let base = ahead.get(key) ?? disk.get(key) ?? null
+      let next: string | null = base
       let unchanged = false
-      const next = (old: string | null) => {
+      let gaveUp = false
+      const decide = (old: string | null) => {
         const value = change(parsed(old))
+        base = old
         unchanged = value === undefined
-        return value === undefined ? old : value === null ? null : JSON.stringify(value)
+        next = value === undefined ? old : value === null ? null : JSON.stringify(value)
       }
       try {
         await queued(key, () =>
           apply(key, (old) => {
-            const value = next(ahead.has(key) ? (known.get(key) ?? null) : old)
-            known.set(key, value)
-            return value
+            const only = ahead.get(key)
+            // a write that was given up stands at the head of the queue: by now memory knows better
+            if (gaveUp) return only === undefined ? old : only
+            if (only !== undefined && old !== (disk.get(key) ?? null)) throw new UnseenValue()
+            decide(only === undefined ? old : only)
+            return next
           }),
         )
+        disk.set(key, next)
         ahead.delete(key)
-        if (unchanged) return 'unchanged'
-        return storage.durable === false && known.get(key) !== null ? 'memory' : 'durable'
+        return unchanged ? 'unchanged' : 'stored'
       } catch {
-        known.set(key, next(known.get(key) ?? null))
-        if (!unchanged) ahead.add(key)
+        gaveUp = true
+        decide(base)
+        if (!unchanged) ahead.set(key, next)
         return unchanged ? 'unchanged' : 'memory'
       }
     },
   }
 }
+
+/** Storage came back with a value that this page has never seen: it is left as it is. */
+class UnseenValue extends Error {}
 
 function parsed(text: string | null): unknown {
   if (text === null) return undefined

@@ -136,7 +136,7 @@ export function outcomeOf<T>(operation: Requested, exchange: Exchange, data: z.Z
     )
   }
   const said = apiError.safeParse(body).data
-  const situation = refusalOf(status, said)
+  const situation = refusalOf(operation, status, said)
   const retryAfterMs = situation === 'ipLimit' ? secondsToMs(exchange.retryAfter) : null
   return named(situation, { status, ...(said ?? { error: null }) }, { retryAfterMs })
 }
@@ -170,12 +170,13 @@ function unusable(
   }
 }
 
-function refusalOf(status: number, body: ApiError | undefined): Exclude<Situation, 'fits'> {
+function refusalOf(operation: Requested, status: number, body: ApiError | undefined): Exclude<Situation, 'fits'> {
   const known = body && situationOf(status, body)
   if (known === 'emailRequired') return 'emailRequired'
   if (known === 'tryOnLimitReached') return 'tryOnLimit'
   if (known === 'rateLimitExceeded') return 'ipLimit'
-  if (status === 401) return 'keyRefused'
+  // an upload target knows no key
+  if (status === 401 && operation !== 'putPhoto') return 'keyRefused'
   if (status === 408 || status === 421) return 'serverTimeout'
   if (status === 425) return 'tooEarly'
   if (status === 429) return 'otherTooMany'

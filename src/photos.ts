@@ -8,6 +8,7 @@ import type { Journal } from './journal.ts'
 import type { Keys } from './keys.ts'
 import type { Outcome } from './outcome.ts'
 import type { Clock, MaybePromise, PhotoStore, Readable, StoredPhoto, UploadProgress } from './ports.ts'
+import { guarded } from './guarded.ts'
 import { newId } from './new-id.ts'
 import { readPhoto, type PhotoInput } from './photo-input.ts'
 import { TryOnError } from './problem.ts'
@@ -33,10 +34,12 @@ export interface Photos extends Readable<RoomPhoto | null> {
    * upload target until that expires. Rejects when the bytes are gone.
    */
   upload(photoId: string, terms: UploadTerms): Promise<Outcome<RoomPhoto>>
+  /** Lets go of a photo's bytes, unless it is the room's photo. */
+  drop(photoId: string): Promise<void>
   forget(): void
 }
 
-const saved = z.object({ id: z.string(), imageUrl: z.nullable(httpUrl) })
+const saved = z.object({ savedAt: z.int(), id: z.string(), imageUrl: z.nullable(httpUrl) })
 
 /** How long the photo store may take, in ms. */
 const storeLimitMs = 5_000
@@ -48,15 +51,17 @@ export interface PhotosParts {
   keys: Keys
   store: PhotoStore
   register: Register
+  retentionMs: number
 }
 
-export function createPhotos({ client, clock, journal, keys, store, register }: PhotosParts): Photos {
+export function createPhotos({ client, clock, journal, keys, store, register, retentionMs }: PhotosParts): Photos {
   const atom = createAtom<RoomPhoto | null>(null)
   /** Bytes of this page's photos, which storage may have refused. */
   const held = new Map<string, StoredPhoto>()
   const uploaded = new Map<string, string>()
   const targets = new Map<string, { target: UploadTarget; until: number }>()
   const running = new Map<string, Promise<Outcome<RoomPhoto>>>()
+  let shopper = 0
 
   /** A store that fails or hangs costs the reload its photo, never this page its upload. */
   const tried = <T>(work: () => MaybePromise<T>): Promise<T | undefined> =>
@@ -66,6 +71,9 @@ export function createPhotos({ client, clock, journal, keys, store, register }: 
     atom.set(photo)
     await journal.update(keys.photo, () => ({ ...photo, savedAt: clock.now() }))
   }
+
+  /** What this page holds stays: another try-on may be about to upload it. */
+  const bytesGone = (photoId: string) => tried(() => store.remove(keys.photoBytes(photoId)))
 
   async function bytesOf(photoId: string): Promise<StoredPhoto> {
     const photo = held.get(photoId) ?? (await tried(() => store.get(keys.photoBytes(photoId))))
@@ -89,39 +97,55 @@ export function createPhotos({ client, clock, journal, keys, store, register }: 
     const target = await targetFor(photoId, photo, customKey)
     if (target.kind !== 'accepted') return target
     const { uploadUrl, imageUrl } = target.data
+    const ofShopper = shopper
     const put = await client.putPhoto(uploadUrl, photo, { onProgress })
+    if (ofShopper !== shopper) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
     if (put.kind === 'rejected') targets.delete(photoId)
     if (put.kind !== 'accepted') return put
     uploaded.set(photoId, imageUrl)
     if (atom.get()?.id === photoId) await show({ id: photoId, imageUrl })
     held.delete(photoId)
     targets.delete(photoId)
-    await tried(() => store.remove(keys.photoBytes(photoId)))
+    await bytesGone(photoId)
     return { kind: 'accepted', data: { id: photoId, imageUrl } }
   }
 
   return {
     get: () => atom.get(),
-    subscribe: (onChange) => atom.subscribe(onChange),
+    subscribe: (onChange) => atom.subscribe(guarded(onChange)),
     async restore() {
       const read = saved.safeParse(await journal.read(keys.photo).catch(() => undefined))
       if (!read.success) return
-      if (read.data.imageUrl !== null) uploaded.set(read.data.id, read.data.imageUrl)
-      atom.set(read.data)
+      const { savedAt, ...photo } = read.data
+      if (clock.now() - savedAt > retentionMs) {
+        await bytesGone(photo.id)
+        await journal.update(keys.photo, () => null)
+        return
+      }
+      if (photo.imageUrl !== null) uploaded.set(photo.id, photo.imageUrl)
+      atom.set(photo)
     },
     async keep(input) {
+      const ofShopper = shopper
       const photo = await readPhoto(input)
       const id = newId()
-      if ('imageUrl' in photo) {
-        uploaded.set(id, photo.imageUrl)
-        await show({ id, imageUrl: photo.imageUrl })
-        return id
+      const before = atom.get()
+      if (!('imageUrl' in photo)) {
+        await register.list(keys.photoBytes(id))
+        if (ofShopper === shopper) held.set(id, photo)
+        if (ofShopper === shopper) await tried(() => store.set(keys.photoBytes(id), photo))
       }
-      held.set(id, photo)
-      await register.list(keys.photoBytes(id))
-      await tried(() => store.set(keys.photoBytes(id), photo))
-      await show({ id, imageUrl: null })
+      if (ofShopper !== shopper) {
+        await bytesGone(id)
+        throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+      }
+      if ('imageUrl' in photo) uploaded.set(id, photo.imageUrl)
+      await show({ id, imageUrl: uploaded.get(id) ?? null })
+      if (before && before.id !== id && !running.has(before.id)) await bytesGone(before.id)
       return id
+    },
+    async drop(photoId) {
+      if (atom.get()?.id !== photoId) await bytesGone(photoId)
     },
     upload(photoId, terms) {
       const known = running.get(photoId)
@@ -131,6 +155,7 @@ export function createPhotos({ client, clock, journal, keys, store, register }: 
       return upload
     },
     forget() {
+      shopper++
       atom.set(null)
       for (const known of [held, uploaded, targets]) known.clear()
     },

@@ -62,7 +62,9 @@ export type Problem = z.infer<typeof problem>
 export function problemOf(outcome: Unusable): Problem {
   const { operation: of, situation: row, answer } = outcome
   const at = 'at' in outcome && outcome.at !== undefined ? { at: outcome.at } : {}
-  return { kind: kindOf(outcome), operation: of, situation: row, ...answer, ...at }
+  // a refused registration may repeat the address
+  const said = of === 'registerCustomer' ? { status: answer.status, error: null } : answer
+  return { kind: kindOf(outcome), operation: of, situation: row, ...said, ...at }
 }
 
 function kindOf(outcome: Unusable) {

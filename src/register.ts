@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { mayBeRunning } from '../machines/paid.ts'
+import { withinLimit } from './clock.ts'
 import type { Journal } from './journal.ts'
 import type { Keys } from './keys.ts'
 import type { Clock, PhotoStore } from './ports.ts'
@@ -49,6 +50,9 @@ export interface RegisterParts {
   retentionMs: number
 }
 
+/** How long the photo store may take, in ms. */
+const storeLimitMs = 5_000
+
 const indexed = z.object({ keys: z.array(z.string()) })
 const epochs = z.object({ epoch: z.int() })
 
@@ -62,7 +66,7 @@ export function createRegister({ journal, keys, store, clock, retentionMs }: Reg
   async function list(key: string): Promise<void> {
     if (listed.has(key)) return
     const kept = await write((old) => (old.includes(key) ? old : [...old, key]))
-    if (kept === 'durable') listed.add(key)
+    if (kept === 'stored') listed.add(key)
   }
 
   const numberIn = (stored: unknown) => epochs.safeParse(stored).data?.epoch ?? 0
@@ -97,19 +101,25 @@ export function createRegister({ journal, keys, store, clock, retentionMs }: Reg
     },
     async wipe() {
       await epoch.raise()
-      const all = keysIn(await journal.read(keys.index).catch(() => undefined))
-      const gone = await Promise.all(
-        [...all, keys.visitor, keys.photo].map(async (key) => {
-          await Promise.resolve()
-            .then(() => store.remove(key))
-            .catch(() => undefined)
-          return (await journal.update(key, () => null)) !== 'memory'
-        }),
-      )
+      const index = await journal.read(keys.index).catch(() => null)
+      // without its index it is not known what has to go
+      if (index === null) return false
+      const gone = await Promise.all([...keysIn(index), keys.visitor, keys.photo].map(removed))
       listed.clear()
-      await journal.update(keys.index, () => null)
-      return gone.every(Boolean)
+      return gone.every(Boolean) && (await journal.update(keys.index, () => null)) !== 'memory'
     },
+  }
+
+  async function removed(key: string): Promise<boolean> {
+    const photoGone = await withinLimit(
+      clock,
+      storeLimitMs,
+      Promise.resolve().then(() => store.remove(key)),
+    ).then(
+      () => true,
+      () => false,
+    )
+    return (await journal.update(key, () => null)) !== 'memory' && photoGone
   }
 }
 

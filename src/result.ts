@@ -38,7 +38,7 @@ export function resultOf(
     const look = (view: TryOnView) => {
       if (view.state === 'final') end(() => resolve(view.result))
       else if (stops.includes(view.state) || (rejectOnInput && inputs.includes(view.state))) fail(view)
-      else if (view.state === 'idle' && (begun || view.problem)) {
+      else if (view.state === 'idle' && begun) {
         fail(view, view.problem ?? { kind: 'stopped', reason: 'startedOver' })
       }
       begun ||= view.state !== 'idle' && view.state !== 'restoring'

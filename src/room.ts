@@ -1,7 +1,7 @@
 import { storageChain } from '../adapters/storage/chain.ts'
 import { indexedDbStorage } from '../adapters/storage/indexed-db.ts'
 import { webStorage } from '../adapters/storage/local-storage.ts'
-import { memoryPhotos } from '../adapters/storage/memory.ts'
+import { memoryPhotos, memoryStorage } from '../adapters/storage/memory.ts'
 import { createAttempts } from './attempts.ts'
 import { clientTiming, createClient, type Client, type ClientOptions, type ClientTiming } from './client.ts'
 import { systemClock } from './clock.ts'
@@ -77,15 +77,16 @@ export interface FittingRoom {
 export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
   const { clock = systemClock, namespace = 'default', retentionMs = 86_400_000 } = options
   const timing: RoomTiming = { ...clientTiming, pollIntervalMs, deadlineMs: 180_000, ...options.timing }
-  const storage = options.storage ?? storageChain([indexedDbStorage(), webStorage()], clock)
+  const storage = options.storage ?? defaultStorage(clock)
   const store = options.photoStore ?? storage.photos ?? memoryPhotos()
+  if (options.uniqueUserId === '') throw new TryOnError({ kind: 'input', at: 'uniqueUserId' })
   const client = createClient({ ...options, clock, timing, gate: createGate(clock) })
   const home = homeOf(client)
   const keys = keysOf(home, namespace, options.uniqueUserId)
   const journal = createJournal(storage, clock)
   const register = createRegister({ journal, keys, store, clock, retentionMs })
-  const visitor = createVisitor(journal, keys.visitor, clock, options.uniqueUserId)
-  const photos = createPhotos({ client, clock, journal, keys, store, register })
+  const visitor = createVisitor({ journal, keys, clock, retentionMs, given: options.uniqueUserId })
+  const photos = createPhotos({ client, clock, journal, keys, store, register, retentionMs })
   const refusedKey = { current: null }
   const tryOns = new Map<string, RunningTryOn>()
   const ownership = createOwnership(storage, journal, clock)
@@ -142,6 +143,14 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     return made.tryOn
   }
 
+  const current = (product: Product) =>
+    running(
+      `${digitsOf(product.productId)}:${digitsOf(product.variantId)}`,
+      product,
+      (slot) => keys.tryOn(product.productId, product.variantId, slot),
+      false,
+    )
+
   return {
     client,
     visitor: readOnly(visitor),
@@ -149,18 +158,13 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     get ready() {
       return open()
     },
-    tryOn(given) {
-      const product = checked(given)
-      const name = `${digitsOf(product.productId)}:${digitsOf(product.variantId)}`
-      return running(name, product, (slot) => keys.tryOn(product.productId, product.variantId, slot), false)
-    },
+    tryOn: (given) => current(checked(given)),
     async list() {
       await open()
-      return register.attempts(({ record, key, archived }) =>
-        archived
-          ? running(key, record, () => key, true)
-          : running(`${digitsOf(record.productId)}:${digitsOf(record.variantId)}`, record, () => key, false),
-      )
+      return register.attempts(({ record: { productId: product, variantId: variant, funnelIds }, key, archived }) => {
+        const known = { productId: product, variantId: variant, funnelIds }
+        return archived ? running(key, known, () => key, true) : current(known)
+      })
     },
     async reset() {
       await open()
@@ -178,6 +182,12 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
       opened = null
     },
   }
+}
+
+/** Pages have IndexedDB; a runtime that has none keeps nothing unless it is given a storage. */
+function defaultStorage(clock: Clock): FlowStorage {
+  if (typeof indexedDB === 'undefined') return memoryStorage()
+  return storageChain([indexedDbStorage(), webStorage()], clock)
 }
 
 /** The shared store without what only the room may do. */

@@ -1,16 +1,15 @@
 import { fromPromise } from 'xstate'
 import { backoffMs } from '../machines/backoff.ts'
-import { mayBePaid, mayBeRunning } from '../machines/paid.ts'
 import { requestMachine } from '../machines/request.machine.ts'
 import type { PollStep, Step, TryOnContext, TryOnEvent } from '../machines/try-on.types.ts'
 import type { tryOnMachine } from '../machines/try-on.machine.ts'
-import { generationStarted, polledJob, type GenerationStarted, type PolledJob } from './contract/resources.ts'
+import { generationStarted, polledJob, type GenerationStarted } from './contract/resources.ts'
 import type { Attempts } from './attempts.ts'
 import type { Client } from './client.ts'
 import { newId } from './new-id.ts'
 import { outcomeOf, type Outcome, type Unusable } from './outcome.ts'
 import type { Photos } from './photos.ts'
-import type { Clock } from './ports.ts'
+import type { Clock, UploadProgress } from './ports.ts'
 import { consentLifetimeMs, settlePoll, settleStop, settleSubmission, step, type AttemptRecord } from './record.ts'
 import type { VisitorStore } from './visitor.ts'
 
@@ -41,6 +40,8 @@ type Provided = NonNullable<Parameters<typeof tryOnMachine.provide>[0]['actors']
 /** What the try-on machine's actors really do: requests through the room's client, records through its journal. */
 export function tryOnActors(parts: TryOnParts): Provided {
   const { client, home, clock, photos, visitor, attempts, product, tell, refusedKey } = parts
+  /** After a reset() an answer to the shopper before it teaches nothing. */
+  const learn = visitor.learner()
   const visitorId = () => visitor.get().uniqueUserId ?? undefined
 
   const task = <Output>(work: (context: TryOnContext) => Promise<Output>) =>
@@ -48,9 +49,21 @@ export function tryOnActors(parts: TryOnParts): Provided {
   const request = (send: (context: TryOnContext) => Promise<Outcome<unknown>>) =>
     requestMachine.provide({ actors: { send: fromPromise(({ input }) => send(input as TryOnContext)) } })
 
-  async function noteRefusedKey(outcome: Outcome<unknown>): Promise<void> {
-    if (outcome.kind !== 'rejected' || outcome.reason !== 'key') return
-    refusedKey.current = await client.apiKey().catch(() => null)
+  /** A photo, a job and a key belong to one installation. */
+  const isHome = () => {
+    try {
+      return client.baseUrl() === home
+    } catch {
+      return false
+    }
+  }
+
+  /** Sends, and remembers the key if that was what was refused. */
+  async function withKey<T>(send: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const key = await client.apiKey().catch(() => null)
+    const outcome = await send()
+    if (outcome.kind === 'rejected' && outcome.reason === 'key') refusedKey.current = key
+    return outcome
   }
 
   async function consent(context: TryOnContext): Promise<Step> {
@@ -64,7 +77,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
       attemptId: newId(),
       startedAt: now,
       phase: 'consented',
-      ...product,
+      productId: product.productId,
+      variantId: product.variantId,
       funnelIds: [...product.funnelIds],
       photo: { id: photoId },
       ...(customKey !== undefined && { customKey }),
@@ -77,103 +91,94 @@ export function tryOnActors(parts: TryOnParts): Provided {
     if (record === null) return { record, durable }
     const key = await client.apiKey().catch(() => null)
     if (key === null) return attempts.write(settleStop(record, noKey, clock.now()))
-    return attempts.claim(record, durable)
+    if (!isHome()) return attempts.write(settleStop(record, moved, clock.now()))
+    return attempts.claim(record)
   }
 
   async function submit({ record: claimed, customerEmail, failures }: TryOnContext): Promise<Step> {
-    if (claimed?.funnel === undefined || claimed.photo.imageUrl === undefined) throw new TypeError('not prepared')
+    const { imageUrl } = claimed?.photo ?? {}
+    if (claimed?.funnel === undefined || imageUrl === undefined) throw new TypeError('not prepared')
     const answered = async (outcome: Outcome<GenerationStarted>): Promise<Step> => {
       const record = settleSubmission(claimed, outcome, clock.now(), backoffMs(failures))
       const written = await attempts.writeAnswer(record)
-      if (outcome.kind === 'accepted') visitor.learn({ uniqueUserId: outcome.data.uniqueUserId })
-      await noteRefusedKey(outcome)
+      if (outcome.kind === 'accepted') learn({ uniqueUserId: outcome.data.uniqueUserId })
       return written
     }
-    const { productId, variantId, funnel, photo, moreLooksConsent } = claimed
+    const { productId, variantId, funnel, moreLooksConsent } = claimed
     const uniqueUserId = visitorId()
-    const outcome = await client.createGeneration(
-      {
-        funnelId: funnel.id,
-        productId,
-        variantId,
-        imageUrl: photo.imageUrl as string,
-        ...(uniqueUserId !== undefined && { uniqueUserId }),
-        ...(customerEmail !== null && { customerEmail }),
-        ...(moreLooksConsent !== undefined && { moreLooksConsent }),
-      },
-      { onLateAnswer: (late) => void answered(late).then((written) => tell({ type: 'answered', step: written })) },
-    )
-    return answered(outcome)
+    const order = {
+      funnelId: funnel.id,
+      productId,
+      variantId,
+      imageUrl,
+      ...(uniqueUserId !== undefined && { uniqueUserId }),
+      ...(customerEmail !== null && { customerEmail }),
+      ...(moreLooksConsent !== undefined && { moreLooksConsent }),
+    }
+    const onLateAnswer = (late: Outcome<GenerationStarted>) =>
+      void answered(late).then((written) => tell({ type: 'answered', step: written }))
+    return answered(await withKey(() => client.createGeneration(order, { onLateAnswer })))
   }
 
   async function poll({ record, durable }: TryOnContext): Promise<PollStep> {
     if (record?.job === undefined) throw new TypeError('no job to poll')
     // a job is polled only at the installation that it came from
-    const outcome: Outcome<PolledJob> =
-      client.baseUrl() === home
-        ? await client.getGeneration(record.job.jobId, { uniqueUserId: visitorId() })
-        : outcomeOf('getGeneration', { came: 'notMade', why: 'moved' }, polledJob)
-    await noteRefusedKey(outcome)
+    const { jobId } = record.job
+    const outcome = isHome()
+      ? await withKey(() => client.getGeneration(jobId, { uniqueUserId: visitorId() }))
+      : outcomeOf('getGeneration', { came: 'notMade', why: 'moved' }, polledJob)
     if (outcome.kind === 'unavailable' || outcome.kind === 'throttled') return { record, durable, outcome }
     const now = clock.now()
     const next = outcome.kind === 'accepted' ? settlePoll(record, outcome.data, now) : settleStop(record, outcome, now)
-    if (outcome.kind === 'accepted' && outcome.data.status === 'SUCCESS') visitor.learn(outcome.data)
+    if (outcome.kind === 'accepted' && outcome.data.status === 'SUCCESS') learn(outcome.data)
     return next === record ? { record, durable, outcome } : { ...(await attempts.write(next)), outcome }
   }
 
   async function settle({ record, stop }: TryOnContext): Promise<Step> {
     if (record === null) return { record, durable: true }
     if (stop === null) return attempts.write(step(record, clock.now(), { phase: 'awaitingEmail' }))
-    await noteRefusedKey(stop)
     return attempts.write(settleStop(record, stop, clock.now()))
   }
 
   async function register({ record, form }: TryOnContext): Promise<Outcome<unknown>> {
     if (record === null || form === null) throw new TypeError('nobody to register')
     const uniqueUserId = visitorId()
-    const outcome = await client.registerCustomer({
-      email: form.email,
-      ...(form.name !== undefined && { name: form.name }),
-      ...(uniqueUserId !== undefined && { uniqueUserId }),
-    })
+    const { email, name } = form
+    const visitorOf = uniqueUserId === undefined ? {} : { uniqueUserId }
+    const outcome = await withKey(() =>
+      client.registerCustomer({ email, ...(name !== undefined && { name }), ...visitorOf }),
+    )
     if (outcome.kind !== 'accepted') return outcome
-    visitor.learn(outcome.data)
+    learn(outcome.data)
     const written = await attempts.write(step(record, clock.now(), { phase: 'emailRegistered' }))
     return { kind: 'accepted', data: written }
   }
 
-  /** A submission goes on by itself with a new key only while its consent is young; a paid job always. */
-  async function keyChanged({ record }: TryOnContext): Promise<boolean> {
+  /** A paid job goes on with a new key by itself; a submission only while its consent is young and no other page can. */
+  async function keyChanged({ record, exclusive }: TryOnContext): Promise<boolean> {
     if (record === null) return false
     const young = clock.now() - record.startedAt < consentLifetimeMs
     const key = await client.apiKey().catch(() => null)
-    return key !== null && key !== refusedKey.current && (record.job !== undefined || young)
+    return key !== null && key !== refusedKey.current && (record.job !== undefined || (young && exclusive))
   }
 
   async function leave({ record, problem }: TryOnContext): Promise<Step> {
-    const durable = record === null || (await attempts.leave(record, mayBePaid(record)))
-    return { record: null, durable, problem }
+    return record === null ? { record, durable: true, problem } : attempts.leave(record, problem)
   }
 
   return {
     restore: task(() => attempts.restore()),
     consent: task(consent),
     lookUpFunnel: request(async ({ record }) =>
-      record?.funnel ? { kind: 'accepted', data: record.funnel } : client.getFunnel(product.funnelIds),
+      record?.funnel ? { kind: 'accepted', data: record.funnel } : withKey(() => client.getFunnel(product.funnelIds)),
     ),
     uploadPhoto: request(async ({ record }) => {
       if (record === null) throw new TypeError('no attempt to upload for')
       if (record.photo.imageUrl !== undefined) return { kind: 'accepted', data: record.photo }
-      return photos.upload(record.photo.id, {
-        customKey: record.customKey,
-        onProgress: (progress) => tell({ type: 'uploaded', progress }),
-      })
+      const onProgress = (progress: UploadProgress) => tell({ type: 'uploaded', progress })
+      return withKey(() => photos.upload(record.photo.id, { customKey: record.customKey, onProgress }))
     }),
-    askVisitor: request(async () => {
-      const outcome = await client.getRequestsLeft({ uniqueUserId: visitorId() })
-      if (outcome.kind === 'accepted') visitor.learn(outcome.data)
-      return outcome
-    }),
+    askVisitor: request(() => withKey(() => visitor.ask(client))),
     register: request(register),
     settle: task(settle),
     claim: task(claim),
@@ -182,10 +187,12 @@ export function tryOnActors(parts: TryOnParts): Provided {
     keyChanged: task(keyChanged),
     leave: task(leave),
     discard: task<Step>(async ({ record }) => {
-      if (record !== null) await attempts.forget(record, mayBeRunning(record))
+      if (record !== null) await attempts.forget(record)
+      if (record !== null) await photos.drop(record.photo.id)
       return { record: null, durable: true }
     }),
   }
 }
 
+const moved = outcomeOf('createGeneration', { came: 'notMade', why: 'moved' }, generationStarted) as Unusable
 const noKey = outcomeOf('createGeneration', { came: 'notMade', why: 'noKey' }, generationStarted) as Unusable

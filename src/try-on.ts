@@ -3,6 +3,7 @@ import { tryOnMachine } from '../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../machines/try-on.types.ts'
 import { restoringView, tryOnView, type Intent, type TryOnResult, type TryOnView } from '../machines/try-on.view.ts'
 import { email as emailSchema, uploadRequest } from './contract/resources.ts'
+import { guarded } from './guarded.ts'
 import { newId } from './new-id.ts'
 import type { Ownership } from './ownership.ts'
 import type { PhotoInput } from './photo-input.ts'
@@ -71,6 +72,8 @@ interface Seat {
   decided: Promise<void>
   /** Settles once this page does. */
   owned: Promise<void>
+  /** Rejects when this page lets go of the try-on. */
+  ended: Promise<never>
   end(): void
 }
 
@@ -93,14 +96,17 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (seat) return seat
     let decide = () => {}
     let take = () => {}
+    let abandon = () => {}
     let claim: { end(): void } | null = null
     const made: Seat = {
       actor: null,
       decided: new Promise((resolve) => (decide = resolve)),
       owned: new Promise((resolve) => (take = resolve)),
+      ended: new Promise((_, reject) => (abandon = () => reject(refusal({ kind: 'stopped', reason: 'closed' })))),
       end() {
         made.actor?.stop()
         claim?.end()
+        abandon()
       },
     }
     const own = () =>
@@ -114,6 +120,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       post({ type: 'hello', name })
       decide()
     }
+    made.ended.catch(() => undefined)
     seat = made
     void parts.open().then(() => {
       if (seat === made) claim = parts.ownership.claim(name, own, wait)
@@ -122,7 +129,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   }
 
   function run(of: Seat): Actor<typeof tryOnMachine> {
-    const tell = (event: TryOnEvent) => seat === of && own.send(event)
+    // an answer that comes late is for whoever runs the machine by then
+    const tell = (event: TryOnEvent) => seat?.actor?.send(event)
     const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell }) })
     const own: Actor<typeof tryOnMachine> = createActor(provided, { input: parts.input, clock: parts.clock })
     own.subscribe((snapshot) => {
@@ -141,10 +149,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
   async function perform(intent: Intent, given: unknown[]): Promise<void> {
     const taken = sit()
-    await taken.decided
+    await Promise.race([taken.decided, taken.ended])
     if (taken.actor) return performHere(taken.actor, intent, given)
     const before = seen()
-    const answer = await Promise.race([askOwner(intent, given, before), taken.owned])
+    const answer = await Promise.race([askOwner(intent, given, before), taken.owned, taken.ended])
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
     if (answer || !taken.actor) return
     await idleOf(taken.actor)
@@ -191,6 +199,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       throw error
     })
     check()
+    if (seat?.actor !== own) throw refusal({ kind: 'stopped', reason: 'closed' })
     own.send(event)
     await idleOf(own)
   }
@@ -212,7 +221,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const tryOn: TryOn = {
     get: () => view,
     subscribe(onChange) {
-      const listener = (next: TryOnView) => onChange(next)
+      const listener = guarded(onChange)
       listeners.add(listener)
       sit()
       return { unsubscribe: () => void listeners.delete(listener) }
@@ -223,7 +232,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     resume: () => perform('resume', []),
     startOver: () => perform('startOver', []),
     discard: (...given) => perform('discard', given),
-    result: (options) => resultOf(tryOn, options),
+    result: (options = {}) => {
+      const ended = resultOf(tryOn, options)
+      return Promise.race([ended, sit().ended])
+    },
   }
 
   function stop(): void {

@@ -14,9 +14,16 @@ export function storageChain(tiers: readonly Tier[], clock: Clock = systemClock)
   let chosen: Tier | null = null
   const ask = <T>(work: () => T) => withinLimit(clock, tierLimitMs, Promise.resolve().then(work))
 
+  /** Tiers that failed when they were last read. */
+  let failing = new Set<Tier>()
+
+  /** A tier that fails once may hold the newest, so nothing is said; one that fails again is done without. */
   async function newest(key: string): Promise<string | null> {
     const read = await Promise.allSettled(tiers.map((tier) => ask(() => tier.getItem(key))))
-    if (read.every((result) => result.status === 'rejected')) throw read[0]?.reason
+    const failed = tiers.filter((_, at) => read[at]?.status === 'rejected')
+    const surprising = failed.some((tier) => !failing.has(tier))
+    failing = new Set(failed)
+    if (surprising || failed.length === tiers.length) throw read.find((result) => result.status === 'rejected')?.reason
     const texts = read.map((result) => (result.status === 'fulfilled' ? (result.value as string | null) : null))
     return texts.reduce(newer, null)
   }

@@ -1,7 +1,8 @@
 import { endpoints, keyHeader, type Operation } from 'fitting-room/contract'
 import { Hono, type Context } from 'hono'
+import ipaddr from 'ipaddr.js'
 import { ApiProblem, badInput, ipLimit } from './api-problem.ts'
-import { readBody } from './body.ts'
+import { drain, readBody } from './body.ts'
 import type { StoreConfig } from './config.ts'
 import type { Core } from './core.ts'
 import type { IpLimiter } from './ip-limiter.ts'
@@ -39,6 +40,7 @@ export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies
 
   app.use(async (context, next) => {
     await next()
+    await drain(context.req.raw)
     const { headers } = context.res
     headers.set('Access-Control-Allow-Origin', '*')
     headers.set('Access-Control-Allow-Headers', `Content-Type, ${keyHeader}`)
@@ -137,7 +139,8 @@ export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies
   app.notFound((context) => context.json({ error: 'Not found' }, 404))
   app.onError((error, context) => {
     if (error instanceof ApiProblem) return answerOf(error)
-    report(error)
+    // a client that went away in the middle of its body is nobody's failure
+    if (!context.req.raw.signal.aborted) report(error)
     return context.json({ error: 'Internal error' }, 500)
   })
   return app
@@ -199,7 +202,21 @@ export class AnswerLost extends TypeError {
 
 /** The client's address; a forwarded one counts only as far as trusted proxies vouch for it. */
 function addressOf(socket: string, forwarded: string | undefined, trusted: readonly string[]): string {
-  const plain = (ip: string) => ip.trim().replace(/^::ffff:/, '')
-  const hops = [...(forwarded?.split(',') ?? []), socket].map(plain).reverse()
-  return hops.find((ip) => !trusted.includes(ip)) ?? hops.at(-1) ?? plain(socket)
+  const proxies = new Set(trusted.map(canonical))
+  let client = canonical(socket) ?? socket
+  for (const hop of (forwarded?.split(',') ?? []).toReversed()) {
+    const address = canonical(hop)
+    if (!proxies.has(client) || address === null) break
+    client = address
+  }
+  return client
+}
+
+/** One spelling for one address, without a port; null where it is none. */
+function canonical(text: string): string | null {
+  const bare = text
+    .trim()
+    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
+    .replace(/^([\d.]+):\d+$/, '$1')
+  return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : null
 }

@@ -12,3 +12,21 @@ export async function readBody(request: Request, largest: number): Promise<Uint8
   }
   return size > largest ? 'tooLarge' : new Uint8Array(Buffer.concat(chunks))
 }
+
+const longestDrainMs = 5_000
+const mostDrained = 64 * 1024 * 1024
+
+/** Reads what a refused request still sends, within bounds, for the same reason. */
+export async function drain(request: Request): Promise<void> {
+  if (request.body === null || request.bodyUsed) return
+  const reader = request.body.getReader()
+  let size = 0
+  const read = async () => {
+    for (let part = await reader.read(); !part.done && size < mostDrained; part = await reader.read())
+      size += part.value.length
+  }
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, longestDrainMs)))
+  await Promise.race([read().catch(() => undefined), limit])
+  clearTimeout(timer)
+}

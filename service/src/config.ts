@@ -22,6 +22,9 @@ export const testOutcome = z.enum([
 ])
 export type TestOutcome = z.infer<typeof testOutcome>
 
+/** What the customer reads at the limit where the merchant has written nothing. */
+export const defaultLimitMessage = 'You have tried on a lot today. Come back tomorrow!'
+
 const variant = z.strictObject({
   id: digits,
   title: z.string(),
@@ -45,7 +48,11 @@ const store = z
     storefront: z.strictObject({ apiUrl: httpUrl, publicToken: text }).nullable().default(null),
     email: z.strictObject({ freeTryOns: count }).nullable().default(null),
     tryOnCap: z
-      .strictObject({ max: count, windowSeconds: z.int().min(1), message: z.string() })
+      .strictObject({
+        max: count,
+        windowSeconds: z.int().min(1),
+        message: z.string().min(1).default(defaultLimitMessage),
+      })
       .nullable()
       .default(null),
     credits: count.nullable().default(null),

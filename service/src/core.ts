@@ -27,12 +27,14 @@ export interface CoreParts {
   clock: Clock
   /** The address under which the service is reached, without a trailing slash. */
   publicUrl: () => string
+  /** Hears of failures that are nobody's input. */
+  report: (error: unknown) => void
 }
 
 /** The rules of the contract; HTTP, rendering and storage are elsewhere. Refusals are thrown as `ApiProblem`. */
 export type Core = ReturnType<typeof createCore>
 
-export function createCore({ config, store, queue, uploads, clock, publicUrl }: CoreParts) {
+export function createCore({ config, store, queue, uploads, clock, publicUrl, report }: CoreParts) {
   const forcedRefusal = createForcedRefusals()
 
   /** The visitor of an ID, taken over as it is when new; without one the address's own anonymous visitor. */
@@ -47,6 +49,18 @@ export function createCore({ config, store, queue, uploads, clock, publicUrl }: 
     const made: Visitor = { storeId, id, email: null, name: null, counted: 0, acceptedAt: [] }
     await ledger.saveVisitor(made)
     return made
+  }
+
+  /** A job that was never queued was never accepted. */
+  async function takeBack(job: Job): Promise<void> {
+    await store.transaction(async (ledger) => {
+      await ledger.saveJob({ ...job, state: 'failed' })
+      await ledger.saveCreditsUsed(job.storeId, Math.max(0, (await ledger.creditsUsed(job.storeId)) - 1))
+      const visitor = await ledger.visitor(job.storeId, job.visitorId)
+      if (visitor === null) return
+      const acceptedAt = visitor.acceptedAt.filter((at) => at !== job.acceptedAt)
+      await ledger.saveVisitor({ ...visitor, counted: Math.max(0, visitor.counted - 1), acceptedAt })
+    })
   }
 
   return {
@@ -104,10 +118,13 @@ export function createCore({ config, store, queue, uploads, clock, publicUrl }: 
         if (visitor !== known) await ledger.saveVisitor(visitor)
         const now = clock.now()
         const recent = withinCap(of, visitor, now)
-        const refusal = forcedRefusal(variant.test, visitor, variant.id)
+        const refusal = forcedRefusal(variant.test, visitor, request)
         if (refusal) return refusal
-        if (of.tryOnCap && recent.length >= of.tryOnCap.max) return named('tryOnLimitReached', of.tryOnCap.message)
-        if (statusOf(of, visitor).requestsLeft === 0) return named('emailRequired')
+        // test variants show what they are for, whatever was tried on before
+        const gated = variant.test === undefined
+        if (gated && of.tryOnCap && recent.length >= of.tryOnCap.max)
+          return named('tryOnLimitReached', of.tryOnCap.message)
+        if (gated && statusOf(of, visitor).requestsLeft === 0) return named('emailRequired')
         const used = await ledger.creditsUsed(of.id)
         if (of.credits !== null && used >= of.credits) return named('couldNotCreateGeneration')
         await ledger.saveCreditsUsed(of.id, used + 1)
@@ -117,7 +134,13 @@ export function createCore({ config, store, queue, uploads, clock, publicUrl }: 
         return accepted
       })
       if (job instanceof Error) throw job
-      await queue.push(job.id)
+      try {
+        await queue.push(job.id)
+      } catch (error) {
+        await takeBack(job)
+        report(error)
+        throw named('couldNotCreateGeneration')
+      }
       const started = { jobId: job.id, etaSeconds, uniqueUserId: job.visitorId }
       return { started, spoil: (variant.test && spoils[variant.test]) ?? null }
     },

@@ -1,17 +1,23 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import type { BlobStore } from './ports.ts'
 
-/** Photos and pictures as files of a folder; the ending tells the type. */
+/** Photos and pictures as files of a folder, made if need be; the ending tells the type. */
 export function fileBlobs(folder: string): BlobStore {
-  const made = mkdir(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true })
   const fileOf = (name: string) => join(folder, basename(name))
   return {
     async put(name, { bytes }) {
-      await made
-      // a reader never sees half a picture
-      await writeFile(`${fileOf(name)}.part`, bytes)
-      await rename(`${fileOf(name)}.part`, fileOf(name))
+      // a reader never sees half a picture, and two writers never each other's
+      const part = join(folder, `.${randomUUID()}`)
+      try {
+        await writeFile(part, bytes)
+        await rename(part, fileOf(name))
+      } finally {
+        await rm(part, { force: true })
+      }
     },
     async get(name) {
       const bytes = await readFile(fileOf(name)).catch(() => null)

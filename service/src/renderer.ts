@@ -54,7 +54,9 @@ export async function render(
   }
   const worn = await dressed(canvas, { width, height: height + below }, garment, box)
   const final = await sharp(worn).jpeg({ quality: 88 }).toBuffer()
-  const small = await sharp(worn).resize({ width: previewWidth }).toBuffer({ resolveWithObject: true })
+  const small = await sharp(worn)
+    .resize({ width: previewWidth, height: longestSide, fit: 'inside' })
+    .toBuffer({ resolveWithObject: true })
   const preview = await sharp(small.data)
     .composite([{ input: Buffer.from(watermark(small.info.width, small.info.height)) }])
     .jpeg({ quality: 62 })

@@ -1,5 +1,5 @@
 import { createAdaptorServer } from '@hono/node-server'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { createService, type Service, type ServiceOptions } from './service.ts'
 
 export interface RunningServer {
@@ -7,6 +7,19 @@ export interface RunningServer {
   service: Service
   close(): Promise<void>
 }
+
+const refusal = JSON.stringify({ error: 'Invalid request', message: 'this is not an HTTP request that can be read' })
+
+/** What a request gets that is no HTTP, or whose head is too large: an error body, and CORS as everywhere. */
+const unreadable = [
+  'HTTP/1.1 400 Bad Request',
+  'Content-Type: application/json',
+  `Content-Length: ${refusal.length}`,
+  'Access-Control-Allow-Origin: *',
+  'Connection: close',
+  '',
+  refusal,
+].join('\r\n')
 
 /** Serves on 127.0.0.1; port 0 takes a free one. Rejects when the port is taken. */
 export async function serve(options: Omit<ServiceOptions, 'publicUrl'>, port: number): Promise<RunningServer> {
@@ -17,6 +30,10 @@ export async function serve(options: Omit<ServiceOptions, 'publicUrl'>, port: nu
       const { socket } = incoming
       return service.fetch(request, { ip: socket.remoteAddress ?? '', drop: () => socket.destroy() })
     },
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (socket.writable && error.code !== 'ECONNRESET') socket.end(unreadable)
+    else socket.destroy()
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -33,7 +33,7 @@ export function createService(options: ServiceOptions): Service {
   const { store = memoryStore(), queue = memoryQueue(), blobs = memoryBlobs(), generator = render } = options
   const publicUrl = () => (typeof options.publicUrl === 'function' ? options.publicUrl() : options.publicUrl)
   const uploads = new SignedUploads(randomBytes(32))
-  const core = createCore({ config, store, queue, uploads, clock, publicUrl })
+  const core = createCore({ config, store, queue, uploads, clock, publicUrl, report })
   const limiter = new IpLimiter(clock)
   const { trustedProxies } = config
   const app = createApp({ core, limiter, blobs, uploads, clock, trustedProxies, report })

@@ -1,4 +1,5 @@
-import type { TestOutcome } from './config.ts'
+import { digitsOf, type GenerationRequest } from 'fitting-room/contract'
+import { defaultLimitMessage, type TestOutcome } from './config.ts'
 import { ipLimit, ApiProblem, named } from './api-problem.ts'
 import type { Visitor } from './ports.ts'
 
@@ -21,17 +22,23 @@ export const spoils: Partial<Record<TestOutcome, Spoil>> = {
   malformedAnswer: 'malformed',
 }
 
-/** Refusals that test variants force; throttling and the revoked key pass at every second try of a visitor. */
+/** Refusals that test variants force; throttling, the e-mail and the revoked key pass at every second try of a visitor. */
 export function createForcedRefusals() {
   const refusedOnce = new Set<string>()
-  return (outcome: TestOutcome | undefined, visitor: Visitor, variantId: string): ApiProblem | null => {
-    if (outcome === 'limitReached')
-      return named('tryOnLimitReached', 'You have tried on a lot today. Come back tomorrow!')
-    if (outcome === 'emailRequired') return visitor.email === null ? named('emailRequired') : null
-    if (outcome !== 'throttled' && outcome !== 'keyRevoked') return null
-    const name = JSON.stringify([visitor.storeId, visitor.id, variantId])
-    if (refusedOnce.delete(name)) return null
+  return (outcome: TestOutcome | undefined, visitor: Visitor, request: GenerationRequest): ApiProblem | null => {
+    if (outcome === 'limitReached') return named('tryOnLimitReached', defaultLimitMessage)
+    const refusal = outcome && everyOther[outcome]
+    if (!refusal || (outcome === 'emailRequired' && request.customerEmail !== undefined)) return null
+    const name = JSON.stringify([visitor.storeId, visitor.id, digitsOf(request.variantId)])
+    const mayPass = outcome !== 'emailRequired' || visitor.email !== null
+    if (mayPass && refusedOnce.delete(name)) return null
     refusedOnce.add(name)
-    return outcome === 'throttled' ? ipLimit(throttleSeconds) : new ApiProblem(401, { error: 'Unauthorized' })
+    return refusal()
   }
+}
+
+const everyOther: Partial<Record<TestOutcome, () => ApiProblem>> = {
+  throttled: () => ipLimit(throttleSeconds),
+  emailRequired: () => named('emailRequired'),
+  keyRevoked: () => new ApiProblem(401, { error: 'Unauthorized' }),
 }

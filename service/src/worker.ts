@@ -20,9 +20,10 @@ export function createWorker({ config, store, blobs, generator, publicUrl }: Wor
 
   /** Own uploads are read where they lie; only foreign photos are fetched. */
   async function photoOf({ photoUrl }: Job): Promise<Uint8Array> {
-    const own = `${publicUrl()}/photos/`
-    if (!photoUrl.startsWith(own)) return fetchPhoto(photoUrl)
-    const blob = await blobs.get(photoUrl.slice(own.length))
+    const { origin, pathname } = new URL(photoUrl)
+    const [, name] = /^\/(?:photos|pictures)\/([^/]+)$/.exec(pathname) ?? []
+    if (origin !== new URL(publicUrl()).origin || name === undefined) return fetchPhoto(photoUrl)
+    const blob = await blobs.get(name)
     if (blob === null) throw new PhotoNotAccessible()
     return blob.bytes
   }

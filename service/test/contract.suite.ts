@@ -428,6 +428,18 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
       })
     })
 
+    it('takes its own pictures as photos, and two PUTs to one target at once', async () => {
+      calm()
+      const target = (await post('/uploads', { contentType: 'image/png' })).body.data
+      const put = () =>
+        subject.fetch(pathOf(target.uploadUrl), { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } })
+      expect((await Promise.all([put(), put(), put()])).map(({ status }) => status)).toEqual([200, 200, 200])
+      const first = await post('/generations', request({ imageUrl: `${target.imageUrl}?v=1` }))
+      const { permanentUrl } = await polled(first.body.data.jobId, 2000)
+      const second = await post('/generations', request({ imageUrl: permanentUrl }))
+      expect((await polled(second.body.data.jobId, 2000)).status).toBe('SUCCESS')
+    })
+
     describe('§7: error situations', () => {
       it('a product outside the funnel is 403 without a code (§4 rule 2)', async () => {
         calm()
@@ -518,6 +530,14 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
         expect((await call('/context')).status).toBe(200)
       })
 
+      it('a refusal before the body is read reaches the client all the same', async () => {
+        for (const path of ['/generations', '/nowhere', '/photos/x']) {
+          const body = new Uint8Array(8 * 1024 * 1024)
+          const init = { method: 'POST', body, headers: { Origin: 'https://shop.example' }, key: null }
+          expect((await call(path, init)).status).toBeGreaterThanOrEqual(401)
+        }
+      })
+
       it('an unknown route is 404 with an error body', async () => {
         for (const path of [
           '/',
@@ -603,6 +623,16 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
           expect((await post('/generations', body)).status).toBe(status)
           expect((await post('/generations', body)).status).toBe(200)
         }
+      })
+
+      it('2009 asks again for an e-mail that is known, and then passes', async () => {
+        const body = request({ variantId: '2009' })
+        expect((await post('/generations', body)).body.code).toBe('EMAIL_REQUIRED')
+        expect((await post('/generations', body)).body.code).toBe('EMAIL_REQUIRED')
+        await post('/customer-register', { email: 'ada@example.com', uniqueUserId: body.uniqueUserId })
+        expect((await post('/generations', body)).status).toBe(200)
+        expect((await post('/generations', body)).body.code).toBe('EMAIL_REQUIRED')
+        expect((await post('/generations', body)).status).toBe(200)
       })
 
       it('2008 is over the limit; 2009 wants an e-mail', async () => {

@@ -31,7 +31,4 @@ export const jobId = z.guid()
 export const funnelId = z.int().check(z.minimum(1))
 
 /** The query value of GET /funnel: positive integers, comma-separated, in preferred order (spec §4). */
-export const funnelIds = z.string().check(
-  z.regex(/^[0-9]+(?:,[0-9]+)*$/),
-  z.refine((list) => list.split(',').every((id) => funnelId.safeParse(Number(id)).success)),
-)
+export const funnelIds = z.string().check(z.regex(/^0*[1-9][0-9]*(?:,0*[1-9][0-9]*)*$/))
