@@ -52,6 +52,8 @@ export const tryOnMachine = tryOnSetup.createMachine({
   states: {
     restoring: {
       tags: 'busy',
+      /** What was read may be older than the answer. */
+      on: { answered: { target: 'restoring', reenter: true } },
       invoke: {
         src: 'restore',
         input: ({ context }) => context,

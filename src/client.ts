@@ -41,7 +41,7 @@ export interface RequestOptions {
 
 export interface SubmitOptions extends RequestOptions {
   /** An answer that came after the time limit or the abort: a POST that is out is never taken back. */
-  onLateAnswer?: (outcome: Outcome<DataOf<'createGeneration'>>) => void
+  onLateAnswer?: (outcome: Outcome<DataOf<'createGeneration'>>) => unknown
 }
 
 export interface UploadOptions extends RequestOptions {

@@ -133,7 +133,7 @@ const photoTexts = {
   empty: 'the photo is an empty file',
   type: 'the photo is not a JPEG, PNG, WebP, HEIC, HEIF or AVIF image',
   unreadable: 'the photo could not be read',
-  url: 'imageUrl is not an http(s) URL',
+  url: 'this is no photo: start(photo) takes a File, a Blob or { imageUrl } with an http(s) URL',
 } as const
 
 /** What intents and `result()` reject with: a problem, and the job ID wherever one is known. */

@@ -136,8 +136,22 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     }
     const post: Tabs['post'] = (message) => tabs?.post(message)
     const made = createTryOn({
-      ...{ client, home, clock, photos, visitor, attempts, product, refusedKey, ownership },
-      ...{ name: keyAt(0), input, post, open, refresh },
+      client,
+      home,
+      clock,
+      photos,
+      visitor,
+      attempts,
+      product,
+      refusedKey,
+      ownership,
+      ...{
+        name: keyAt(0),
+        input,
+        post,
+        open,
+        refresh,
+      },
     })
     tryOns.set(name, made)
     return made.tryOn

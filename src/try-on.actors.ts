@@ -98,10 +98,12 @@ export function tryOnActors(parts: TryOnParts): Provided {
   async function submit({ record: claimed, customerEmail, failures }: TryOnContext): Promise<Step> {
     const { imageUrl } = claimed?.photo ?? {}
     if (claimed?.funnel === undefined || imageUrl === undefined) throw new TypeError('not prepared')
+    /** The page may run another machine by now, or none: whoever runs hears of it. */
     const answered = async (outcome: Outcome<GenerationStarted>): Promise<Step> => {
       const record = settleSubmission(claimed, outcome, clock.now(), backoffMs(failures))
       const written = await attempts.writeAnswer(record)
       if (outcome.kind === 'accepted') learn({ uniqueUserId: outcome.data.uniqueUserId })
+      tell({ type: 'answered', step: written })
       return written
     }
     const { productId, variantId, funnel, moreLooksConsent } = claimed
@@ -115,9 +117,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
       ...(customerEmail !== null && { customerEmail }),
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
     }
-    const onLateAnswer = (late: Outcome<GenerationStarted>) =>
-      void answered(late).then((written) => tell({ type: 'answered', step: written }))
-    return answered(await withKey(() => client.createGeneration(order, { onLateAnswer })))
+    return answered(await withKey(() => client.createGeneration(order, { onLateAnswer: answered })))
   }
 
   async function poll({ record, durable }: TryOnContext): Promise<PollStep> {

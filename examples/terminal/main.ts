@@ -5,7 +5,7 @@ import { sandboxConfig } from '@fitting-room/service'
 import { findSandbox, startSandbox } from '../shop/sandbox.ts'
 import { exitCodeOf, exitCodes, isUsage } from './exit-codes.ts'
 import { fileStorage } from './file-storage.ts'
-import { readOptions, readPhotoFile, usage, UsageError, type Options } from './options.ts'
+import { HelpWanted, readOptions, readPhotoFile, UsageError, type Options } from './options.ts'
 import { showProgress } from './progress.ts'
 
 interface Place {
@@ -81,7 +81,9 @@ async function run(options: Options): Promise<number> {
     await begin(tryOn, options)
     const result = await tryOn.result({ rejectOnInput: true })
     progress.end()
-    await save(result.imageUrl, options.out)
+    await save(result.imageUrl, options.out).catch((error: Error) => {
+      throw new UsageError(`${error.message}; the picture is at ${result.imageUrl}`)
+    })
     console.log(options.out)
     return exitCodes.final
   } catch (error) {
@@ -101,7 +103,12 @@ try {
   process.once('SIGINT', () => process.exit(exitCodes.interrupted))
   process.exitCode = await run(readOptions(process.argv.slice(2)))
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error
-  console.error(`${error.message}\n\n${usage}`)
-  process.exitCode = exitCodes.usage
+  if (error instanceof HelpWanted) {
+    console.log(error.message)
+  } else if (error instanceof UsageError) {
+    console.error(`${error.message}\n"npm run try-on -- --help" lists the options`)
+    process.exitCode = exitCodes.usage
+  } else {
+    throw error
+  }
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { accessSync, constants, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 export const usage = `usage: npm run try-on -- --photo FILE [--variant ID] [--out FILE] [--state DIR]
@@ -14,6 +14,7 @@ export const usage = `usage: npm run try-on -- --photo FILE [--variant ID] [--ou
 `
 
 export class UsageError extends Error {}
+export class HelpWanted extends Error {}
 
 export interface Options {
   photo: string | null
@@ -44,10 +45,12 @@ export function readOptions(args: string[]): Options {
         state: text,
         email: text,
         again: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
         'base-url': text,
       },
     }),
   )
+  if (values.help) throw new HelpWanted(usage)
   const funnels = (values.funnel ?? '').split(',').filter(Boolean).map(Number)
   if (!funnels.every((id) => Number.isSafeInteger(id) && id > 0))
     throw new UsageError('--funnel must be positive integers')
@@ -60,11 +63,21 @@ export function readOptions(args: string[]): Options {
     variant: values.variant ?? '2001',
     product: values.product ?? null,
     funnels,
-    out: fromCaller(values.out ?? 'try-on.jpeg'),
+    out: writable(fromCaller(values.out ?? 'try-on.jpeg')),
     state: values.state ? fromCaller(values.state) : null,
     email: values.email ?? null,
     again: values.again ?? false,
     baseUrl: values['base-url'] ?? null,
+  }
+}
+
+/** Where the picture goes is checked before it is paid for. */
+function writable(path: string): string {
+  try {
+    accessSync(dirname(path), constants.W_OK)
+    return path
+  } catch {
+    throw new UsageError(`--out: nothing can be written to ${dirname(path)}`)
   }
 }
 

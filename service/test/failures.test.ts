@@ -28,7 +28,7 @@ describe('a queue that fails', () => {
     })
     const call = async (path: string, init: RequestInit = {}) => {
       const answer = await service.fetch(new Request(`http://service.test${path}`, { headers, ...init }))
-      return { status: answer.status, body: (await answer.json()) as any }
+      return { status: answer.status, body: await answer.json() }
     }
     const refused = await call('/generations', { method: 'POST', body: JSON.stringify(order) })
     expect([refused.status, refused.body]).toEqual([500, { error: 'Could not create generation' }])
@@ -73,7 +73,7 @@ describe('the client’s address', () => {
     const visitorOf = async (ip: string, forwarded?: string) => {
       const given = { ...headers, ...(forwarded && { 'X-Forwarded-For': forwarded }) }
       const answer = await service.fetch(new Request('http://service.test/requests-left', { headers: given }), { ip })
-      return ((await answer.json()) as any).data.uniqueUserId as string
+      return (await answer.json()).data.uniqueUserId as string
     }
     const own = await visitorOf('1.1.1.1')
     for (const forwarded of ['1.1.1.1', '1.1.1.1:5555', '::FFFF:1.1.1.1', '9.9.9.9, 1.1.1.1', '1.1.1.1, 10.0.0.1']) {

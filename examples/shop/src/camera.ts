@@ -7,9 +7,13 @@ export async function camera(): Promise<Blob | null> {
   return new Promise((resolve) => {
     const close = (photo: Blob | null) => {
       stream?.getTracks().forEach((track) => track.stop())
+      removeEventListener('hashchange', leave)
       dialog.remove()
       resolve(photo)
     }
+    // the page under the dialog has changed
+    const leave = () => close(null)
+    addEventListener('hashchange', leave)
     const shoot = () => {
       const canvas = h('canvas', { width: video.videoWidth, height: video.videoHeight })
       canvas.getContext('2d')?.drawImage(video, 0, 0)

@@ -1,18 +1,21 @@
 import { h } from './dom.ts'
 
-/** The picture over the photo, with a line to drag; a slider for keyboards and screen readers. */
+/** The photo over the picture, up to a line that can be dragged; a slider for keyboards and screen readers. */
 export function compare(before: string | null, after: string, title: string): HTMLElement {
   const picture = h('img', { className: 'after', src: after, alt: `You in the ${title}` })
   if (before === null) return h('figure', { className: 'picture' }, picture)
   const figure = h('figure', { className: 'picture compare' })
-  const place = (value: string) => figure.style.setProperty('--line', `${value}%`)
+  const place = (value: string) => {
+    figure.style.setProperty('--line', `${value}%`)
+    slider.setAttribute('aria-valuetext', `${value}% your photo`)
+  }
   const slider = h('input', {
     type: 'range',
     min: '0',
     max: '100',
     value: '50',
     oninput: () => place(slider.value),
-    attributes: { 'aria-label': 'How much of the try-on to show' },
+    attributes: { 'aria-label': 'How much of your photo to show' },
   })
   place(slider.value)
   figure.append(picture, h('img', { className: 'before', src: before, alt: 'Your photo' }), slider)

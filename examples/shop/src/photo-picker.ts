@@ -24,8 +24,12 @@ export function photoPicker({ last, hasLast, onPick }: PickerOptions): { element
     forget()
     address = URL.createObjectURL(photo)
     const yes = button('Try it on', () => onPick(photo))
+    const figure = h('figure', { className: 'picture' })
+    // some photos, HEIC among them, are fine for the service but not for this browser
+    const unseen = () => figure.replaceChildren(h('p', { className: 'unseen' }, 'This browser can not show this file.'))
+    figure.append(h('img', { src: address, alt: 'Your photo', onerror: unseen }))
     place.replaceChildren(
-      h('figure', { className: 'picture' }, h('img', { src: address, alt: 'Your photo' })),
+      figure,
       h('div', { className: 'actions' }, yes, button('Another photo', choose, 'secondary')),
       h('p', { className: 'quiet' }, 'Uses one try-on. Your photo is sent to the fitting room’s service.'),
     )

@@ -144,15 +144,18 @@ const final: Draw = (stage, view) => {
       before === null ? null : lead(view),
       compare(before, after, stage.product.title),
       actions(
-        h(
-          'a',
-          { className: 'button primary', href: after, target: '_blank', rel: 'noreferrer', download: 'try-on.jpeg' },
-          'Save the picture',
-        ),
+        button('Save the picture', () => save(after)),
         button('Choose another photo', () => stage.attempt(() => stage.tryOn.startOver()), 'secondary'),
       ),
     ),
   }
+}
+
+/** Another origin's picture is only opened by a link, so its bytes are fetched first. */
+async function save(imageUrl: string): Promise<void> {
+  const address = URL.createObjectURL(await (await fetch(imageUrl)).blob())
+  h('a', { href: address, download: 'try-on.jpeg' }).click()
+  URL.revokeObjectURL(address)
 }
 
 const needsEmail: Draw = (stage, view) => {
