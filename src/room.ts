@@ -145,13 +145,11 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
       product,
       refusedKey,
       ownership,
-      ...{
-        name: keyAt(0),
-        input,
-        post,
-        open,
-        refresh,
-      },
+      name: keyAt(0),
+      input,
+      post,
+      open,
+      refresh,
     })
     tryOns.set(name, made)
     return made.tryOn
