@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-export const usage = `usage: npm run try-on -- --photo FILE [--variant ID] [--out FILE] [--state DIR]
+const usage = `usage: npm run try-on -- --photo FILE [--variant ID] [--out FILE] [--state DIR]
                           [--product ID] [--funnel ID[,ID…]] [--email ADDRESS] [--again] [--base-url URL]
 
   --photo FILE     the shopper's photo; not needed to resume what --state holds
