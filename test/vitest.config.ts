@@ -14,6 +14,7 @@ export default defineConfig({
     projects: [
       node('unit', ['test/*.test.ts', 'test/storage/*.test.ts']),
       node('service', ['service/test/*.test.ts'], 30_000),
+      node('kill-points', ['test/kill-points/*.test.ts'], 300_000),
       node('examples', ['examples/*/test/*.test.ts'], 120_000),
       await browserProject(source),
     ],

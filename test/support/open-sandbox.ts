@@ -1,12 +1,11 @@
 import { sandboxConfig, type Config } from '@fitting-room/service'
 
-/** The sandbox without its e-mail gate, with times of the test's own; tests may speak for several addresses. */
+/** The sandbox without its e-mail gate, which every test from this address would share, with times of the test's own. */
 export function openSandbox(generation: Config['generation']): Config {
   const config = sandboxConfig()
   return {
     ...config,
     generation,
-    trustedProxies: ['127.0.0.1'],
     stores: config.stores.map((store) => ({ ...store, email: null })),
   }
 }

@@ -3,6 +3,7 @@ import { serve, type RunningServer } from '@fitting-room/service'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumLaunch } from '../../../test/browser/chromium.ts'
+import { fastClock } from '../../../test/support/fast-clock.ts'
 import { openSandbox } from '../../../test/support/open-sandbox.ts'
 import { sandboxKey } from '../sandbox.ts'
 import { serveShop } from '../serve-shop.ts'
@@ -14,12 +15,14 @@ let shop: Awaited<ReturnType<typeof serveShop>>
 let browser: Browser
 let context: BrowserContext
 let page: Page
-let shoppers = 0
 let submissions: string[]
 let polled: Set<string>
 
 beforeAll(async () => {
-  server = await serve({ config: openSandbox({ previewAfterMs: 1500, readyAfterMs: 3000 }) }, 0)
+  server = await serve(
+    { config: openSandbox({ previewAfterMs: 15_000, readyAfterMs: 30_000 }), clock: fastClock(10) },
+    0,
+  )
   shop = await serveShop({ baseUrl: server.url, apiKey: sandboxKey }, 0)
   browser = await chromium.launch(await chromiumLaunch())
 })
@@ -30,9 +33,7 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  // every test is a shopper with an address of its own, so that none uses up another's IP limit
-  const extraHTTPHeaders = { 'X-Forwarded-For': `203.0.113.${++shoppers}` }
-  context = await browser.newContext({ viewport: { width: 1200, height: 900 }, extraHTTPHeaders })
+  context = await browser.newContext({ viewport: { width: 1200, height: 900 } })
   page = await context.newPage()
   submissions = []
   polled = new Set()
