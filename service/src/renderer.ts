@@ -66,24 +66,23 @@ export async function render(
 
 const jpeg = (bytes: Uint8Array): Blob => ({ bytes: new Uint8Array(bytes), type: 'image/jpeg' })
 
-/** The photo the right way up, opaque and no larger than needed. */
+/** The photo the right way up, opaque, and neither too large nor too small. */
 async function upright(photo: Uint8Array): Promise<{ data: Buffer; width: number; height: number }> {
-  const decoded = (await decode(photo)).rotate()
-  const { width, height } = await decoded.metadata().catch(() => {
+  try {
+    const decoded = (await decode(photo)).rotate()
+    const { width, height } = await decoded.metadata()
+    const side = Math.min(longestSide, Math.max(width, height, shortestSide))
+    const { data, info } = await decoded
+      .resize({ width: side, height: side, fit: 'inside' })
+      .flatten({ background: '#fff' })
+      .removeAlpha()
+      .toColourspace('srgb')
+      .png()
+      .toBuffer({ resolveWithObject: true })
+    return { data, width: info.width, height: info.height }
+  } catch {
     throw new PhotoNotReadable()
-  })
-  const side = Math.min(longestSide, Math.max(width, height, shortestSide))
-  const { data, info } = await decoded
-    .resize({ width: side, height: side, fit: 'inside' })
-    .flatten({ background: '#fff' })
-    .removeAlpha()
-    .toColourspace('srgb')
-    .png()
-    .toBuffer({ resolveWithObject: true })
-    .catch(() => {
-      throw new PhotoNotReadable()
-    })
-  return { data, width: info.width, height: info.height }
+  }
 }
 
 async function decode(photo: Uint8Array): Promise<Sharp> {
