@@ -64,7 +64,7 @@ describe('the renderer', () => {
       .jpeg()
       .toBuffer()
     const { final } = await render(lying, garment('star-rosette'), 'custom')
-    const { width = 0, height = 0 } = await sharp(final.bytes).metadata()
+    const { width, height } = await sharp(final.bytes).metadata()
     expect(height).toBeGreaterThan(width)
   })
 
