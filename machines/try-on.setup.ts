@@ -56,7 +56,7 @@ export const tryOnSetup = setup({
     isThisAttempt: ({ context }, { record }: Step) => record?.attemptId === context.record?.attemptId,
   },
   actions: {
-    take: assign((_, { record, durable, problem = null }: Step) => ({ record, durable, problem })),
+    take: assign((_, { record, durable, problem = null }: Step) => ({ record, durable, problem, stop: null })),
     takeConsent: assign(({ event }) => {
       assertEvent(event, ['start', 'retry'])
       const { consent } = event

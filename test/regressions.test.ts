@@ -188,6 +188,18 @@ describe('never untrue', () => {
     await world.until(tryOn, 'needsEmail')
   })
 
+  it('a resumed attempt knows nothing of the refusal that stopped it', async () => {
+    const tryOn = world.room({ askVisitorFirst: true }).tryOn(product)
+    world.fault('GET', '/funnel', [answers(401, { error: 'Unauthorized' })])
+    await started(tryOn)
+    await world.until(tryOn, 'unauthorized')
+    const visitor = { requestsLeft: 0, totalRequests: 2, uniqueUserId: 'v' }
+    world.fault('GET', '/requests-left', [answers(200, { data: visitor })])
+    await tryOn.resume()
+    await world.settle()
+    expect(['needsEmail', 'final', 'processing', 'preview', 'submitting']).toContain(tryOn.get().state)
+  })
+
   it('a subscriber that throws stops nothing', async () => {
     const failures: unknown[] = []
     const report = (error: unknown) => void failures.push(error)
