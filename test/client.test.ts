@@ -204,15 +204,21 @@ describe('requests that break the contract', () => {
   })
 })
 
-describe('a submission', () => {
-  it('is not aborted by its time limit: a late answer is told', async () => {
-    let answer = () => {}
-    let arrived = () => {}
-    const arrival = new Promise<void>((resolve) => (arrived = resolve))
+/** Answers `started`, but only when told to. */
+function heldAnswer() {
+  let answer = () => {}
+  const arrival = new Promise<void>((resolve) => {
     handler = (request, response, body) => {
       answer = () => json(200, started)(request, response, body)
-      arrived()
+      resolve()
     }
+  })
+  return { arrival, answer: () => answer() }
+}
+
+describe('a submission', () => {
+  it('is not aborted by its time limit: a late answer is told', async () => {
+    const { arrival, answer } = heldAnswer()
     let late: (outcome: unknown) => void = () => {}
     const told = new Promise((resolve) => (late = resolve))
     const outcome = client.createGeneration(order, { onLateAnswer: late })
@@ -224,13 +230,7 @@ describe('a submission', () => {
   })
 
   it('is not aborted by the caller’s signal either', async () => {
-    let answer = () => {}
-    let arrived = () => {}
-    const arrival = new Promise<void>((resolve) => (arrived = resolve))
-    handler = (request, response, body) => {
-      answer = () => json(200, started)(request, response, body)
-      arrived()
-    }
+    const { arrival, answer } = heldAnswer()
     const stop = new AbortController()
     const told = new Promise((resolve) => {
       const options = { signal: stop.signal, onLateAnswer: resolve }

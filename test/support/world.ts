@@ -9,6 +9,7 @@ import {
   type TryOnView,
 } from 'fitting-room'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { suiteConfig } from '../../service/test/contract.suite.ts'
 import { manualClock, type ManualClock } from './manual-clock.ts'
 
 export const person = new File(
@@ -18,33 +19,11 @@ export const person = new File(
 )
 export const product = { productId: '1001', variantId: '2001', funnelIds: [12] }
 
-const worldConfig = {
-  stores: [
-    {
-      id: 'main',
-      apiKey: 'main-key',
-      integrations: { sdk: true, api: true },
-      storefront: { apiUrl: 'https://storefront.example/api', publicToken: 'public' },
-      email: { freeTryOns: 2 },
-      tryOnCap: { max: 5, windowSeconds: 3600, message: 'Come back tomorrow!' },
-      credits: 50,
-      funnels: [{ id: 12, funnelType: 'upper_body', generationModel: 'SERVICE_FAST', productIds: ['1001'] }],
-      products: [
-        {
-          id: '1001',
-          title: 'Tee',
-          variants: [
-            { id: '2001', title: 'M' },
-            { id: '2002', title: 'L' },
-            { id: '2003', title: 'fails', test: 'jobError' },
-            { id: '2009', title: 'email', test: 'emailRequired' },
-          ],
-        },
-      ],
-    },
-  ],
+/** The store of the contract suite, with times that leave room between acceptance, preview and final. */
+const worldConfig: ConfigInput = {
+  stores: suiteConfig.stores.slice(0, 1),
   generation: { previewAfterMs: 4000, readyAfterMs: 8000 },
-} satisfies ConfigInput
+}
 
 /** What happens to one exchange: `reach` hands the request to the service; an answer given without it never got there. */
 export type Fault = (reach: () => Promise<Response>, request: Request) => Promise<Response>
