@@ -5,7 +5,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   setTimeout: (run, ms) => setTimeout(run, ms),
-  clearTimeout: (timer) => clearTimeout(timer),
+  clearTimeout: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
 }
 
 /** Rejects with `TimeLimit` when `work` takes longer than `ms`; the work itself goes on. */

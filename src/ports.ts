@@ -49,8 +49,8 @@ export type PutPhoto = (uploadUrl: string, photo: StoredPhoto, options: PutOptio
 export interface Clock {
   now(): number
   monotonic(): number
-  setTimeout(run: (...args: any[]) => void, ms: number): unknown
-  clearTimeout(timer: any): void
+  setTimeout(run: () => void, ms: number): unknown
+  clearTimeout(timer: unknown): void
 }
 
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>

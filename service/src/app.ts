@@ -1,6 +1,7 @@
 import { endpoints, keyHeader, type Operation } from 'fitting-room/contract'
 import { Hono, type Context } from 'hono'
 import ipaddr from 'ipaddr.js'
+import type * as z from 'zod/mini'
 import { ApiProblem, badInput, ipLimit } from './api-problem.ts'
 import { drain, readBody } from './body.ts'
 import type { StoreConfig } from './config.ts'
@@ -62,38 +63,33 @@ export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies
   }
 
   /** Path and method are settled; then the IP count, the key, the input, and the operation itself. */
-  async function handle(operation: Operation, context: Context<Env>): Promise<Response> {
+  async function handle<O extends Operation>(operation: O, context: Context<Env>): Promise<Response> {
     const ip = clientIp(context)
     const wait = limiter.count(ip, operation)
     if (wait > 0) throw ipLimit(wait)
     const store = authorized(context)
     const input = await inputOf(operation, context)
-    const { data, spoil } = await perform(operation, store, ip, input)
+    const { data, spoil } = await operations[operation](store, ip, input)
     if (spoil === 'lost') context.env.drop?.()
     if (spoil === 'error') throw new ApiProblem(500, { error: 'Internal error' })
     return context.json({ data: spoil === 'malformed' ? { jobId: 7, etaSeconds: 'soon' } : data })
   }
 
-  async function perform(operation: Operation, store: StoreConfig, ip: string, input: Input): Promise<Handled> {
-    const { query, body } = input
-    switch (operation) {
-      case 'getContext':
-        return { data: core.context(store) }
-      case 'getFunnel':
-        return { data: core.funnel(store, query.funnelIds.split(',').map(Number)) }
-      case 'createUpload':
-        return { data: core.upload(body) }
-      case 'getRequestsLeft':
-        return { data: await core.visitor(store, ip, query.uniqueUserId) }
-      case 'registerCustomer':
-        return { data: await core.register(store, ip, body) }
-      case 'getGeneration':
-        return { data: await core.poll(store, input.params.jobId, query.uniqueUserId) }
-      case 'createGeneration': {
-        const { started, spoil } = await core.generate(store, ip, body)
-        return { data: started, spoil }
-      }
-    }
+  const operations: {
+    [O in Operation]: (store: StoreConfig, ip: string, input: Input<O>) => Handled | Promise<Handled>
+  } = {
+    getContext: (store) => ({ data: core.context(store) }),
+    getFunnel: (store, _ip, { query }) => ({ data: core.funnel(store, query.funnelIds.split(',').map(Number)) }),
+    createUpload: (_store, _ip, { body }) => ({ data: core.upload(body) }),
+    getRequestsLeft: async (store, ip, { query }) => ({ data: await core.visitor(store, ip, query.uniqueUserId) }),
+    registerCustomer: async (store, ip, { body }) => ({ data: await core.register(store, ip, body) }),
+    getGeneration: async (store, _ip, { params, query }) => ({
+      data: await core.poll(store, params.jobId, query.uniqueUserId),
+    }),
+    createGeneration: async (store, ip, { body }) => {
+      const { started, spoil } = await core.generate(store, ip, body)
+      return { data: started, spoil }
+    },
   }
 
   for (const [operation, { method, path }] of Object.entries(endpoints)) {
@@ -146,30 +142,31 @@ export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies
   return app
 }
 
-interface Input {
-  params: any
-  query: any
-  body: any
+type Endpoint<O extends Operation> = (typeof endpoints)[O]
+
+/** What an operation takes, by the contract. */
+interface Input<O extends Operation> {
+  params: z.infer<Endpoint<O>['params']>
+  query: z.infer<Endpoint<O>['query']>
+  body: Endpoint<O>['body'] extends z.ZodMiniType ? z.infer<Endpoint<O>['body']> : undefined
 }
 
 /** Reads and checks params, query and body by the contract; the message names the first field that does not fit. */
-async function inputOf(operation: Operation, { req }: Context<Env>): Promise<Input> {
+async function inputOf<O extends Operation>(operation: O, { req }: Context<Env>): Promise<Input<O>> {
   const { params, query, body } = endpoints[operation]
-  const given: [string, { safeParse(value: unknown): any } | null, unknown][] = [
+  const given: [keyof Input<O>, z.ZodMiniType | null, unknown][] = [
     ['params', params, req.param()],
     ['query', query, req.query()],
     ['body', body, body && (await jsonOf(req.raw))],
   ]
-  const read: Record<string, unknown> = {}
-  for (const [part, schema, value] of given) {
+  const read = given.map(([part, schema, value]) => {
     const result = schema?.safeParse(value)
-    if (result && !result.success) {
-      const [issue] = result.error.issues
-      throw badInput(`${issue.path.join('.') || part} is missing or not valid`)
+    if (result?.success === false) {
+      throw badInput(`${result.error.issues[0]?.path.join('.') || part} is missing or not valid`)
     }
-    read[part] = result?.data
-  }
-  return read as unknown as Input
+    return [part, result?.data] as const
+  })
+  return Object.fromEntries(read) as unknown as Input<O>
 }
 
 async function jsonOf(request: Request): Promise<unknown> {

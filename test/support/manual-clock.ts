@@ -27,7 +27,7 @@ export function manualClock(start = Date.UTC(2026, 10, 1)): ManualClock {
       timers.set(++count, { at: now + Math.max(0, ms), run })
       return count
     },
-    clearTimeout: (timer) => void timers.delete(timer),
+    clearTimeout: (timer) => void timers.delete(timer as number),
     advance(ms) {
       const end = now + ms
       runUntil(end)
