@@ -41,7 +41,8 @@ const byLock: Ownership['claim'] = (name, own, wait) => {
     wait()
     void queue()
   }
-  void navigator.locks.request(name, { ifAvailable: true }, tryFirst)
+  // a page without an origin of its own has no locks, and no storage that another page could share
+  navigator.locks.request(name, { ifAvailable: true }, tryFirst).catch(() => ended.signal.aborted || own())
   return { end: () => ended.abort() }
 }
 

@@ -18,6 +18,7 @@ export async function browserProject(source: object) {
         'xstate',
         '@xstate/store',
         'zod/mini',
+        'localforage',
         'ofetch',
       ],
     },

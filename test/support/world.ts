@@ -56,10 +56,15 @@ export interface World {
   close(): Promise<void>
 }
 
-export function createWorld({
-  storage = memoryStorage(),
-  config = worldConfig,
-}: { storage?: FlowStorage; config?: ConfigInput } = {}): World {
+interface WorldOptions {
+  storage?: FlowStorage
+  config?: ConfigInput
+  /** The storage does real I/O, which time must wait for. */
+  realStorage?: boolean
+}
+
+export function createWorld(options: WorldOptions = {}): World {
+  const { config = worldConfig, realStorage = false } = options
   const clock = manualClock()
   const base = 'https://api.test'
   const rooms: FittingRoom[] = []
@@ -67,6 +72,22 @@ export function createWorld({
   const plans: { method: string; path: string; faults: Fault[]; forever: boolean }[] = []
   const apiKey = { current: 'main-key' }
   let busy = 0
+  const given = options.storage ?? memoryStorage()
+  const counted = async <T>(work: () => T): Promise<Awaited<T>> => {
+    busy++
+    try {
+      return await work()
+    } finally {
+      busy--
+    }
+  }
+  const storage: FlowStorage = realStorage
+    ? {
+        getItem: (key) => counted(() => given.getItem(key)),
+        setItem: (key, value) => counted(() => given.setItem(key, value)),
+        removeItem: (key) => counted(() => given.removeItem(key)),
+      }
+    : given
   const inner = memoryQueue()
   const queue: Queue = {
     ...inner,

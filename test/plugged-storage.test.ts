@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createStorage } from 'unstorage'
+import fsDriver from 'unstorage/drivers/fs'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import type { FlowStorage } from 'fitting-room'
+import { createWorld, person, product, type World } from './support/world.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'unstorage-'))
+afterAll(() => rm(folder, { recursive: true }))
+
+const items = new Map<string, string>()
+/** Stores as they come from npm, with nothing between them and the room. */
+const stores: [string, FlowStorage][] = [
+  ['unstorage, memory driver', createStorage() as FlowStorage],
+  ['unstorage, fs driver', createStorage({ driver: fsDriver({ base: folder }) }) as FlowStorage],
+  [
+    'a Map',
+    {
+      getItem: (key) => items.get(key),
+      setItem: (key, value) => items.set(key, value),
+      removeItem: (key) => items.delete(key),
+    },
+  ],
+]
+
+describe.each(stores)('%s', (_, storage) => {
+  let world: World
+  afterEach(() => world.close())
+
+  it('plugs in unchanged: a reload goes on with the same job, and reset() leaves nothing of the shopper', async () => {
+    world = createWorld({ storage, realStorage: true })
+    const first = world.room()
+    const tryOn = first.tryOn(product)
+    await tryOn.start(person)
+    const { attempt, durable, exclusive } = await world.until(tryOn, 'processing')
+    expect([durable, exclusive]).toEqual([true, false])
+    first.close()
+    const room = world.room()
+    const again = await world.until(room.tryOn(product), 'final')
+    expect(again.attempt?.jobId).toBe(attempt?.jobId)
+    expect(world.count('POST', '/generations')).toBe(1)
+    await room.reset()
+    expect(await room.list()).toEqual([])
+    expect((await world.until(room.tryOn(product), 'idle')).attempt).toBeNull()
+  })
+})
