@@ -13,8 +13,8 @@ afterAll(() => rm(folder, { recursive: true }))
 const items = new Map<string, string>()
 /** Stores as they come from npm, with nothing between them and the room. */
 const stores: [string, FlowStorage][] = [
-  ['unstorage, memory driver', createStorage() as FlowStorage],
-  ['unstorage, fs driver', createStorage({ driver: fsDriver({ base: folder }) }) as FlowStorage],
+  ['unstorage, memory driver', createStorage()],
+  ['unstorage, fs driver', createStorage({ driver: fsDriver({ base: folder }) })],
   [
     'a Map',
     {
