@@ -29,7 +29,6 @@ export const tryOnMachine = tryOnSetup.createMachine({
     ...input,
     record: null,
     durable: true,
-    exclusive: true,
     problem: null,
     consent: null,
     customerEmail: null,
@@ -59,11 +58,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
         input: ({ context }) => context,
         onDone: {
           target: 'booting',
-          actions: [
-            { type: 'take', params: ({ event }) => event.output },
-            assign({ exclusive: ({ event }) => event.output.exclusive }),
-            'countDeadline',
-          ],
+          actions: [{ type: 'take', params: ({ event }) => event.output }, 'countDeadline'],
         },
       },
     },
@@ -94,6 +89,8 @@ export const tryOnMachine = tryOnSetup.createMachine({
     resuming: {
       always: [
         { guard: 'hasJob', target: 'following' },
+        /** A claim without an answer is never submitted again without the shopper's word. */
+        { guard: { type: 'isPhase', params: 'claimed' }, target: 'outcomeUnknown' },
         { guard: 'isPrepared', target: 'submitting' },
         { target: 'preparing.gathering' },
       ],
@@ -131,7 +128,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
           on: { discard: discards },
           invoke: {
             src: 'submit',
-            onError: breaks,
+            onError: '#tryOn.routing',
             input: ({ context }) => context,
             onDone: [
               { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },

@@ -15,7 +15,7 @@ const provided = <Output, Input = TryOnContext>() =>
 export const tryOnSetup = setup({
   types: { context: {} as TryOnContext, events: {} as TryOnEvent, input: {} as TryOnInput, tags: {} as 'busy' },
   actors: {
-    restore: provided<Step & { exclusive: boolean }>(),
+    restore: provided<Step>(),
     consent: provided<Step>(),
     lookUpFunnel: requestMachine,
     uploadPhoto: requestMachine,

@@ -28,6 +28,8 @@ export interface TryOnInput {
   pollIntervalMs: number
   deadlineMs: number
   askVisitorFirst: boolean
+  /** Whether other pages are kept out by a lock or an atomic update. */
+  exclusive: boolean
   /** An archived attempt can be followed, but nothing new is started in its place. */
   archived: boolean
 }
@@ -36,7 +38,6 @@ export interface TryOnContext extends TryOnInput {
   /** The attempt as storage holds it, or should hold it where storage fails. */
   record: AttemptRecord | null
   durable: boolean
-  exclusive: boolean
   problem: Problem | null
   consent: Consent | null
   /** The address that this page's shopper gave with the consent; never persisted. */

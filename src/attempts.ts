@@ -5,14 +5,14 @@ import type { Keys } from './keys.ts'
 import type { Clock } from './ports.ts'
 import type { Register } from './register.ts'
 import type { Problem } from './problem.ts'
-import { consentLifetimeMs, readRecord, step, type AttemptRecord } from './record.ts'
+import { consentLifetimeMs, readable, readRecord, step, type AttemptRecord } from './record.ts'
 
 /**
  * The durable side of one try-on: which attempt is current, written by compare-on-attempt, so that an answer that
  * comes late or a page that slept never overwrites another attempt. A step whose record is null found another one.
  */
 export interface Attempts {
-  restore(): Promise<Step & { exclusive: boolean }>
+  restore(): Promise<Step>
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
   begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Step>
   /** The claim that stands before the POST leaves. */
@@ -34,7 +34,6 @@ export interface AttemptsParts {
   /** The record's key; `slot` counts past records that must be left alone. */
   keyAt: (slot: number) => string
   retentionMs: number
-  exclusive: boolean
 }
 
 /** How many unreadable records a try-on steps past. */
@@ -49,9 +48,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   const at = (stored: unknown) => readRecord(stored, clock.now())
   const isSame = (stored: unknown, attemptId: string | undefined, phase?: AttemptRecord['phase']) => {
-    const found = at(stored)
-    if (found === null || found === 'unreadable' || found.attemptId !== attemptId) return false
-    return phase === undefined || found.phase === phase
+    const found = readable(at(stored))
+    return found !== null && found.attemptId === attemptId && (phase === undefined || found.phase === phase)
   }
   const stepOf = (record: AttemptRecord, kept: Kept): Step =>
     kept === 'unchanged' ? { record: null, durable: true } : { record, durable: kept === 'stored' && journal.lasting }
@@ -76,14 +74,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   /** Storage may know more of the attempt than the machine: an answer that came late. A known job ID is never replaced. */
   async function archive(record: AttemptRecord): Promise<boolean> {
-    const stored = at(await journal.read(key).catch(() => undefined))
-    const newest = stored && stored !== 'unreadable' && stored.attemptId === record.attemptId ? stored : record
+    const stored = readable(at(await journal.read(key).catch(() => undefined)))
+    const newest = stored?.attemptId === record.attemptId ? stored : record
     const archived = keys.attempt(record.attemptId)
     await register.list(archived)
-    const kept = await journal.update(archived, (old) => {
-      const known = at(old)
-      return known !== null && known !== 'unreadable' && known.job && !newest.job ? undefined : newest
-    })
+    const kept = await journal.update(archived, (old) => (readable(at(old))?.job && !newest.job ? undefined : newest))
     return kept !== 'memory' || !isSame(journal.onDisk(key), record.attemptId)
   }
 
@@ -107,23 +102,22 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   return {
     async restore() {
-      const { exclusive } = parts
       const found = await find().catch(() => null)
-      if (found === null) return { record: null, durable: false, exclusive, problem: { kind: 'storageUnreadable' } }
+      if (found === null) return { record: null, durable: false, problem: { kind: 'storageUnreadable' } }
       const { record, skipped } = found
       if (record !== null) born.set(record.attemptId, await epoch.read())
       const problem = skipped ? ({ kind: 'recordUnreadable' } as const) : null
       const age = record === null ? 0 : clock.now() - record.savedAt
       if (record?.phase === 'consented' && age > consentLifetimeMs) {
         await remove(record)
-        return { record: null, durable: true, exclusive, problem: { kind: 'consentExpired' } }
+        return { record: null, durable: true, problem: { kind: 'consentExpired' } }
       }
       // a job that may still be running is polled once more before its record expires
       if (record !== null && age > parts.retentionMs && !(record.job && mayBeRunning(record))) {
         await remove(record)
-        return { record: null, durable: true, exclusive, problem }
+        return { record: null, durable: true, problem }
       }
-      return { record, durable: journal.lasting, exclusive, problem }
+      return { record, durable: journal.lasting, problem }
     },
 
     async begin(record, previous) {

@@ -91,11 +91,11 @@ export function createClient(options: ClientOptions): Client {
     return httpUrl.parse(url).replace(/\/+$/, '')
   }
 
-  const validUrl = () => {
+  const usableUrl = () => {
     try {
-      return baseUrl() !== ''
+      return baseUrl()
     } catch {
-      return false
+      return null
     }
   }
 
@@ -106,8 +106,13 @@ export function createClient(options: ClientOptions): Client {
   }
 
   /** One request on the wire, read to its end. */
-  async function exchange(operation: Operation, parts: Parts, key: string, signal: AbortSignal): Promise<Exchange> {
-    const address = addressOf(baseUrl(), operation, parts)
+  async function exchange(
+    operation: Operation,
+    address: string,
+    parts: Parts,
+    key: string,
+    signal: AbortSignal,
+  ): Promise<Exchange> {
     try {
       const answer = await api.raw(address, {
         method: endpoints[operation].method,
@@ -139,7 +144,9 @@ export function createClient(options: ClientOptions): Client {
       gate.learn(operation, outcome)
       return outcome
     }
-    const at = validUrl() ? firstMisfit(operation, parts) : 'baseUrl'
+    const base = usableUrl()
+    if (base === null) return conclude({ came: 'notMade', why: 'invalid', at: 'baseUrl' })
+    const at = firstMisfit(operation, parts)
     if (at !== null) return conclude({ came: 'notMade', why: 'invalid', at })
     const key = await apiKey().catch(() => null)
     if (key === null) return conclude({ came: 'notMade', why: 'noKey' })
@@ -148,16 +155,13 @@ export function createClient(options: ClientOptions): Client {
     const waitMs = gate.ask(operation)
     if (waitMs > 0) return conclude({ came: 'held', waitMs })
 
-    if (columnOf(operation) !== 'submission') {
-      return conclude(await bounded(timing.requestTimeoutMs, signal, (own) => exchange(operation, parts, key, own)))
-    }
-    const unstoppable = new AbortController().signal
-    const answer = exchange(operation, parts, key, unstoppable).then(conclude)
-    let late = false
-    void answer.then((outcome) => late && onLateAnswer?.(outcome as Outcome<DataOf<'createGeneration'>>))
+    const send = (own: AbortSignal) => exchange(operation, addressOf(base, operation, parts), parts, key, own)
+    if (columnOf(operation) !== 'submission') return conclude(await bounded(timing.requestTimeoutMs, signal, send))
+    const answer = send(new AbortController().signal).then(conclude)
     const ended = await bounded<Exchange | Outcome<DataOf<O>>>(timing.submitTimeoutMs, signal, () => answer)
-    late = 'came' in ended
-    return 'came' in ended ? conclude(ended) : ended
+    if (!('came' in ended)) return ended
+    void answer.then((outcome) => onLateAnswer?.(outcome as Outcome<DataOf<'createGeneration'>>))
+    return conclude(ended)
   }
 
   /** `work`, or what ended it: the time limit or the caller's signal, both of which also abort `own`. */

@@ -69,10 +69,12 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
     },
     onDisk: (key) => parsed(disk.get(key) ?? null),
     async update(key, change) {
-      let base = ahead.get(key) ?? disk.get(key) ?? null
+      // null is a value here: removed, as far as memory knows
+      let base = (ahead.has(key) ? ahead.get(key) : disk.get(key)) ?? null
       let next: string | null = base
       let unchanged = false
       let gaveUp = false
+      let late: string | null | undefined
       const decide = (old: string | null) => {
         const value = change(parsed(old))
         base = old
@@ -84,11 +86,11 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
           apply(key, (old) => {
             const only = ahead.get(key)
             // a write that was given up stands at the head of the queue: by now memory knows better
-            if (gaveUp) return only === undefined ? old : only
+            if (gaveUp) return (late = only === undefined ? old : only)
             if (only !== undefined && old !== (disk.get(key) ?? null)) throw new UnseenValue()
             decide(only === undefined ? old : only)
             return next
-          }),
+          }).then(() => late !== undefined && disk.set(key, late)),
         )
         disk.set(key, next)
         ahead.delete(key)

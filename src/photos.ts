@@ -1,13 +1,13 @@
 import { createAtom } from '@xstate/store'
 import * as z from 'zod/mini'
 import type { Client } from './client.ts'
-import { withinLimit } from './clock.ts'
 import { uploadExpiryMs } from './contract/limits.ts'
 import { httpUrl, type ImageType, type UploadTarget } from './contract/resources.ts'
 import type { Journal } from './journal.ts'
 import type { Keys } from './keys.ts'
 import type { Outcome } from './outcome.ts'
-import type { Clock, MaybePromise, PhotoStore, Readable, StoredPhoto, UploadProgress } from './ports.ts'
+import type { BoundedPhotoStore } from './photo-store.ts'
+import type { Clock, Readable, StoredPhoto, UploadProgress } from './ports.ts'
 import { guarded } from './guarded.ts'
 import { newId } from './new-id.ts'
 import { readPhoto, type PhotoInput } from './photo-input.ts'
@@ -41,15 +41,12 @@ export interface Photos extends Readable<RoomPhoto | null> {
 
 const saved = z.object({ savedAt: z.int(), id: z.string(), imageUrl: z.nullable(httpUrl) })
 
-/** How long the photo store may take, in ms. */
-const storeLimitMs = 5_000
-
 export interface PhotosParts {
   client: Client
   clock: Clock
   journal: Journal
   keys: Keys
-  store: PhotoStore
+  store: BoundedPhotoStore
   register: Register
   retentionMs: number
 }
@@ -63,20 +60,16 @@ export function createPhotos({ client, clock, journal, keys, store, register, re
   const running = new Map<string, Promise<Outcome<RoomPhoto>>>()
   let shopper = 0
 
-  /** A store that fails or hangs costs the reload its photo, never this page its upload. */
-  const tried = <T>(work: () => MaybePromise<T>): Promise<T | undefined> =>
-    withinLimit(clock, storeLimitMs, Promise.resolve().then(work)).catch(() => undefined)
-
   async function show(photo: RoomPhoto): Promise<void> {
     atom.set(photo)
     await journal.update(keys.photo, () => ({ ...photo, savedAt: clock.now() }))
   }
 
   /** What this page holds stays: another try-on may be about to upload it. */
-  const bytesGone = (photoId: string) => tried(() => store.remove(keys.photoBytes(photoId)))
+  const bytesGone = (photoId: string) => tried(store.remove(keys.photoBytes(photoId)))
 
   async function bytesOf(photoId: string): Promise<StoredPhoto> {
-    const photo = held.get(photoId) ?? (await tried(() => store.get(keys.photoBytes(photoId))))
+    const photo = held.get(photoId) ?? (await tried(store.get(keys.photoBytes(photoId))))
     if (!photo) throw new TryOnError({ kind: 'photo', reason: 'missing' })
     return photo
   }
@@ -133,7 +126,7 @@ export function createPhotos({ client, clock, journal, keys, store, register, re
       if (!('imageUrl' in photo)) {
         await register.list(keys.photoBytes(id))
         if (ofShopper === shopper) held.set(id, photo)
-        if (ofShopper === shopper) await tried(() => store.set(keys.photoBytes(id), photo))
+        if (ofShopper === shopper) await tried(store.set(keys.photoBytes(id), photo))
       }
       if (ofShopper !== shopper) {
         await bytesGone(id)
@@ -161,3 +154,6 @@ export function createPhotos({ client, clock, journal, keys, store, register, re
     },
   }
 }
+
+/** A store that fails costs the reload its photo, never this page its upload. */
+const tried = <T>(work: PromiseLike<T>): Promise<T | undefined> => Promise.resolve(work).catch(() => undefined)

@@ -63,6 +63,10 @@ export function readRecord(stored: unknown, now: number): AttemptRecord | null |
   return read.success && read.data.savedAt <= now + clockSlackMs ? read.data : 'unreadable'
 }
 
+/** The record, where what cannot be read is as good as none. */
+export const readable = (read: ReturnType<typeof readRecord>): AttemptRecord | null =>
+  read === 'unreadable' ? null : read
+
 /** The next state of a record: `change` over it, without the traces of the phase before. */
 export function step(record: AttemptRecord, now: number, change: Partial<AttemptRecord>): AttemptRecord {
   const { until: _until, problem: _problem, ...lasting } = record

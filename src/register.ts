@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 import { mayBeRunning } from '../machines/paid.ts'
-import { withinLimit } from './clock.ts'
 import type { Journal } from './journal.ts'
 import type { Keys } from './keys.ts'
-import type { Clock, PhotoStore } from './ports.ts'
-import { readRecord, type AttemptRecord, type Phase } from './record.ts'
+import type { BoundedPhotoStore } from './photo-store.ts'
+import type { Clock } from './ports.ts'
+import { readable, readRecord, type AttemptRecord, type Phase } from './record.ts'
 
 /** One attempt that storage holds. Times are epoch ms. */
 export interface Listed<Opened> {
@@ -45,13 +45,10 @@ export interface Register {
 export interface RegisterParts {
   journal: Journal
   keys: Keys
-  store: PhotoStore
+  store: BoundedPhotoStore
   clock: Clock
   retentionMs: number
 }
-
-/** How long the photo store may take, in ms. */
-const storeLimitMs = 5_000
 
 const indexed = z.object({ keys: z.array(z.string()) })
 const epochs = z.object({ epoch: z.int() })
@@ -81,10 +78,8 @@ export function createRegister({ journal, keys, store, clock, retentionMs }: Reg
     const all = keysIn(await journal.read(keys.index).catch(() => undefined))
     const read = await Promise.all(
       all.map(async (key) => {
-        const record = readRecord(await journal.read(key).catch(() => undefined), clock.now())
-        return record === null || record === 'unreadable'
-          ? null
-          : { key, record, archived: key === keys.attempt(record.attemptId) }
+        const record = readable(readRecord(await journal.read(key).catch(() => undefined), clock.now()))
+        return record && { key, record, archived: key === keys.attempt(record.attemptId) }
       }),
     )
     return read.filter((found) => found !== null)
@@ -111,11 +106,7 @@ export function createRegister({ journal, keys, store, clock, retentionMs }: Reg
   }
 
   async function removed(key: string): Promise<boolean> {
-    const photoGone = await withinLimit(
-      clock,
-      storeLimitMs,
-      Promise.resolve().then(() => store.remove(key)),
-    ).then(
+    const photoGone = await Promise.resolve(store.remove(key)).then(
       () => true,
       () => false,
     )

@@ -11,6 +11,7 @@ import { createGate } from './gate.ts'
 import { createJournal } from './journal.ts'
 import { keysOf } from './keys.ts'
 import { createOwnership } from './ownership.ts'
+import { boundedPhotoStore } from './photo-store.ts'
 import { createPhotos, type RoomPhoto } from './photos.ts'
 import type { Clock, FlowStorage, PhotoStore, Readable } from './ports.ts'
 import { TryOnError } from './problem.ts'
@@ -78,7 +79,7 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
   const { clock = systemClock, namespace = 'default', retentionMs = 86_400_000 } = options
   const timing: RoomTiming = { ...clientTiming, pollIntervalMs, deadlineMs: 180_000, ...options.timing }
   const storage = options.storage ?? defaultStorage(clock)
-  const store = options.photoStore ?? storage.photos ?? memoryPhotos()
+  const store = boundedPhotoStore(options.photoStore ?? storage.photos ?? memoryPhotos(), clock)
   if (options.uniqueUserId === '') throw new TryOnError({ kind: 'input', at: 'uniqueUserId' })
   const client = createClient({ ...options, clock, timing, gate: createGate(clock) })
   const home = homeOf(client)
@@ -124,14 +125,14 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
   function running(name: string, product: Product, keyAt: (slot: number) => string, archived: boolean): TryOn {
     const known = tryOns.get(name)
     if (known) return known.tryOn
-    const { exclusive } = ownership
-    const attempts = createAttempts({ register, journal, clock, keys, keyAt, retentionMs, exclusive })
+    const attempts = createAttempts({ register, journal, clock, keys, keyAt, retentionMs })
     const { pollIntervalMs: every, deadlineMs } = timing
     const input = {
       clock,
       pollIntervalMs: every,
       deadlineMs,
       askVisitorFirst: options.askVisitorFirst ?? false,
+      exclusive: ownership.exclusive,
       archived,
     }
     const post: Tabs['post'] = (message) => tabs?.post(message)

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createActor, fromPromise } from 'xstate'
 import type { FlowStorage, TryOn } from 'fitting-room'
+import { tryOnMachine, tryOnView, type Step, type TryOnContext } from 'fitting-room/machines'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { answers, createWorld, person, product, type World } from './support/world.ts'
 
@@ -217,6 +219,75 @@ describe('never untrue', () => {
     await new Promise((resolve) => setImmediate(resolve))
     process.off('uncaughtException', report)
     expect(thrown).toBe(true)
+  })
+})
+
+describe('a storage that refuses everything', () => {
+  it('keeps a paid attempt that it can not archive', async () => {
+    const tryOn = world.room().tryOn(product)
+    await started(tryOn)
+    await world.until(tryOn, 'final')
+    storage.refuse((call) => call !== 'get')
+    await tryOn.retry()
+    const { problem } = await world.until(tryOn, ({ state }) => state !== 'preparing')
+    // the paid picture could not be archived, so it stays
+    expect([tryOn.get().state, problem?.kind]).toEqual(['final', 'storage'])
+  })
+
+  it('that hangs and then recovers is written to again', async () => {
+    let hangs = false
+    const inner = memoryStorage()
+    const slow: FlowStorage = {
+      getItem: (key) => inner.getItem(key),
+      setItem: (key, value) => inner.setItem(key, value),
+      removeItem: (key) => inner.removeItem(key),
+      update: (key, change) => {
+        const write = () => void inner.update(key, change)
+        return hangs && isRecord(key) ? new Promise<void>((resolve) => waiting.push(() => resolve(write()))) : write()
+      },
+    }
+    const waiting: (() => void)[] = []
+    world = createWorld({ storage: slow })
+    const tryOn = world.room().tryOn(product)
+    const held = world.hold('POST', '/generations', 'after')
+    await started(tryOn)
+    await held.reached
+    hangs = true
+    held.release()
+    expect((await world.until(tryOn, 'processing')).durable).toBe(false)
+    hangs = false
+    for (const go of waiting) go()
+    await world.settle()
+    expect((await world.until(tryOn, 'final')).durable).toBe(true)
+  })
+})
+
+describe('a claim', () => {
+  it('whose submission breaks unforeseen is outcomeUnknown, and resume() is not permitted', async () => {
+    const { clock } = world
+    const claimed: Step['record'] = {
+      version: 1,
+      savedAt: 0,
+      attemptId: 'a',
+      startedAt: clock.now(),
+      phase: 'claimed',
+      productId: '1',
+      variantId: '2',
+      funnelIds: [1],
+      photo: { id: 'p' },
+    }
+    const step = (record: Step['record']) => fromPromise<Step, TryOnContext>(async () => ({ record, durable: true }))
+    const broken = fromPromise<Step, TryOnContext>(() => Promise.reject(new Error('a bug')))
+    const restore = step({ ...claimed, phase: 'throttled', until: 0 })
+    const machine = tryOnMachine.provide({ actors: { restore, claim: step(claimed), submit: broken } })
+    const given = { pollIntervalMs: 1, deadlineMs: 1, askVisitorFirst: false, exclusive: true, archived: false }
+    const own = createActor(machine, { input: { ...given, clock }, clock })
+    own.start()
+    await world.settle()
+    clock.advance(1)
+    await world.settle()
+    expect(tryOnView(own.getSnapshot())).toMatchObject({ state: 'outcomeUnknown', can: { resume: false } })
+    own.stop()
   })
 })
 

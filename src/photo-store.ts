@@ -1,0 +1,21 @@
+import { withinLimit } from './clock.ts'
+import type { Clock, MaybePromise, PhotoStore, StoredPhoto } from './ports.ts'
+
+/** How long one call may take, in ms. */
+const storeLimitMs = 5_000
+
+/** A photo store whose calls all settle: what throws or takes too long rejects. */
+export interface BoundedPhotoStore {
+  get(key: string): Promise<StoredPhoto | undefined>
+  set(key: string, photo: StoredPhoto): Promise<unknown>
+  remove(key: string): Promise<unknown>
+}
+
+export function boundedPhotoStore(store: PhotoStore, clock: Clock): BoundedPhotoStore {
+  const bounded = <T>(work: () => MaybePromise<T>) => withinLimit(clock, storeLimitMs, Promise.resolve().then(work))
+  return {
+    get: (key) => bounded(() => store.get(key)),
+    set: (key, photo) => bounded(() => store.set(key, photo)),
+    remove: (key) => bounded(() => store.remove(key)),
+  }
+}
