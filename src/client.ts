@@ -1,5 +1,6 @@
 import { createFetch } from 'ofetch'
 import * as z from 'zod/mini'
+import { createBodyForm, streamOf } from './body-form.ts'
 import { systemClock, withinLimit } from './clock.ts'
 import { endpoints, keyHeader, type DataOf, type Operation } from './contract/endpoints.ts'
 import { httpUrl, type GenerationRequest, type RegisterRequest, type UploadRequest } from './contract/resources.ts'
@@ -48,7 +49,10 @@ export interface UploadOptions extends RequestOptions {
   onProgress?: (progress: UploadProgress) => void
 }
 
-/** The seven operations of spec §4 and the photo's PUT. Nothing is retried; every call resolves with an outcome. */
+/**
+ * The seven operations of spec §4 and the photo's PUT. Every call resolves with an outcome. Nothing is retried, but that
+ * POST /uploads goes out up to three times where it is not known yet whether this origin takes streamed bodies.
+ */
 export interface Client {
   getContext(options?: RequestOptions): Promise<Outcome<DataOf<'getContext'>>>
   getFunnel(funnelIds: readonly number[], options?: RequestOptions): Promise<Outcome<DataOf<'getFunnel'>>>
@@ -62,6 +66,11 @@ export interface Client {
     visitor?: VisitorQuery,
     options?: RequestOptions,
   ): Promise<Outcome<DataOf<'getGeneration'>>>
+  /**
+   * Makes sure that a submission can be sent in a form that the browser does not repeat by itself; `createGeneration`
+   * does it too. Asks the origin for an upload target where that is not known, once a minute at the most.
+   */
+  probe(options?: RequestOptions): Promise<Outcome<null>>
   /** The base URL as it is now, without a trailing slash. */
   baseUrl(): string
   /** The key as it is now; rejects when it can not be read in time or can not be a key. */
@@ -76,6 +85,7 @@ interface Parts {
   params?: Record<string, string>
   query?: Record<string, string | undefined>
   body?: object
+  streamed?: boolean
 }
 
 export function createClient(options: ClientOptions): Client {
@@ -84,6 +94,7 @@ export function createClient(options: ClientOptions): Client {
   const timing = { ...clientTiming, ...options.timing }
   const put = options.putPhoto ?? defaultPutPhoto
   const provable = options.fetch === undefined
+  const form = createBodyForm(clock, provable)
   const api = createFetch({ fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)) })
 
   const baseUrl = () => {
@@ -116,8 +127,8 @@ export function createClient(options: ClientOptions): Client {
     try {
       const answer = await api.raw(address, {
         method: endpoints[operation].method,
-        headers: { [keyHeader]: key },
-        ...(parts.body && { body: parts.body }),
+        headers: { [keyHeader]: key, ...(parts.body && { 'Content-Type': 'application/json' }) },
+        ...(parts.body && (parts.streamed ? { body: streamOf(parts.body), duplex: 'half' } : { body: parts.body })),
         responseType: 'text',
         ignoreResponseError: true,
         retry: 0,
@@ -164,6 +175,34 @@ export function createClient(options: ClientOptions): Client {
     return conclude(ended)
   }
 
+  /** POST /uploads, which also finds out how this origin takes bodies: a target more costs nothing. */
+  const upload: Client['createUpload'] = (body, given) => {
+    const base = usableUrl()
+    if (base === null) return request('createUpload', { body }, given)
+    return form.probe(base, (streamed) => request('createUpload', { body, streamed }, given))
+  }
+
+  const decided = () => {
+    const base = usableUrl()
+    return base === null || form.isKnown(base)
+  }
+
+  const probe: Client['probe'] = async (given) => {
+    const outcome = decided() ? null : await upload({ contentType: 'image/jpeg' }, given)
+    if (outcome === null || outcome.kind === 'accepted' || decided()) return { kind: 'accepted', data: null }
+    const definite = outcome.kind === 'throttled' || (outcome.kind === 'rejected' && outcome.reason === 'key')
+    if (definite) return { ...outcome, operation: 'createGeneration' }
+    const why = outcome.situation === 'offline' ? 'offline' : 'unreachable'
+    return outcomeOf('createGeneration', { came: 'notSent', why }, z.null())
+  }
+
+  const generate: Client['createGeneration'] = async (body, given) => {
+    const fits = firstMisfit('createGeneration', { body }) === null
+    const probed = fits && !decided() ? await probe(given) : null
+    if (probed !== null && probed.kind !== 'accepted') return probed
+    return request('createGeneration', { body, streamed: form.streams(usableUrl() ?? '') }, given)
+  }
+
   /** `work`, or what ended it: the time limit or the caller's signal, both of which also abort `own`. */
   async function bounded<T>(ms: number, signal: AbortSignal | undefined, work: (own: AbortSignal) => Promise<T>) {
     const own = new AbortController()
@@ -189,10 +228,11 @@ export function createClient(options: ClientOptions): Client {
     apiKey,
     getContext: (given) => request('getContext', {}, given),
     getFunnel: (funnelIds, given) => request('getFunnel', { query: { funnelIds: funnelIds.join(',') } }, given),
-    createUpload: (body, given) => request('createUpload', { body }, given),
+    probe,
+    createUpload: upload,
     getRequestsLeft: (visitor, given) => request('getRequestsLeft', { query: { ...visitor } }, given),
     registerCustomer: (body, given) => request('registerCustomer', { body }, given),
-    createGeneration: (body, given) => request('createGeneration', { body }, given),
+    createGeneration: generate,
     getGeneration: (jobId, visitor, given) =>
       request('getGeneration', { params: { jobId }, query: { ...visitor } }, given),
     async putPhoto(uploadUrl, photo, { signal, onProgress } = {}) {

@@ -25,7 +25,7 @@ export async function readPhoto(input: PhotoInput): Promise<StoredPhoto | { imag
 function imageTypeOf(head: Uint8Array): ImageType | null {
   const ascii = (from: number, to: number) => String.fromCharCode(...head.subarray(from, to))
   if (head[0] === 0xff && head[1] === 0xd8 && head[2] === 0xff) return 'image/jpeg'
-  if (ascii(0, 8) === '\x89PNG\r\n\x1a\n') return 'image/png'
+  if (head[0] === 0x89 && ascii(1, 8) === 'PNG\r\n\x1a\n') return 'image/png'
   if (ascii(0, 4) === 'RIFF' && ascii(8, 12) === 'WEBP') return 'image/webp'
   if (ascii(4, 8) !== 'ftyp') return null
   const brand = ascii(8, 12)

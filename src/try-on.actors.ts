@@ -87,12 +87,14 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return attempts.begin(record, context.record)
   }
 
-  async function claim({ record, durable }: TryOnContext): Promise<Step> {
+  async function claim({ record, durable, failures }: TryOnContext): Promise<Step> {
     if (record === null) return { record, durable }
     const key = await client.apiKey().catch(() => null)
     if (key === null) return attempts.write(settleStop(record, noKey, clock.now()))
     if (!isHome()) return attempts.write(settleStop(record, moved, clock.now()))
-    return attempts.claim(record)
+    const probed = await withKey(() => client.probe())
+    if (probed.kind === 'accepted') return attempts.claim(record)
+    return attempts.write(settleSubmission(record, probed, clock.now(), backoffMs(failures)))
   }
 
   async function submit({ record: claimed, customerEmail, failures }: TryOnContext): Promise<Step> {

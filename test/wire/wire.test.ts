@@ -1,0 +1,116 @@
+import { createServer, type Server } from 'node:http'
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { engines, type Tab } from '../engines/engines.ts'
+import { http1Closing, http1Kept, http2Kept, servicesOwn, type Front } from './fronts.ts'
+
+const conditions = ['cold', 'warm', 'afterPreflight', 'afterParallelReads', 'whilePolling']
+
+/** Where a submission must arrive once: with the client's strategy on HTTP/2, with the service's on HTTP/1.1. */
+const covered = {
+  'the service here': servicesOwn,
+  'Connection: close over TLS': http1Closing,
+  'HTTP/2': () => http2Kept(),
+}
+/** Where browsers repeat it and nothing can be done from a page. */
+const open = { 'HTTP/1.1, kept open': http1Kept }
+
+/** The page that sends: one script, served from an origin of its own. */
+async function servePage(): Promise<Server> {
+  const built = await build({
+    configFile: false,
+    logLevel: 'warn',
+    resolve: { conditions: ['fitting-room-source', 'module', 'browser', 'production'] },
+    build: {
+      write: false,
+      lib: { entry: fileURLToPath(new URL('./page.ts', import.meta.url)), formats: ['es'] },
+    },
+  })
+  if (!Array.isArray(built)) throw new TypeError('a library build gives a list')
+  const page = `<!doctype html><meta charset="utf-8"><title>wire</title><script type="module">${built[0]?.output[0].code}</script>`
+  const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+const words = (count: number) => (count === 1 ? 'once' : 'again')
+
+/** The README's cell for an engine and an installation. */
+function saidOf(engine: string, installation: string): string | undefined {
+  const rows = readme.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+  const column = rows.find((row) => row.includes(installation))?.indexOf(installation) ?? -1
+  return rows.find((row) => row[1]?.startsWith(`${engine} `))?.[column]
+}
+
+let server: Server
+beforeAll(async () => {
+  server = await servePage()
+})
+afterAll(() => void server?.close())
+
+const counts: Record<string, Record<string, string>> = {}
+afterAll(() => console.table(counts))
+
+describe.each(await engines())('$name', (engine) => {
+  let tab: Tab
+  let close: () => Promise<void>
+  let version: string
+  beforeAll(async () => {
+    const running = await engine.launch()
+    ;({ close, version } = running)
+    tab = await running.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  })
+  afterAll(() => close?.())
+
+  const seen: Record<string, { room: number; bare: number }> = {}
+  afterAll(() => {
+    for (const [installation, { room, bare }] of Object.entries(seen)) {
+      counts[`${engine.name} ${version}, ${installation}`] = { 'fitting-room': `${room}`, 'bare fetch': `${bare}` }
+    }
+  })
+
+  /** One user action against a server whose connection dies after the body; how did it arrive? */
+  async function send(install: () => Promise<Front>, sender: string, condition: string): Promise<Front['reached']> {
+    const front = await install()
+    await tab.run(`run(${JSON.stringify(front.url)}, '${sender}', '${condition}')`)
+    await front.close()
+    return front.reached
+  }
+
+  describe.each(Object.entries({ ...covered, ...open }))('%s', (installation, install) => {
+    it.each(conditions)('%s', async (condition) => {
+      const room = await send(install, 'fittingRoom', condition)
+      const bare = await send(install, 'bareFetch', condition)
+      const most = (seen[installation] ??= { room: 0, bare: 0 })
+      most.room = Math.max(most.room, room.length)
+      most.bare = Math.max(most.bare, bare.length)
+      if (installation in covered) expect(room).toHaveLength(1)
+      for (const { body, streamed } of room) {
+        expect(JSON.parse(body)).toMatchObject({ funnelId: 11, productId: '1001', variantId: '2001' })
+        expect(streamed).toBe(engine.name === 'Chromium' && installation === 'HTTP/2')
+      }
+    })
+  })
+
+  it('is what the README says', () => {
+    for (const [installation, { room, bare }] of Object.entries(seen)) {
+      expect([installation, saidOf(engine.name, installation)]).toEqual([
+        installation,
+        `${words(room)} / ${words(bare)}`,
+      ])
+    }
+  })
+
+  it('sends no submission while it is not known whether the origin takes streams', async () => {
+    const front = await http2Kept({ losesUploads: true })
+    const kind = await tab.run(`submit(${JSON.stringify(front.url)})`)
+    await front.close()
+    const streams = engine.name === 'Chromium'
+    expect(kind).toBe(streams ? 'notSent' : 'outcomeUnknown')
+    expect(front.reached).toHaveLength(streams ? 0 : 1)
+  })
+})
