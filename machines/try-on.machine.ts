@@ -104,7 +104,6 @@ export const tryOnMachine = tryOnSetup.createMachine({
 
     submitting: {
       initial: 'claiming',
-      exit: 'stopWaiting',
       states: {
         claiming: {
           tags: 'busy',
@@ -141,6 +140,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
         },
         waiting: {
           entry: 'planSubmission',
+          exit: 'stopWaiting',
           after: { wait: 'claiming' },
           on: { wake: { guard: 'wasNotSent', target: 'claiming' }, startOver: leaves, discard: discards },
         },
@@ -166,6 +166,10 @@ export const tryOnMachine = tryOnSetup.createMachine({
             input: reading,
             onDone: [
               {
+                guard: { type: 'isRegisteredInVain', params: ({ event }) => event.output },
+                target: '#tryOn.restoring',
+              },
+              {
                 guard: { type: 'isAccepted', params: ({ event }) => event.output },
                 target: '#tryOn.resuming',
                 actions: [
@@ -187,7 +191,6 @@ export const tryOnMachine = tryOnSetup.createMachine({
     following: {
       type: 'parallel',
       entry: 'lookAtClock',
-      exit: 'stopWaiting',
       on: { startOver: leaves, discard: discards },
       states: {
         poll: {
@@ -221,6 +224,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
               },
             },
             waiting: {
+              exit: 'stopWaiting',
               after: { wait: 'polling' },
               on: { wake: { guard: 'mayPollNow', target: 'polling' } },
             },

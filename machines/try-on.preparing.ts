@@ -111,7 +111,10 @@ export const preparing = tryOnSetup.createStateConfig({
         src: 'settle',
         onError: breaks,
         input: ({ context }) => context,
-        onDone: { target: '#tryOn.routing', actions: { type: 'take', params: ({ event }) => event.output } },
+        onDone: [
+          { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
+          { target: '#tryOn.routing', actions: { type: 'take', params: ({ event }) => event.output } },
+        ],
       },
     },
   },

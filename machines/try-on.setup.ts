@@ -53,6 +53,8 @@ export const tryOnSetup = setup({
       !isRepeated(outcome) && record?.phase !== 'accepted' && record?.phase !== 'preview',
     isClaimed: (_, { record }: Step) => record?.phase === 'claimed',
     isGone: (_, { record }: Step) => record === null,
+    isRegisteredInVain: (_, outcome: Outcome<unknown>) =>
+      outcome.kind === 'accepted' && dataOf<Step>(outcome).record === null,
     isThisAttempt: ({ context }, { record }: Step) => record?.attemptId === context.record?.attemptId,
   },
   actions: {

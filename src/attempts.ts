@@ -8,8 +8,9 @@ import type { Problem } from './problem.ts'
 import { consentLifetimeMs, readable, readRecord, step, type AttemptRecord } from './record.ts'
 
 /**
- * The durable side of one try-on: which attempt is current, written by compare-on-attempt, so that an answer that
- * comes late or a page that slept never overwrites another attempt. A step whose record is null found another one.
+ * The durable side of one try-on: which attempt is current, written by compare-on-attempt and on the phase that was
+ * seen, so that an answer that comes late or a page that slept never overwrites what another page has done since. A
+ * step whose record is null found something else than it had seen.
  */
 export interface Attempts {
   restore(): Promise<Step>
@@ -17,13 +18,14 @@ export interface Attempts {
   begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Step>
   /** The claim that stands before the POST leaves. */
   claim(consented: AttemptRecord): Promise<Step>
-  write(record: AttemptRecord): Promise<Step>
-  /** As `write`; a job that belongs to an attempt that was left goes to the archive. */
-  writeAnswer(record: AttemptRecord): Promise<Step>
+  /** Writes the next phase of `seen`. */
+  write(record: AttemptRecord, seen: AttemptRecord): Promise<Step>
+  /** As `write`; a job is taken in every phase that has none, and goes to the archive if its attempt was left. */
+  writeAnswer(record: AttemptRecord, claimed: AttemptRecord): Promise<Step>
   /** Takes the record away, into the archive if money may have been spent on it. */
   leave(record: AttemptRecord, problem: Problem | null): Promise<Step>
   /** Takes the record away for good, and refuses its late answers. */
-  forget(record: AttemptRecord): Promise<void>
+  forget(record: AttemptRecord): Promise<Step>
 }
 
 export interface AttemptsParts {
@@ -47,9 +49,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   const born = new Map<string, number>()
 
   const at = (stored: unknown) => readRecord(stored, clock.now())
-  const isSame = (stored: unknown, attemptId: string | undefined, phase?: AttemptRecord['phase']) => {
+  const isOf = (stored: unknown, attemptId: string) => readable(at(stored))?.attemptId === attemptId
+  const isAsSeen = (stored: unknown, seen: AttemptRecord | null) => {
     const found = readable(at(stored))
-    return found !== null && found.attemptId === attemptId && (phase === undefined || found.phase === phase)
+    return found !== null && found.attemptId === seen?.attemptId && found.phase === seen.phase
   }
   const stepOf = (record: AttemptRecord, kept: Kept): Step =>
     kept === 'unchanged' ? { record: null, durable: true } : { record, durable: kept === 'stored' && journal.lasting }
@@ -79,81 +82,95 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const archived = keys.attempt(record.attemptId)
     await register.list(archived)
     const kept = await journal.update(archived, (old) => (readable(at(old))?.job && !newest.job ? undefined : newest))
-    return kept !== 'memory' || !isSame(journal.onDisk(key), record.attemptId)
+    return kept !== 'memory' || !isOf(journal.onDisk(key), record.attemptId)
   }
 
-  async function write(record: AttemptRecord): Promise<Step> {
-    return stepOf(record, await keep(record, (old) => isSame(old, record.attemptId)))
-  }
-
-  /** The first slot that may be used, and what stands there; unreadable records are left as they are. */
+  /** The first record that can be read, else the first free slot; unreadable records are left as they are. */
   async function find(): Promise<{ record: AttemptRecord | null; skipped: boolean }> {
-    for (let slot = 0; slot < slots; slot++) {
-      key = keyAt(slot)
-      const record = at(await journal.read(key))
-      if (record !== 'unreadable') return { record, skipped: slot > 0 }
+    const listed = await register.keys()
+    let free: string | null = null
+    let skipped = false
+    for (const candidate of new Set(Array.from({ length: slots }, (_, slot) => keyAt(slot)))) {
+      if (free !== null && !listed.includes(candidate)) continue
+      const record = at(await journal.read(candidate))
+      if (record === 'unreadable') skipped = true
+      else if (record === null) free ??= candidate
+      else {
+        key = candidate
+        return { record, skipped }
+      }
     }
-    return { record: null, skipped: true }
+    key = free ?? key
+    return { record: null, skipped }
   }
 
-  async function remove(record: AttemptRecord): Promise<boolean> {
-    return (await journal.update(key, (old) => (isSame(old, record.attemptId) ? null : undefined))) !== 'memory'
+  const remove = (record: AttemptRecord) => journal.update(key, (old) => (isAsSeen(old, record) ? null : undefined))
+
+  /** What there is when the record is gone, or instead of it where it is no longer as it was seen. */
+  async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Step> {
+    const removed = await remove(record)
+    if (removed === 'memory') return { record: null, durable: false, problem }
+    const rest = await restore(removed === 'stored' ? record.attemptId : undefined)
+    return { ...rest, problem: problem ?? rest.problem ?? null }
+  }
+
+  /** What storage holds; `gone` is an attempt that was just removed, whatever storage says. */
+  async function restore(gone?: string): Promise<Step> {
+    const found = await find().catch(() => null)
+    if (found === null) return { record: null, durable: false, problem: { kind: 'storageUnreadable' } }
+    const { skipped } = found
+    const record = found.record?.attemptId === gone ? null : found.record
+    if (record !== null) born.set(record.attemptId, await epoch.read())
+    const age = record === null ? 0 : clock.now() - record.savedAt
+    if (record?.phase === 'consented' && age > consentLifetimeMs) return without(record, { kind: 'consentExpired' })
+    // a job that may still be running is polled once more before its record expires
+    const expired = age > parts.retentionMs && !(record?.job && mayBeRunning(record))
+    if (record !== null && expired) return without(record)
+    return { record, durable: journal.lasting, problem: skipped ? { kind: 'recordUnreadable' } : null }
   }
 
   return {
-    async restore() {
-      const found = await find().catch(() => null)
-      if (found === null) return { record: null, durable: false, problem: { kind: 'storageUnreadable' } }
-      const { record, skipped } = found
-      if (record !== null) born.set(record.attemptId, await epoch.read())
-      const problem = skipped ? ({ kind: 'recordUnreadable' } as const) : null
-      const age = record === null ? 0 : clock.now() - record.savedAt
-      if (record?.phase === 'consented' && age > consentLifetimeMs) {
-        await remove(record)
-        return { record: null, durable: true, problem: { kind: 'consentExpired' } }
-      }
-      // a job that may still be running is polled once more before its record expires
-      if (record !== null && age > parts.retentionMs && !(record.job && mayBeRunning(record))) {
-        await remove(record)
-        return { record: null, durable: true, problem }
-      }
-      return { record, durable: journal.lasting, problem }
-    },
+    restore: () => restore(),
 
     async begin(record, previous) {
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
       born.set(record.attemptId, await epoch.read())
       await register.list(key)
-      const free = (old: unknown) => old === undefined || isSame(old, previous?.attemptId)
+      const free = (old: unknown) => old === undefined || isAsSeen(old, previous)
       return stepOf(record, await journal.update(key, (old) => (free(old) ? record : undefined)))
     },
 
     async claim(consented) {
       const claimed = step(consented, clock.now(), { phase: 'claimed' })
-      const kept = await keep(claimed, (old) => isSame(old, consented.attemptId, consented.phase))
-      const stillConsented = kept === 'memory' && isSame(journal.onDisk(key), consented.attemptId)
-      if (!stillConsented || (await remove(consented))) return stepOf(claimed, kept)
+      const kept = await keep(claimed, (old) => isAsSeen(old, consented))
+      const stillConsented = kept === 'memory' && isOf(journal.onDisk(key), consented.attemptId)
+      if (!stillConsented || (await remove(claimed)) !== 'memory') return stepOf(claimed, kept)
       // a reload would find the consent and submit again
       const stopped = step(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } })
       return { record: stopped, durable: false }
     },
 
-    write,
+    async write(record, seen) {
+      return stepOf(record, await keep(record, (old) => isAsSeen(old, seen)))
+    },
 
-    async writeAnswer(record) {
-      const written = await write(record)
+    async writeAnswer(record, claimed) {
+      const lacksJob = (old: unknown) => isOf(old, record.attemptId) && !readable(at(old))?.job
+      const takes = (old: unknown) => isAsSeen(old, claimed) || (record.job !== undefined && lacksJob(old))
+      const written = stepOf(record, await keep(record, takes))
       if (written.record === null && record.job !== undefined && (await isOfThisEpoch(record))) await archive(record)
       return written
     },
 
     async leave(record, problem) {
       if (mayBePaid(record) && !(await archive(record))) return notArchived(record)
-      return { record: null, durable: await remove(record), problem }
+      return without(record, problem)
     },
 
     async forget(record) {
-      born.delete(record.attemptId)
-      await remove(record)
+      const left = await without(record)
+      if (left.record?.attemptId !== record.attemptId) born.delete(record.attemptId)
+      return left
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Journal } from './journal.ts'
+import { withinLimit } from './clock.ts'
 import { newId } from './new-id.ts'
 import type { Clock, FlowStorage } from './ports.ts'
 
@@ -6,8 +6,17 @@ import type { Clock, FlowStorage } from './ports.ts'
 export interface Ownership {
   /** Whether other pages are really kept out; without a lock or an atomic update nothing is submitted by itself. */
   readonly exclusive: boolean
-  /** Calls `own` once this page may run `name`, and `wait` first where another page does; `end` gives it up. */
-  claim(name: string, own: () => void, wait: () => void): { end(): void }
+  claim(name: string, turns: Turns): { end(): void }
+}
+
+/** What a page hears about its claim, until it ends it. */
+interface Turns {
+  /** This page may run the try-on. */
+  own(): void
+  /** Another page does; `own` comes when that one is gone. */
+  wait(): void
+  /** This page slept until another one took over: the claim has ended. */
+  lose(): void
 }
 
 /** How long a lease lasts without being renewed, in ms: what a killed page costs the next one. */
@@ -15,19 +24,21 @@ const leaseMs = 2_000
 const renewEveryMs = 500
 
 /** Web Locks where pages have them, else a lease in storage, else nothing. Storage that one page has alone needs none. */
-export function createOwnership(storage: FlowStorage, journal: Journal, clock: Clock): Ownership {
+export function createOwnership(storage: FlowStorage, clock: Clock): Ownership {
   if (storage.durable === false) return { exclusive: true, claim: alone }
   // the locks of a runtime that is no page do not reach beyond its process
   if (globalThis.isSecureContext && 'locks' in navigator) return { exclusive: true, claim: byLock }
-  return storage.update ? { exclusive: true, claim: byLease(journal, clock) } : { exclusive: false, claim: alone }
+  const { update } = storage
+  if (!update) return { exclusive: false, claim: alone }
+  return { exclusive: true, claim: byLease({ update: (...given) => update.apply(storage, given) }, clock) }
 }
 
-const alone: Ownership['claim'] = (_name, own) => {
+const alone: Ownership['claim'] = (_name, { own }) => {
   own()
   return { end: () => {} }
 }
 
-const byLock: Ownership['claim'] = (name, own, wait) => {
+const byLock: Ownership['claim'] = (name, { own, wait }) => {
   const ended = new AbortController()
   const held = () =>
     new Promise<void>((release) => {
@@ -52,29 +63,49 @@ interface Lease {
   until: number
 }
 
-function byLease(journal: Journal, clock: Clock): Ownership['claim'] {
-  return (name, own, wait) => {
+function byLease(storage: Required<Pick<FlowStorage, 'update'>>, clock: Clock): Ownership['claim'] {
+  return (name, { own, wait, lose }) => {
     const key = `${name}:lease`
     const owner = newId()
     let state: 'asking' | 'waiting' | 'owning' | 'ended' = 'asking'
     let timer: unknown = null
 
-    /** A lease from a clock that ran ahead lasts no longer than any other. */
-    const isFree = ({ owner: holder, until }: Lease, now: number) =>
-      holder === owner || until <= now || until > now + leaseMs
+    /** A lease that nobody has renewed since this page first saw it; its end may be by a clock that ran ahead. */
+    let seen: Lease & { at: number } = { owner, until: 0, at: 0 }
+
+    function isFree({ owner: holder, until }: Lease): boolean {
+      if (holder === owner || until <= clock.now()) return true
+      const isNew = seen.owner !== holder || seen.until !== until
+      if (isNew) seen = { owner: holder, until, at: clock.monotonic() }
+      return clock.monotonic() - seen.at >= leaseMs
+    }
+
+    /** Whether the lease is this page's now; rejects when storage fails. */
+    async function renew(): Promise<boolean> {
+      let mine = false
+      const update = storage.update(key, (old) => {
+        const held = leaseIn(old)
+        mine = held === null || isFree(held)
+        return mine ? JSON.stringify({ owner, until: clock.now() + leaseMs }) : old
+      })
+      await withinLimit(clock, leaseMs, Promise.resolve(update))
+      return mine
+    }
 
     async function ask(): Promise<void> {
-      const kept = await journal.update(key, (old) => {
-        const now = clock.now()
-        return isLease(old) && !isFree(old, now) ? undefined : { owner, until: now + leaseMs, savedAt: now }
-      })
+      // storage that fails does not keep this page from its work, and takes no work from another one
+      const mine = await renew().catch(() => state !== 'waiting')
       if (state === 'ended') return
-      if (kept === 'unchanged' && state === 'asking') {
-        state = 'waiting'
-        wait()
-      } else if (kept !== 'unchanged' && state !== 'owning') {
+      if (!mine && state === 'owning') {
+        state = 'ended'
+        return lose()
+      }
+      if (mine && state !== 'owning') {
         state = 'owning'
         own()
+      } else if (!mine && state === 'asking') {
+        state = 'waiting'
+        wait()
       }
       timer = clock.setTimeout(() => void ask(), renewEveryMs)
     }
@@ -84,13 +115,18 @@ function byLease(journal: Journal, clock: Clock): Ownership['claim'] {
       end() {
         state = 'ended'
         clock.clearTimeout(timer)
-        void journal.update(key, (old) => (isLease(old) && old.owner === owner ? null : undefined))
+        const free = async () => storage.update(key, (old) => (leaseIn(old)?.owner === owner ? null : old))
+        free().catch(() => undefined)
       },
     }
   }
 }
 
-function isLease(stored: unknown): stored is Lease {
-  const { owner, until } = (stored ?? {}) as Partial<Lease>
-  return typeof owner === 'string' && typeof until === 'number'
+function leaseIn(stored: string | null): Lease | null {
+  try {
+    const { owner, until } = JSON.parse(stored ?? '') as Lease
+    return { owner, until }
+  } catch {
+    return null
+  }
 }

@@ -36,6 +36,8 @@ interface Epoch {
 /** What a room has in storage, which can not be enumerated: an entry is written before what it names. */
 export interface Register {
   list(key: string): Promise<unknown>
+  /** What is listed; nothing where that can not be read. */
+  keys(): Promise<string[]>
   epoch: Epoch
   attempts<Opened>(open: (stored: StoredAttempt) => Opened): Promise<Listed<Opened>[]>
   /** Removes everything of the room and raises the epoch; resolves with whether all of it went. */
@@ -54,17 +56,13 @@ const indexed = z.object({ keys: z.array(z.string()) })
 const epochs = z.object({ epoch: z.int() })
 
 export function createRegister({ journal, keys, store, clock, retentionMs }: RegisterParts): Register {
-  const listed = new Set<string>()
-
   const keysIn = (stored: unknown) => indexed.safeParse(stored).data?.keys ?? []
-  const write = (change: (old: string[]) => string[]) =>
-    journal.update(keys.index, (old) => ({ version: 1, savedAt: clock.now(), keys: change(keysIn(old)) }))
-
-  async function list(key: string): Promise<void> {
-    if (listed.has(key)) return
-    const kept = await write((old) => (old.includes(key) ? old : [...old, key]))
-    if (kept === 'stored') listed.add(key)
-  }
+  /** Looks each time: another page may have wiped the index. */
+  const list = (key: string) =>
+    journal.update(keys.index, (stored) => {
+      const old = keysIn(stored)
+      return old.includes(key) ? undefined : { version: 1, savedAt: clock.now(), keys: [...old, key] }
+    })
 
   const numberIn = (stored: unknown) => epochs.safeParse(stored).data?.epoch ?? 0
   const epoch: Epoch = {
@@ -74,19 +72,29 @@ export function createRegister({ journal, keys, store, clock, retentionMs }: Reg
     },
   }
 
+  const listed = async () => keysIn(await journal.read(keys.index).catch(() => undefined))
+
   async function stored(): Promise<StoredAttempt[]> {
-    const all = keysIn(await journal.read(keys.index).catch(() => undefined))
     const read = await Promise.all(
-      all.map(async (key) => {
+      (await listed()).map(async (key) => {
         const record = readable(readRecord(await journal.read(key).catch(() => undefined), clock.now()))
         return record && { key, record, archived: key === keys.attempt(record.attemptId) }
       }),
     )
-    return read.filter((found) => found !== null)
+    const found = read.filter((each) => each !== null)
+    return found.map((each) => ({ ...each, archived: each.archived || found.some((other) => isBefore(other, each)) }))
   }
+
+  /** A try-on shows the first of its records that can be read; one past it was begun while that could not be. */
+  const isBefore = (one: StoredAttempt, other: StoredAttempt) =>
+    !one.archived &&
+    one.record.productId === other.record.productId &&
+    one.record.variantId === other.record.variantId &&
+    one.key < other.key
 
   return {
     list,
+    keys: listed,
     epoch,
     async attempts(open) {
       const all = (await stored()).sort((a, b) => b.record.startedAt - a.record.startedAt)
@@ -100,7 +108,6 @@ export function createRegister({ journal, keys, store, clock, retentionMs }: Reg
       // without its index it is not known what has to go
       if (index === null) return false
       const gone = await Promise.all([...keysIn(index), keys.visitor, keys.photo].map(removed))
-      listed.clear()
       return gone.every(Boolean) && (await journal.update(keys.index, () => null)) !== 'memory'
     },
   }

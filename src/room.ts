@@ -90,7 +90,7 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
   const photos = createPhotos({ client, clock, journal, keys, store, register, retentionMs })
   const refusedKey = { current: null }
   const tryOns = new Map<string, RunningTryOn>()
-  const ownership = createOwnership(storage, journal, clock)
+  const ownership = createOwnership(storage, clock)
   let opened: Promise<void> | null = null
   let tabs: Tabs | null = null
   let stopListening = () => {}

@@ -1,4 +1,5 @@
 import type { Intent, TryOnView } from '../machines/try-on.view.ts'
+import type { Step } from '../machines/try-on.types.ts'
 import type { Problem } from './problem.ts'
 
 /** What the pages of one room tell each other; `name` is the try-on's. */
@@ -10,6 +11,8 @@ export type TabMessage =
   /** A page that waits passes an intent on, with the attempt that its shopper saw. */
   | { type: 'ask'; name: string; id: string; intent: Intent; given: unknown[]; seen: string | null }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
+  /** A page that has let go of the try-on got the answer to its submission. */
+  | { type: 'answered'; name: string; step: Step }
   /** Everything of this shopper was wiped. */
   | { type: 'reset' }
 

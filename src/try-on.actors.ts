@@ -90,11 +90,11 @@ export function tryOnActors(parts: TryOnParts): Provided {
   async function claim({ record, durable, failures }: TryOnContext): Promise<Step> {
     if (record === null) return { record, durable }
     const key = await client.apiKey().catch(() => null)
-    if (key === null) return attempts.write(settleStop(record, noKey, clock.now()))
-    if (!isHome()) return attempts.write(settleStop(record, moved, clock.now()))
+    if (key === null) return attempts.write(settleStop(record, noKey, clock.now()), record)
+    if (!isHome()) return attempts.write(settleStop(record, moved, clock.now()), record)
     const probed = await withKey(() => client.probe())
     if (probed.kind === 'accepted') return attempts.claim(record)
-    return attempts.write(settleSubmission(record, probed, clock.now(), backoffMs(failures)))
+    return attempts.write(settleSubmission(record, probed, clock.now(), backoffMs(failures)), record)
   }
 
   async function submit({ record: claimed, customerEmail, failures }: TryOnContext): Promise<Step> {
@@ -103,7 +103,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     /** The page may run another machine by now, or none: whoever runs hears of it. */
     const answered = async (outcome: Outcome<GenerationStarted>): Promise<Step> => {
       const record = settleSubmission(claimed, outcome, clock.now(), backoffMs(failures))
-      const written = await attempts.writeAnswer(record)
+      const written = await attempts.writeAnswer(record, claimed)
       if (outcome.kind === 'accepted') learn({ uniqueUserId: outcome.data.uniqueUserId })
       tell({ type: 'answered', step: written })
       return written
@@ -133,13 +133,13 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const now = clock.now()
     const next = outcome.kind === 'accepted' ? settlePoll(record, outcome.data, now) : settleStop(record, outcome, now)
     if (outcome.kind === 'accepted' && outcome.data.status === 'SUCCESS') learn(outcome.data)
-    return next === record ? { record, durable, outcome } : { ...(await attempts.write(next)), outcome }
+    return next === record ? { record, durable, outcome } : { ...(await attempts.write(next, record)), outcome }
   }
 
   async function settle({ record, stop }: TryOnContext): Promise<Step> {
     if (record === null) return { record, durable: true }
-    if (stop === null) return attempts.write(step(record, clock.now(), { phase: 'awaitingEmail' }))
-    return attempts.write(settleStop(record, stop, clock.now()))
+    if (stop === null) return attempts.write(step(record, clock.now(), { phase: 'awaitingEmail' }), record)
+    return attempts.write(settleStop(record, stop, clock.now()), record)
   }
 
   async function register({ record, form }: TryOnContext): Promise<Outcome<unknown>> {
@@ -152,7 +152,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     )
     if (outcome.kind !== 'accepted') return outcome
     learn(outcome.data)
-    const written = await attempts.write(step(record, clock.now(), { phase: 'emailRegistered' }))
+    const written = await attempts.write(step(record, clock.now(), { phase: 'emailRegistered' }), record)
     return { kind: 'accepted', data: written }
   }
 
@@ -189,9 +189,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
     keyChanged: task(keyChanged),
     leave: task(leave),
     discard: task<Step>(async ({ record }) => {
-      if (record !== null) await attempts.forget(record)
-      if (record !== null) await photos.drop(record.photo.id)
-      return { record: null, durable: true }
+      if (record === null) return { record, durable: true }
+      const left = await attempts.forget(record)
+      if (left.record === null) await photos.drop(record.photo.id)
+      return left
     }),
   }
 }

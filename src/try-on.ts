@@ -120,17 +120,24 @@ export function createTryOn(parts: Parts): RunningTryOn {
       post({ type: 'hello', name })
       decide()
     }
+    const lose = () => {
+      stop()
+      if (listeners.size > 0) sit()
+    }
     made.ended.catch(() => undefined)
     seat = made
     void parts.open().then(() => {
-      if (seat === made) claim = parts.ownership.claim(name, own, wait)
+      if (seat === made) claim = parts.ownership.claim(name, { own, wait, lose })
     })
     return made
   }
 
   function run(of: Seat): Actor<typeof tryOnMachine> {
-    // an answer that comes late is for whoever runs the machine by then
-    const tell = (event: TryOnEvent) => seat?.actor?.send(event)
+    // an answer that comes late is for whoever runs the machine by then, here or on another page
+    const tell = (event: TryOnEvent) => {
+      if (seat?.actor) seat.actor.send(event)
+      else if (event.type === 'answered') post({ type: 'answered', name, step: event.step })
+    }
     const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell }) })
     const own: Actor<typeof tryOnMachine> = createActor(provided, { input: parts.input, clock: parts.clock })
     own.subscribe((snapshot) => {
@@ -252,6 +259,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (message.type === 'answer') asked.get(message.id)?.(message)
       else if (message.type === 'ask') void serve(message)
       else if (message.type === 'hello' && seat?.actor) post({ type: 'view', name, view })
+      else if (message.type === 'answered') seat?.actor?.send({ type: 'answered', step: message.step })
       else if (message.type === 'view' && seat && !seat.actor) show(message.view)
     },
     wake: () => seat?.actor?.send({ type: 'wake' }),

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { browserProject } from './browser/project.ts'
+import { browserProjects } from './browser/project.ts'
 
 const resolve = { conditions: ['fitting-room-source'] }
 const source = { resolve, ssr: { resolve } }
@@ -16,8 +16,9 @@ export default defineConfig({
       node('service', ['service/test/*.test.ts'], 30_000),
       node('kill-points', ['test/kill-points/*.test.ts'], 300_000),
       node('examples', ['examples/*/test/*.test.ts'], 120_000),
+      node('model', ['test/model/*.test.ts'], 300_000),
       node('wire', ['test/wire/*.test.ts'], 120_000),
-      await browserProject(source),
+      ...(await browserProjects(source)),
     ],
   },
 })

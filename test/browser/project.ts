@@ -1,9 +1,26 @@
 import { playwright } from '@vitest/browser-playwright'
 import { fileURLToPath } from 'node:url'
-import { chromiumLaunch } from './chromium.ts'
+import { chromiumLaunch } from '../engines/chromium.ts'
+import { firefoxIsInstalled, firefoxLaunch } from '../engines/firefox.ts'
+import { webKitIsInstalled } from '../engines/webkit.ts'
+import { webkitgtk } from './webkit-provider.ts'
 
-/** The tests that run in a real browser. */
-export async function browserProject(source: object) {
+const providers = {
+  chromium: async () => playwright({ launchOptions: await chromiumLaunch() }),
+  firefox: () => playwright({ launchOptions: firefoxLaunch }),
+  webkitgtk,
+}
+const isInstalled = { chromium: true, firefox: firefoxIsInstalled, webkitgtk: webKitIsInstalled }
+
+/** The tests that run in a real browser, once for each engine that is installed. */
+export function browserProjects(source: object) {
+  const named = Object.keys(providers) as (keyof typeof providers)[]
+  for (const engine of named)
+    if (!isInstalled[engine]) console.log(`${engine} is not installed: its tests are left out`)
+  return Promise.all(named.filter((engine) => isInstalled[engine]).map((engine) => browserProject(source, engine)))
+}
+
+async function browserProject(source: object, engine: keyof typeof providers) {
   return {
     ...source,
     optimizeDeps: {
@@ -23,7 +40,7 @@ export async function browserProject(source: object) {
       ],
     },
     test: {
-      name: 'browser',
+      name: engine,
       include: ['test/browser/*.test.ts'],
       globalSetup: fileURLToPath(new URL('./global-setup.ts', import.meta.url)),
       testTimeout: 20_000,
@@ -31,8 +48,8 @@ export async function browserProject(source: object) {
         enabled: true,
         headless: true,
         screenshotFailures: false,
-        provider: playwright({ launchOptions: await chromiumLaunch() }),
-        instances: [{ browser: 'chromium' as const }],
+        provider: await providers[engine](),
+        instances: [{ browser: engine }],
       },
     },
   }

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
-import { chromium, firefox, type BrowserContext, type Page, type Browser } from 'playwright'
-import { chromiumLaunch } from '../browser/chromium.ts'
+import { chromium, firefox, type Browser } from 'playwright'
+import { chromiumLaunch } from './chromium.ts'
+import { firefoxIsInstalled, firefoxLaunch } from './firefox.ts'
+import { launchWebKit, webKitIsInstalled } from './webkit.ts'
 
 /** One page of a running browser. */
 export interface Tab {
@@ -11,20 +12,23 @@ export interface Tab {
 
 interface RunningEngine {
   version: string
+  /** Opens a page in one more tab; tabs share what they store. Self-signed certificates are accepted. */
   open(url: string): Promise<Tab>
   close(): Promise<void>
 }
 
-export interface Engine {
-  name: string
+interface Engine {
+  name: 'Chromium' | 'Firefox' | 'WebKitGTK'
   launch(): Promise<RunningEngine>
 }
 
-function ofPlaywright(browser: Browser, context: BrowserContext): RunningEngine {
+async function ofPlaywright(launched: Promise<Browser>): Promise<RunningEngine> {
+  const browser = await launched
+  const context = await browser.newContext({ ignoreHTTPSErrors: true })
   return {
     version: browser.version(),
     async open(url) {
-      const page: Page = await context.newPage()
+      const page = await context.newPage()
       await page.goto(url)
       return { run: (expression) => page.evaluate(expression), close: () => page.close() }
     },
@@ -32,27 +36,37 @@ function ofPlaywright(browser: Browser, context: BrowserContext): RunningEngine 
   }
 }
 
-const firefoxPath = '/usr/bin/firefox-esr'
-
-/** Every engine that is installed; Chromium always is. */
-export async function engines(): Promise<Engine[]> {
-  const found: Engine[] = [
-    {
-      name: 'Chromium',
-      async launch() {
-        const browser = await chromium.launch(await chromiumLaunch())
-        return ofPlaywright(browser, await browser.newContext({ ignoreHTTPSErrors: true }))
-      },
+async function ofWebKit(): Promise<RunningEngine> {
+  const webKit = await launchWebKit()
+  return {
+    version: webKit.version,
+    async open(url) {
+      const handle = await webKit.open()
+      await webKit.goto(url)
+      return {
+        async run(expression) {
+          await webKit.switchTo(handle)
+          return webKit.run(expression)
+        },
+        async close() {
+          await webKit.switchTo(handle)
+          await webKit.closeTab()
+        },
+      }
     },
-  ]
-  if (existsSync(firefoxPath)) {
-    found.push({
-      name: 'Firefox',
-      async launch() {
-        const browser = await firefox.launch({ channel: 'moz-firefox', executablePath: firefoxPath })
-        return ofPlaywright(browser, await browser.newContext({ ignoreHTTPSErrors: true }))
-      },
-    })
+    close: () => webKit.close(),
   }
-  return found
 }
+
+const all: (Engine & { installed: boolean })[] = [
+  {
+    name: 'Chromium',
+    installed: true,
+    launch: async () => ofPlaywright(chromium.launch(await chromiumLaunch())),
+  },
+  { name: 'Firefox', installed: firefoxIsInstalled, launch: () => ofPlaywright(firefox.launch(firefoxLaunch)) },
+  { name: 'WebKitGTK', installed: webKitIsInstalled, launch: ofWebKit },
+]
+
+/** Every engine that is installed; Chromium comes with the packages. */
+export const engines: readonly Engine[] = all.filter(({ installed }) => installed)

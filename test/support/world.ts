@@ -25,6 +25,11 @@ const worldConfig: ConfigInput = {
   generation: { previewAfterMs: 4000, readyAfterMs: 8000 },
 }
 
+const openConfig: ConfigInput = {
+  ...worldConfig,
+  stores: worldConfig.stores.map((store) => ({ ...store, email: null, tryOnCap: null })),
+}
+
 /** What happens to one exchange: `reach` hands the request to the service; an answer given without it never got there. */
 export type Fault = (reach: () => Promise<Response>, request: Request) => Promise<Response>
 
@@ -61,10 +66,12 @@ interface WorldOptions {
   config?: ConfigInput
   /** The storage does real I/O, which time must wait for. */
   realStorage?: boolean
+  /** False for a store without e-mail gate and cap. */
+  gated?: boolean
 }
 
 export function createWorld(options: WorldOptions = {}): World {
-  const { config = worldConfig, realStorage = false } = options
+  const { gated = true, config = gated ? worldConfig : openConfig, realStorage = false } = options
   const clock = manualClock()
   const base = 'https://api.test'
   const rooms: FittingRoom[] = []

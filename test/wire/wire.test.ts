@@ -55,7 +55,7 @@ afterAll(() => void server?.close())
 const counts: Record<string, Record<string, string>> = {}
 afterAll(() => console.table(counts))
 
-describe.each(await engines())('$name', (engine) => {
+describe.each(engines)('$name', (engine) => {
   let tab: Tab
   let close: () => Promise<void>
   let version: string

@@ -1,0 +1,7 @@
+import { existsSync } from 'node:fs'
+
+/** The Firefox that Debian installs; Playwright speaks to it by WebDriver BiDi. */
+const executablePath = '/usr/bin/firefox-esr'
+
+export const firefoxIsInstalled = existsSync(executablePath)
+export const firefoxLaunch = { channel: 'moz-firefox', executablePath }

@@ -1,0 +1,96 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const driverPath = '/usr/bin/WebKitWebDriver'
+const displayPath = '/usr/bin/Xvfb'
+
+/** WebKitGTK's WebDriver, and a display for it. */
+export const webKitIsInstalled = existsSync(driverPath) && existsSync(displayPath)
+
+const startLimitMs = 10_000
+
+/** WebKitGTK on a display of its own, by the WebDriver protocol; what it has stored goes when it closes. */
+export interface WebKit {
+  version: string
+  /** Opens one more tab and goes to it; its handle. */
+  open(): Promise<string>
+  /** What follows happens in that tab. */
+  switchTo(handle: string): Promise<void>
+  closeTab(): Promise<void>
+  goto(url: string): Promise<void>
+  /** What an expression comes to in the page, as JSON. */
+  run(expression: string): Promise<unknown>
+  close(): Promise<void>
+}
+
+export async function launchWebKit(): Promise<WebKit> {
+  const display = start(displayPath, ['-displayfd', '1', '-nolisten', 'tcp', '-screen', '0', '1280x800x24'])
+  const [number] = (await once(display.stdout!, 'data', { signal: AbortSignal.timeout(startLimitMs) })) as [Buffer]
+  const port = await freePort()
+  const environment = { GDK_BACKEND: 'x11', DISPLAY: `:${number.toString().trim()}` }
+  const driver = start(driverPath, ['--host=127.0.0.1', `--port=${port}`], environment)
+
+  async function send<T>(method: string, path: string, body?: object): Promise<T> {
+    const sent = body ? JSON.stringify(body) : null
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, body: sent })
+    const { value } = (await answer.json()) as { value: T & { error?: string; message?: string } }
+    if (!answer.ok) throw new Error(`${method} ${path}: ${value.error}: ${value.message}`)
+    return value
+  }
+
+  await answering(() => send('GET', '/status'))
+  const { sessionId, capabilities } = await send<{ sessionId: string; capabilities: { browserVersion: string } }>(
+    'POST',
+    '/session',
+    { capabilities: { alwaysMatch: { acceptInsecureCerts: true } } },
+  )
+  const session = `/session/${sessionId}`
+  const switchTo = (handle: string) => send<void>('POST', `${session}/window`, { handle })
+
+  return {
+    version: capabilities.browserVersion,
+    switchTo,
+    async open() {
+      const { handle } = await send<{ handle: string }>('POST', `${session}/window/new`, { type: 'tab' })
+      await switchTo(handle)
+      return handle
+    },
+    closeTab: () => send('DELETE', `${session}/window`),
+    goto: (url) => send('POST', `${session}/url`, { url }),
+    run: (expression) => send('POST', `${session}/execute/sync`, { script: `return (${expression})`, args: [] }),
+    async close() {
+      await send('DELETE', session).catch(() => undefined)
+      driver.kill()
+      display.kill()
+    },
+  }
+}
+
+/** The driver tells nobody when it is ready, so it is asked until it answers. */
+async function answering(ask: () => Promise<unknown>): Promise<void> {
+  const end = Date.now() + startLimitMs
+  while (!(await ask().catch(() => null))) {
+    if (Date.now() > end) throw new Error('WebKitWebDriver does not answer')
+    await pause(50)
+  }
+}
+
+/** A process that ends when this one does, however that ends. */
+function start(command: string, args: string[], environment: NodeJS.ProcessEnv = {}): ChildProcess {
+  return spawn('setpriv', ['--pdeathsig', 'TERM', command, ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, ...environment },
+  })
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
