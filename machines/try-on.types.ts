@@ -2,11 +2,12 @@ import type { Outcome, Unusable } from '../src/outcome.ts'
 import type { Clock, UploadProgress } from '../src/ports.ts'
 import type { Problem } from '../src/problem.ts'
 import type { AttemptRecord } from '../src/record.ts'
+import type { Private } from './private.ts'
 
 /** What the shopper agreed to send; the photo waits in the room under `photoId`. */
 export interface Consent {
   photoId: string
-  customerEmail?: string | undefined
+  customerEmail?: Private<string> | undefined
   customKey?: string | undefined
   moreLooksConsent?: boolean | undefined
 }
@@ -41,8 +42,8 @@ export interface TryOnContext extends TryOnInput {
   problem: Problem | null
   consent: Consent | null
   /** The address that this page's shopper gave with the consent; never persisted. */
-  customerEmail: string | null
-  form: EmailForm | null
+  customerEmail: Private<string> | null
+  form: Private<EmailForm> | null
   /** What stopped the preparation, until it is written down. */
   stop: Unusable | null
   emailNeeded: boolean
@@ -62,7 +63,7 @@ export interface TryOnContext extends TryOnInput {
 
 export type TryOnEvent =
   | { type: 'start' | 'retry'; consent: Consent }
-  | { type: 'submitEmail'; form: EmailForm }
+  | { type: 'submitEmail'; form: Private<EmailForm> }
   | { type: 'resume' }
   | { type: 'startOver' }
   | { type: 'discard'; abandonPaidJob: boolean }

@@ -2,6 +2,7 @@ import type { SnapshotFrom } from 'xstate'
 import type { Funnel, JobSuccess } from '../src/contract/resources.ts'
 import type { UploadProgress } from '../src/ports.ts'
 import type { Problem } from '../src/problem.ts'
+import { Private } from './private.ts'
 import type { tryOnMachine } from './try-on.machine.ts'
 import type { TryOnContext } from './try-on.types.ts'
 
@@ -116,11 +117,13 @@ function stateOf(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnState {
   return state as TryOnState
 }
 
+const noForm = new Private({ email: '' })
+
 function permitted(snapshot: SnapshotFrom<typeof tryOnMachine>): ViewFields['can'] {
   const consent = { photoId: '' }
   return {
     start: snapshot.can({ type: 'start', consent }),
-    submitEmail: snapshot.can({ type: 'submitEmail', form: { email: '' } }),
+    submitEmail: snapshot.can({ type: 'submitEmail', form: noForm }),
     resume: snapshot.can({ type: 'resume' }),
     retry: snapshot.can({ type: 'retry', consent }),
     startOver: snapshot.can({ type: 'startOver' }),

@@ -6,7 +6,12 @@ import type { Clock, FlowStorage } from './ports.ts'
 export interface Ownership {
   /** Whether other pages are really kept out; without a lock or an atomic update nothing is submitted by itself. */
   readonly exclusive: boolean
-  claim(name: string, turns: Turns): { end(): void }
+  claim(name: string, turns: Turns): Claim
+}
+
+export interface Claim {
+  /** Gives it up. A page that is being frozen finishes no transaction, and one left open would keep storage from every other page. */
+  end(isFreezing: boolean): void
 }
 
 /** What a page hears about its claim, until it ends it. */
@@ -112,9 +117,10 @@ function byLease(storage: Required<Pick<FlowStorage, 'update'>>, clock: Clock): 
 
     void ask()
     return {
-      end() {
+      end(isFreezing) {
         state = 'ended'
         clock.clearTimeout(timer)
+        if (isFreezing) return
         const free = async () => storage.update(key, (old) => (leaseIn(old)?.owner === owner ? null : old))
         free().catch(() => undefined)
       },

@@ -17,7 +17,7 @@ import type { Clock, FlowStorage, PhotoStore, Readable } from './ports.ts'
 import { TryOnError } from './problem.ts'
 import { createRegister, type Listed } from './register.ts'
 import { openTabs, type Tabs } from './tabs.ts'
-import { createTryOn, type RunningTryOn, type TryOn } from './try-on.ts'
+import { createTryOn, type Inspect, type RunningTryOn, type TryOn } from './try-on.ts'
 import type { Product } from './try-on.actors.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
@@ -43,6 +43,8 @@ export interface FittingRoomOptions extends Omit<ClientOptions, 'gate' | 'timing
   uniqueUserId?: string
   /** Asks GET /requests-left before a submission, so that the e-mail form comes first. */
   askVisitorFirst?: boolean
+  /** Hears what happens inside: every event and snapshot of XState's inspection, without anything private. */
+  inspect?: Inspect
 }
 
 /** One product variant, and the funnels to try it with in preferred order (spec §4, GET /funnel). */
@@ -103,7 +105,7 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     return (opened ??= (async () => {
       stopListening = onPageLife({
         wake: () => tryOns.forEach((each) => each.wake()),
-        leave: () => tryOns.forEach((each) => each.stop()),
+        leave: (isFreezing) => tryOns.forEach((each) => each.stop(isFreezing)),
         come: () => tryOns.forEach((each) => each.restart()),
       })
       tabs = openTabs(keys.index)
@@ -149,6 +151,7 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
       name: keyAt(0),
       input,
       post,
+      inspect: options.inspect,
       open,
       refresh,
     })
@@ -228,7 +231,7 @@ interface PageLife {
   /** Timers of a hidden page run late or not at all, so its return is a reason to look at once. */
   wake(): void
   /** The page may be kept without running: it holds nothing that another page waits for. */
-  leave(): void
+  leave(isFreezing: boolean): void
   come(): void
 }
 
@@ -239,8 +242,8 @@ function onPageLife({ wake, leave, come }: PageLife): () => void {
     target.addEventListener(type, react, { signal: ends.signal })
   on(document, 'visibilitychange', () => document.visibilityState === 'visible' && wake())
   on(window, 'online', wake)
-  on(window, 'pagehide', leave)
-  on(document, 'freeze', leave)
+  on(window, 'pagehide', () => leave(false))
+  on(document, 'freeze', () => leave(true))
   on(document, 'resume', come)
   on(window, 'pageshow', (event) => ((event as PageTransitionEvent).persisted ? come() : wake()))
   return () => ends.abort()

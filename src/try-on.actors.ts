@@ -116,7 +116,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
       variantId,
       imageUrl,
       ...(uniqueUserId !== undefined && { uniqueUserId }),
-      ...(customerEmail !== null && { customerEmail }),
+      ...(customerEmail !== null && { customerEmail: customerEmail.reveal() }),
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
     }
     return answered(await withKey(() => client.createGeneration(order, { onLateAnswer: answered })))
@@ -145,7 +145,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   async function register({ record, form }: TryOnContext): Promise<Outcome<unknown>> {
     if (record === null || form === null) throw new TypeError('nobody to register')
     const uniqueUserId = visitorId()
-    const { email, name } = form
+    const { email, name } = form.reveal()
     const visitorOf = uniqueUserId === undefined ? {} : { uniqueUserId }
     const outcome = await withKey(() =>
       client.registerCustomer({ email, ...(name !== undefined && { name }), ...visitorOf }),

@@ -1,11 +1,12 @@
-import { createActor, waitFor, type Actor } from 'xstate'
+import { createActor, waitFor, type Actor, type InspectionEvent } from 'xstate'
+import { Private } from '../machines/private.ts'
 import { tryOnMachine } from '../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../machines/try-on.types.ts'
 import { restoringView, tryOnView, type Intent, type TryOnResult, type TryOnView } from '../machines/try-on.view.ts'
 import { email as emailSchema, uploadRequest } from './contract/resources.ts'
 import { guarded } from './guarded.ts'
 import { newId } from './new-id.ts'
-import type { Ownership } from './ownership.ts'
+import type { Claim, Ownership } from './ownership.ts'
 import type { PhotoInput } from './photo-input.ts'
 import type { Readable } from './ports.ts'
 import { TryOnError, type Problem } from './problem.ts'
@@ -48,7 +49,7 @@ export interface RunningTryOn {
   /** Hears what the other pages of the room say. */
   hear(message: TabMessage): void
   wake(): void
-  stop(): void
+  stop(isFreezing?: boolean): void
   /** Begins again from storage, where somebody is looking. */
   restart(): void
 }
@@ -59,11 +60,15 @@ type Parts = Omit<TryOnParts, 'tell'> & {
   input: TryOnInput
   ownership: Ownership
   post: (message: TabMessage) => void
+  inspect: Inspect | undefined
   /** Storage has been read; called at the first use. */
   open: () => Promise<void>
   /** What another page may have changed is read again, before this page takes over. */
   refresh: () => Promise<void>
 }
+
+/** Hears what happens inside: every event and snapshot of the machine (XState's inspection). Nothing private is in it. */
+export type Inspect = (event: InspectionEvent) => void
 
 /** This page's part in a try-on: it runs the machine, or it waits and shows what the owner shows. */
 interface Seat {
@@ -74,11 +79,11 @@ interface Seat {
   owned: Promise<void>
   /** Rejects when this page lets go of the try-on. */
   ended: Promise<never>
-  end(): void
+  end(isFreezing: boolean): void
 }
 
 export function createTryOn(parts: Parts): RunningTryOn {
-  const { name, post } = parts
+  const { name, post, input, clock, inspect } = parts
   const listeners = new Set<(view: TryOnView) => void>()
   const asked = new Map<string, (answer: TabMessage & { type: 'answer' }) => void>()
   const answered = new Set<string>()
@@ -97,15 +102,15 @@ export function createTryOn(parts: Parts): RunningTryOn {
     let decide = () => {}
     let take = () => {}
     let abandon = () => {}
-    let claim: { end(): void } | null = null
+    let claim: Claim | null = null
     const made: Seat = {
       actor: null,
       decided: new Promise((resolve) => (decide = resolve)),
       owned: new Promise((resolve) => (take = resolve)),
       ended: new Promise((_, reject) => (abandon = () => reject(refusal({ kind: 'stopped', reason: 'closed' })))),
-      end() {
+      end(isFreezing) {
         made.actor?.stop()
-        claim?.end()
+        claim?.end(isFreezing)
         abandon()
       },
     }
@@ -139,7 +144,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       else if (event.type === 'answered') post({ type: 'answered', name, step: event.step })
     }
     const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell }) })
-    const own: Actor<typeof tryOnMachine> = createActor(provided, { input: parts.input, clock: parts.clock })
+    const own: Actor<typeof tryOnMachine> = createActor(provided, { input, clock, ...(inspect && { inspect }) })
     own.subscribe((snapshot) => {
       const next = tryOnView(snapshot)
       // a page that takes over goes on showing what it has shown until storage is read
@@ -215,14 +220,16 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (intent === 'submitEmail') {
       const [form] = given as Parameters<TryOn['submitEmail']>
       if (!emailSchema.safeParse(form.email).success) throw refusal({ kind: 'input', at: 'email' })
-      return { type: 'submitEmail', form }
+      return { type: 'submitEmail', form: new Private(form) }
     }
     if (intent !== 'start' && intent !== 'retry') return permissionOf(intent, given)
     const [photo, options = {}] = given as Parameters<TryOn['start']>
     checkOptions(options)
     const photoId = photo ? await parts.photos.keep(photo) : parts.photos.get()?.id
     if (photoId === undefined) throw refusal({ kind: 'photo', reason: 'missing' })
-    return { type: intent, consent: { photoId, ...options } }
+    const { customerEmail, ...terms } = options
+    const email = customerEmail === undefined ? {} : { customerEmail: new Private(customerEmail) }
+    return { type: intent, consent: { photoId, ...terms, ...email } }
   }
 
   const tryOn: TryOn = {
@@ -245,10 +252,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
   }
 
-  function stop(): void {
+  function stop(isFreezing = false): void {
     const left = seat
     seat = null
-    left?.end()
+    left?.end(isFreezing)
   }
 
   return {
@@ -282,7 +289,7 @@ const notAllowed = (intent: Intent, state: string): Problem => ({ kind: 'notAllo
 /** The event that asks the machine whether an intent is permitted. */
 function permissionOf(intent: Intent, given: unknown[]): TryOnEvent {
   if (intent === 'start' || intent === 'retry') return { type: intent, consent: { photoId: '' } }
-  if (intent === 'submitEmail') return { type: intent, form: { email: '' } }
+  if (intent === 'submitEmail') return { type: intent, form: new Private({ email: '' }) }
   if (intent !== 'discard') return { type: intent }
   const [options] = given as Parameters<TryOn['discard']>
   return { type: 'discard', abandonPaidJob: options?.abandonPaidJob ?? false }

@@ -17,6 +17,7 @@ export default defineConfig({
       node('kill-points', ['test/kill-points/*.test.ts'], 300_000),
       node('examples', ['examples/*/test/*.test.ts'], 120_000),
       node('model', ['test/model/*.test.ts'], 300_000),
+      node('pages', ['test/pages/*.test.ts'], 60_000),
       node('wire', ['test/wire/*.test.ts'], 120_000),
       ...(await browserProjects(source)),
     ],

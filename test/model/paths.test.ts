@@ -2,6 +2,7 @@ import { getAdjacencyMap, getShortestPaths } from '@xstate/graph'
 import { describe, expect, it } from 'vitest'
 import type { AnyEventObject, SnapshotFrom } from 'xstate'
 import type { Intent } from 'fitting-room'
+import { Private } from '../../machines/private.ts'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { Step, TryOnEvent } from '../../machines/try-on.types.ts'
 import { tryOnView } from '../../machines/try-on.view.ts'
@@ -133,7 +134,7 @@ function polled(record: AttemptRecord, outcome: ReturnType<typeof outcomeOf<unkn
 const intents: (TryOnEvent & { intent: Intent })[] = [
   { type: 'start', consent, intent: 'start' },
   { type: 'retry', consent, intent: 'retry' },
-  { type: 'submitEmail', form: { email: 'ada@example.com' }, intent: 'submitEmail' },
+  { type: 'submitEmail', form: new Private({ email: 'ada@example.com' }), intent: 'submitEmail' },
   { type: 'resume', intent: 'resume' },
   { type: 'startOver', intent: 'startOver' },
   { type: 'discard', abandonPaidJob: true, intent: 'discard' },

@@ -1,11 +1,11 @@
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { createSecureServer as createSecure2 } from 'node:http2'
 import { createServer as createSecure1 } from 'node:https'
 import { connect, createServer as createProxy, type AddressInfo, type Server, type Socket } from 'node:net'
-import { buffer } from 'node:stream/consumers'
 import { createService, serve } from '@fitting-room/service'
 import { generate } from 'selfsigned'
 import { openSandbox } from '../support/open-sandbox.ts'
+import { serveFetch } from '../support/serve-fetch.ts'
 
 /** A POST /generations that reached the socket: its body, and whether it came without a length. */
 interface Reached {
@@ -26,10 +26,6 @@ export interface Front {
 const isKilled = (body: string) => body.includes('"variantId":"2001"')
 
 const config = openSandbox({ previewAfterMs: 60_000, readyAfterMs: 60_000 })
-const listen = async (server: Server) => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return (server.address() as AddressInfo).port
-}
 
 /** The service as it is started by everybody, seen through the bytes of its connections. */
 export async function servicesOwn(): Promise<Front> {
@@ -65,9 +61,9 @@ export async function servicesOwn(): Promise<Front> {
     }
     client.on('close', () => upstream.destroy())
   })
-  const port = await listen(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     reached,
     uploads: () => uploads,
     async close() {
@@ -85,55 +81,49 @@ interface Behaviour {
   losesUploads?: boolean
 }
 
-type Handler = Parameters<typeof createServer>[1] & {}
-
 /** The same API behind another server, which keeps its connections open, as most do. */
 async function another(
+  make: (listener: RequestListener) => Server,
   scheme: 'http' | 'https',
-  make: (handle: Handler) => Server,
   { closes = false, losesUploads = false }: Behaviour = {},
 ): Promise<Front> {
   const reached: Reached[] = []
-  /** The connections themselves by their port there: HTTP/2 hands out streams in their place. */
-  const sockets = new Map<number | undefined, Socket>()
   let uploads = 0
-  let url = ''
-  const service = createService({ config, publicUrl: () => url })
-  const server = make(async (request, response) => {
-    const { method = '', headers, url: path } = request
-    const body = await buffer(request)
-    const lose = () => void sockets.get(request.socket.remotePort)?.destroy()
-    if (path === '/drop') {
-      response.writeHead(204, { 'Access-Control-Allow-Origin': '*' }).end()
-      return void response.once('close', () => sockets.forEach((socket) => socket.destroy()))
-    }
-    if (method === 'POST' && path === '/uploads') {
-      uploads++
-      if (losesUploads) return lose()
-    }
-    if (method === 'POST' && path === '/generations' && isKilled(body.toString())) {
-      reached.push({ body: body.toString(), streamed: headers['content-length'] === undefined })
-      return lose()
-    }
-    const sent = Object.entries(headers).filter(([name]) => !name.startsWith(':')) as [string, string][]
-    const answer = await service.fetch(
-      new Request(url + path, { method, headers: sent, ...(body.length > 0 && { body }) }),
-      { ip: '127.0.0.1' },
-    )
-    if (!closes) answer.headers.delete('connection')
-    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(Buffer.from(await answer.arrayBuffer()))
-  })
-  server.on('connection', (socket: Socket) => {
-    sockets.set(socket.remotePort, socket)
-    socket.on('error', () => undefined)
-  })
-  url = `${scheme}://127.0.0.1:${await listen(server)}`
+  const service = createService({ config, publicUrl: () => server.url })
+  const server = await serveFetch(
+    async (request, { streamed, drop }) => {
+      const { pathname } = new URL(request.url)
+      const lose = () => {
+        drop()
+        return Response.error()
+      }
+      if (pathname === '/drop') {
+        setImmediate(() => server.dropAll())
+        return new Response(null, { status: 204, headers: { 'Access-Control-Allow-Origin': '*' } })
+      }
+      if (request.method === 'POST' && pathname === '/uploads') {
+        uploads++
+        if (losesUploads) return lose()
+      }
+      if (request.method === 'POST' && pathname === '/generations') {
+        const body = await request.clone().text()
+        if (isKilled(body)) {
+          reached.push({ body, streamed })
+          return lose()
+        }
+      }
+      const answer = await service.fetch(request, { ip: '127.0.0.1' })
+      if (!closes) answer.headers.delete('connection')
+      return answer
+    },
+    make,
+    scheme,
+  )
   return {
-    url,
+    url: server.url,
     reached,
     uploads: () => uploads,
     async close() {
-      sockets.forEach((socket) => socket.destroy())
       server.close()
       await service.close()
     },
@@ -151,15 +141,15 @@ async function tls() {
   return { key, cert }
 }
 
-export const http1Kept = () => another('http', (handle) => createServer(handle))
+export const http1Kept = () => another(createServer, 'http')
 
 export async function http1Closing() {
   const certificate = await tls()
-  return another('https', (handle) => createSecure1(certificate, handle), { closes: true })
+  return another((listener) => createSecure1(certificate, listener), 'https', { closes: true })
 }
 
 export async function http2Kept(behaviour?: Behaviour) {
   const certificate = await tls()
   // the compatibility API of http2 is that of http, but for its types
-  return another('https', (handle) => createSecure2(certificate, handle as never), behaviour)
+  return another((listener) => createSecure2(certificate, listener as never), 'https', behaviour)
 }

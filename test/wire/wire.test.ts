@@ -1,10 +1,8 @@
-import { createServer, type Server } from 'node:http'
 import { readFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { build } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines, type Tab } from '../engines/engines.ts'
+import { servePage } from '../support/serve-page.ts'
 import { http1Closing, http1Kept, http2Kept, servicesOwn, type Front } from './fronts.ts'
 
 const conditions = ['cold', 'warm', 'afterPreflight', 'afterParallelReads', 'whilePolling']
@@ -18,24 +16,6 @@ const covered = {
 /** Where browsers repeat it and nothing can be done from a page. */
 const open = { 'HTTP/1.1, kept open': http1Kept }
 
-/** The page that sends: one script, served from an origin of its own. */
-async function servePage(): Promise<Server> {
-  const built = await build({
-    configFile: false,
-    logLevel: 'warn',
-    resolve: { conditions: ['fitting-room-source', 'module', 'browser', 'production'] },
-    build: {
-      write: false,
-      lib: { entry: fileURLToPath(new URL('./page.ts', import.meta.url)), formats: ['es'] },
-    },
-  })
-  if (!Array.isArray(built)) throw new TypeError('a library build gives a list')
-  const page = `<!doctype html><meta charset="utf-8"><title>wire</title><script type="module">${built[0]?.output[0].code}</script>`
-  const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return server
-}
-
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 const words = (count: number) => (count === 1 ? 'once' : 'again')
 
@@ -46,11 +26,11 @@ function saidOf(engine: string, installation: string): string | undefined {
   return rows.find((row) => row[1]?.startsWith(`${engine} `))?.[column]
 }
 
-let server: Server
+let page: Awaited<ReturnType<typeof servePage>>
 beforeAll(async () => {
-  server = await servePage()
+  page = await servePage(fileURLToPath(new URL('./page.ts', import.meta.url)))
 })
-afterAll(() => void server?.close())
+afterAll(() => page?.close())
 
 const counts: Record<string, Record<string, string>> = {}
 afterAll(() => console.table(counts))
@@ -62,7 +42,7 @@ describe.each(engines)('$name', (engine) => {
   beforeAll(async () => {
     const running = await engine.launch()
     ;({ close, version } = running)
-    tab = await running.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+    tab = await running.open(page.url)
   })
   afterAll(() => close?.())
 

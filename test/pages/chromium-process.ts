@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { chromium, type BrowserContext, type Page } from 'playwright'
+import { chromiumLaunch } from '../engines/chromium.ts'
+
+/** A Chromium of its own process group on a profile that outlives it, which can be killed as a power cut would. */
+interface ChromiumProcess {
+  /** Where it speaks the DevTools protocol. */
+  endpoint: string
+  /** SIGKILL to the browser and all its processes. */
+  kill(): Promise<void>
+}
+
+export interface Chromium extends ChromiumProcess {
+  context: BrowserContext
+  open(url: string): Promise<Page>
+}
+
+export async function spawnChromium(profile: string, more: string[] = []): Promise<ChromiumProcess> {
+  const { executablePath, args } = await chromiumLaunch()
+  const own = ['--headless', '--remote-debugging-port=0', `--user-data-dir=${profile}`, ...more, 'about:blank']
+  const child = spawn(executablePath, [...args, ...own], { detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = once(child, 'exit')
+  const endpoint = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stderr).on('line', (line) => {
+      const [, url] = /DevTools listening on (\S+)/.exec(line) ?? []
+      if (url !== undefined) resolve(url)
+    })
+    void ended.then(([code]) => reject(new Error(`Chromium ended with ${code}`)))
+  })
+  return {
+    endpoint,
+    async kill() {
+      process.kill(-child.pid!, 'SIGKILL')
+      await ended
+    },
+  }
+}
+
+/** The same, driven by Playwright, for which every page is visible and has the focus. */
+export async function startChromium(profile: string, more?: string[]): Promise<Chromium> {
+  const running = await spawnChromium(profile, more)
+  const [context] = (await chromium.connectOverCDP(running.endpoint)).contexts()
+  if (!context) throw new Error('Chromium has no context')
+  return {
+    ...running,
+    context,
+    async open(url) {
+      const page = await context.newPage()
+      await page.goto(url)
+      return page
+    },
+  }
+}

@@ -1,0 +1,94 @@
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { servePage } from '../support/serve-page.ts'
+import { startChromium, type Chromium } from './chromium-process.ts'
+import { watchedService, type WatchedService } from './watched-service.ts'
+
+let page: Awaited<ReturnType<typeof servePage>>
+let chromium: Chromium
+let profile: string
+let service: WatchedService
+let tab: Page
+beforeAll(async () => {
+  page = await servePage(fileURLToPath(new URL('./page.ts', import.meta.url)))
+})
+afterAll(() => page?.close())
+beforeEach(async () => {
+  profile = mkdtempSync(join(tmpdir(), 'fitting-room-'))
+  chromium = await startChromium(profile)
+})
+afterEach(async () => {
+  await chromium.kill()
+  await service.close()
+  await rm(profile, { recursive: true, force: true })
+})
+
+const stateOf = () => tab.evaluate('tryOn.get().state') as Promise<string>
+const reach = (state: string) => expect.poll(stateOf, { timeout: 20_000, interval: 20 }).toBe(state)
+const polls = () => service.count('GET /generations')
+
+/** A page whose time the test can move, with a try-on whose job is being waited for. */
+async function processing(generation?: { previewAfterMs: number; readyAfterMs: number }, poll = 2_000): Promise<void> {
+  service = await watchedService(generation)
+  tab = await chromium.context.newPage()
+  await tab.clock.install()
+  await tab.goto(`${page.url}?api=${encodeURIComponent(service.url)}&poll=${poll}`)
+  await reach('idle')
+  await tab.evaluate('photo().then(photo => tryOn.start(photo))')
+  await reach('processing')
+  await expect.poll(polls).toBe(1)
+}
+const neverReady = { previewAfterMs: 3_600_000, readyAfterMs: 3_600_000 }
+/** What the service has rendered by now is ready for the next poll. */
+const rendered = () => expect.poll(() => [...service.jobs.values()].map(({ state }) => state)).toEqual(['rendered'])
+
+it('hidden for an hour: the first tick shows the picture, with one poll', async () => {
+  await processing({ previewAfterMs: 0, readyAfterMs: 0 }, 30_000)
+  await rendered()
+  await tab.clock.fastForward('01:00:00')
+  await tab.evaluate('document.dispatchEvent(new Event("visibilitychange"))')
+  await reach('final')
+  expect(polls()).toBe(2)
+})
+
+it('asleep past the deadline: one poll, then stalled; resume() goes on', async () => {
+  await processing(neverReady)
+  await tab.clock.fastForward(200_000)
+  await reach('stalled')
+  expect(polls()).toBe(2)
+  await tab.evaluate('tryOn.resume()')
+  await reach('processing')
+  expect(service.count('POST /generations')).toBe(1)
+})
+
+it('offline and back: nothing is sent meanwhile, and the picture is asked for at once', async () => {
+  await processing({ previewAfterMs: 0, readyAfterMs: 0 })
+  await rendered()
+  await chromium.context.setOffline(true)
+  await tab.clock.fastForward(2_000)
+  await expect.poll(() => tab.evaluate('tryOn.get().waitingUntil !== null')).toBe(true)
+  await tab.clock.fastForward(20_000)
+  expect(await stateOf()).toBe('processing')
+  const before = polls()
+  await chromium.context.setOffline(false)
+  await reach('final')
+  expect([before, polls()]).toEqual([1, 2])
+})
+
+it('in the back/forward cache: no request while away, right when it is back', async () => {
+  await processing({ previewAfterMs: 1_000, readyAfterMs: 2_000 }, 200)
+  await tab.evaluate('globalThis.isTheSamePage = true')
+  await tab.goto('about:blank')
+  const away = polls()
+  await rendered()
+  await tab.goBack({ waitUntil: 'commit' })
+  expect(await tab.evaluate('globalThis.isTheSamePage')).toBe(true)
+  expect(polls() - away).toBeLessThanOrEqual(1)
+  await reach('final')
+  expect(service.count('POST /generations')).toBe(1)
+})
