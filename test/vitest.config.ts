@@ -16,6 +16,7 @@ export default defineConfig({
       node('service', ['service/test/*.test.ts'], 30_000),
       node('kill-points', ['test/kill-points/*.test.ts'], 300_000),
       node('examples', ['examples/*/test/*.test.ts'], 120_000),
+      node('faults', ['test/faults/*.test.ts'], 30_000),
       node('model', ['test/model/*.test.ts'], 300_000),
       node('pages', ['test/pages/*.test.ts'], 60_000),
       node('wire', ['test/wire/*.test.ts'], 120_000),

@@ -1,6 +1,7 @@
-import { createService, memoryStore, parseConfig, type Job, type Service, type Store } from '@fitting-room/service'
+import { createService, parseConfig, type Job, type Service } from '@fitting-room/service'
 import type { Clock } from 'fitting-room'
 import { suiteConfig } from '../../service/test/contract.suite.ts'
+import { openLedger } from '../support/open-ledger.ts'
 
 const previewAfterMs = 4_000
 export const readyAfterMs = 8_000
@@ -15,20 +16,7 @@ export interface LedgeredService {
 }
 
 export function ledgeredService(clock: Clock, publicUrl: string): LedgeredService {
-  const jobs = new Map<string, Job>()
-  const inner = memoryStore()
-  const store: Store = {
-    transaction: (work) =>
-      inner.transaction((ledger) =>
-        work({
-          ...ledger,
-          async saveJob(job) {
-            await ledger.saveJob(job)
-            jobs.set(job.id, job)
-          },
-        }),
-      ),
-  }
+  const { store, jobs } = openLedger()
   const config = parseConfig({
     stores: suiteConfig.stores.slice(0, 1).map((each) => ({ ...each, email: null, tryOnCap: null, credits: null })),
     generation: { previewAfterMs, readyAfterMs },

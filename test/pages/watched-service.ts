@@ -1,6 +1,7 @@
-import { createService, memoryStore, type Job, type Store } from '@fitting-room/service'
+import { createService, type Job } from '@fitting-room/service'
 import { openSandbox } from '../support/open-sandbox.ts'
 import { serveFetch, type FetchServer } from '../support/serve-fetch.ts'
+import { openLedger } from '../support/open-ledger.ts'
 
 /** The real service on a port, with its ledger laid open, a list of what reached it, and exchanges held on demand. */
 export interface WatchedService {
@@ -24,22 +25,9 @@ interface Hold {
 export async function watchedService(
   generation = { previewAfterMs: 1_000, readyAfterMs: 2_000 },
 ): Promise<WatchedService> {
-  const jobs = new Map<string, Job>()
+  const { store, jobs } = openLedger()
   const reached: string[] = []
   const holds: Hold[] = []
-  const inner = memoryStore()
-  const store: Store = {
-    transaction: (work) =>
-      inner.transaction((ledger) =>
-        work({
-          ...ledger,
-          async saveJob(job) {
-            await ledger.saveJob(job)
-            jobs.set(job.id, job)
-          },
-        }),
-      ),
-  }
   const server: FetchServer = await serveFetch(async (request) => {
     const name = `${request.method} ${new URL(request.url).pathname}`
     reached.push(name)
