@@ -1,10 +1,17 @@
+import AsyncStorage from '@react-native-async-storage/async-storage'
 import localforage from 'localforage'
 import { expect, inject, it } from 'vitest'
-import { createFittingRoom } from 'fitting-room'
+import { createFittingRoom, type FlowStorage } from 'fitting-room'
 import photoUrl from '../../examples/sample/person.png'
 
-it('localForage plugs in unchanged: a new room goes on with the same job', async () => {
-  const storage = localforage.createInstance({ name: 'plugged' })
+/** Stores as they come from npm, with nothing between them and the room. */
+const stores: [string, FlowStorage][] = [
+  ['localForage', localforage.createInstance({ name: 'plugged' })],
+  // its types are those of CommonJS, its web build is not
+  ["AsyncStorage's web build", AsyncStorage as unknown as FlowStorage],
+]
+
+it.each(stores)('%s plugs in unchanged: a new room goes on with the same job', async (_, storage) => {
   const options = { baseUrl: inject('baseUrl'), apiKey: 'sandbox-key', storage, timing: { pollIntervalMs: 400 } }
   const product = { productId: '1001', variantId: '2001', funnelIds: [11] }
   const first = createFittingRoom(options)

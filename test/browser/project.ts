@@ -36,6 +36,7 @@ async function browserProject(source: object, engine: keyof typeof providers) {
         '@xstate/store',
         'zod/mini',
         'localforage',
+        '@react-native-async-storage/async-storage',
         'ofetch',
       ],
     },

@@ -1,3 +1,4 @@
+import { expect, it } from 'vitest'
 import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
@@ -9,3 +10,37 @@ storageConformance('localStorage', () => webStorage())
 storageConformance('sessionStorage', () => webStorage(() => sessionStorage))
 storageConformance('IndexedDB', () => indexedDbStorage('conformance'))
 storageConformance('the default chain', () => storageChain([indexedDbStorage('chain'), webStorage()]))
+
+it('IndexedDB: a database that another page deletes is given up, and opened again for the next write', async () => {
+  const storage = indexedDbStorage('deleted')
+  await storage.setItem('a', '{"n":1}')
+  const deleting = indexedDB.deleteDatabase('deleted')
+  await new Promise((resolve, reject) => {
+    deleting.onsuccess = resolve
+    deleting.onerror = reject
+    deleting.onblocked = () => reject(new Error('the connection was not given up'))
+  })
+  expect(await storage.getItem('a')).toBeNull()
+  await storage.setItem('a', '{"n":2}')
+  expect(await storage.getItem('a')).toBe('{"n":2}')
+})
+
+it('IndexedDB: a connection that died is opened once more', async () => {
+  const open = indexedDB.open.bind(indexedDB)
+  const opened: IDBDatabase[] = []
+  indexedDB.open = (...given) => {
+    const request = open(...given)
+    request.addEventListener('success', () => opened.push(request.result))
+    return request
+  }
+  try {
+    const storage = indexedDbStorage('dying')
+    await storage.setItem('a', '{"n":1}')
+    // what a connection is after the browser has lost it: transactions throw InvalidStateError
+    opened.at(-1)?.close()
+    await storage.setItem('a', '{"n":2}')
+    expect([await storage.getItem('a'), opened.length]).toEqual(['{"n":2}', 2])
+  } finally {
+    indexedDB.open = open
+  }
+})
