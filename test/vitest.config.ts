@@ -5,7 +5,14 @@ const resolve = { conditions: ['fitting-room-source'] }
 const source = { resolve, ssr: { resolve } }
 const node = (name: string, include: string[], testTimeout = 10_000) => ({
   ...source,
-  test: { name, include, testTimeout, hookTimeout: 60_000, environment: 'node' as const },
+  test: {
+    name,
+    include,
+    testTimeout,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
+    environment: 'node' as const,
+  },
 })
 
 export default defineConfig({

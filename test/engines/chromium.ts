@@ -9,9 +9,15 @@ const installed = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
+const installedPath = installed.find((path) => existsSync(path))
+
+/** What comes with the packages draws no tabs: no page of it is hidden, frozen or kept in the back/forward cache. */
+export const chromiumHasTabs = installedPath !== undefined
+if (!chromiumHasTabs) console.log('no Chromium with tabs is installed: tests of hidden and cached pages are left out')
+
 /** An installed Chromium or Chrome if there is one, else the one that comes with the packages. */
 export async function chromiumLaunch(): Promise<{ executablePath: string; args: string[] }> {
-  const executablePath = installed.find((path) => existsSync(path)) ?? (await chromium.executablePath())
+  const executablePath = installedPath ?? (await chromium.executablePath())
   return {
     executablePath,
     args: [

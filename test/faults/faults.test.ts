@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFittingRoom, TryOnError, type FittingRoom, type TryOn, type TryOnState } from 'fitting-room'
 import { columnOf, meanings, type Requested, type Situation } from '../../src/outcome.ts'
@@ -96,6 +97,11 @@ const cells = operations.flatMap(([operation, request]) =>
     wires.map(([how, fault]) => ({ operation, request, situation: situation as Situation, how, fault })),
   ),
 )
+it('comes in as many ways as the README says', () => {
+  const ways = Object.values(wireFaults).flat().length
+  expect(readFileSync(new URL('../../README.md', import.meta.url), 'utf8')).toContain(`in ${ways} ways at the socket`)
+})
+
 const totals = { faults: 0, paidTwice: 0, lost: 0, untrue: 0 }
 afterAll(() => console.log(`at the socket: ${JSON.stringify(totals)}`))
 
@@ -134,5 +140,21 @@ describe.each(operations)('%s at the socket', (operation, request) => {
     expect(error).toBeInstanceOf(TryOnError)
     expect((error as TryOnError).jobId).toBe(tryOn.get().attempt?.jobId ?? null)
     if (operation === 'getGeneration') expect(service.jobs.has((error as TryOnError).jobId ?? '')).toBe(true)
+  })
+})
+
+describe('getContext at the socket', () => {
+  it.each(
+    Object.entries(wireFaults).flatMap(([situation, ways]) =>
+      ways.map(([how, fault]) => [`${situation}: ${how}`, situation as Situation, how, fault] as const),
+    ),
+  )('%s', async (_, situation, how, fault) => {
+    service.plan('GET /context', fault, 'always')
+    const meaning = meanings[situation].read
+    const { kind } = await room.client.getContext()
+    expect(kind).toBe(meaning.split('.')[0])
+    // after a 421 fetch itself asks once more for what has no body, on another connection
+    expect(service.reached).toHaveLength(how === '421' ? 2 : 1)
+    totals.faults++
   })
 })

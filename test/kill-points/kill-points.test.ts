@@ -3,9 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { memoryStore, serve, type RunningServer, type Store } from '@fitting-room/service'
+import { serve, type RunningServer } from '@fitting-room/service'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fastClock } from '../support/fast-clock.ts'
+import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -19,21 +20,11 @@ const killOnAccept = new Map<string, () => void>()
 const atOnce = 6
 
 beforeAll(async () => {
-  const inner = memoryStore()
-  const store: Store = {
-    transaction: (work) =>
-      inner.transaction((ledger) =>
-        work({
-          ...ledger,
-          async saveJob(job) {
-            await ledger.saveJob(job)
-            const paid = ledgers.get(job.visitorId) ?? new Set()
-            ledgers.set(job.visitorId, paid.add(job.id))
-            killOnAccept.get(job.visitorId)?.()
-          },
-        }),
-      ),
-  }
+  const { store } = openLedger(({ id, visitorId }) => {
+    const paid = ledgers.get(visitorId) ?? new Set()
+    ledgers.set(visitorId, paid.add(id))
+    killOnAccept.get(visitorId)?.()
+  })
   const config = openSandbox({ previewAfterMs: 2000, readyAfterMs: 5000 })
   const [main] = config.stores
   const shoppers = { ...config, stores: main ? [{ ...main, tryOnCap: null, credits: null }] : [] }

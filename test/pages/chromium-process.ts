@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { chromium, type BrowserContext, type Page } from 'playwright'
 import { chromiumLaunch } from '../engines/chromium.ts'
@@ -17,9 +20,16 @@ export interface Chromium extends ChromiumProcess {
   open(url: string): Promise<Page>
 }
 
-export async function spawnChromium(profile: string, more: string[] = []): Promise<ChromiumProcess> {
+interface ChromiumOptions {
+  /** A folder that outlives the process; without one, a new one that goes with it. */
+  profile?: string
+  flags?: string[]
+}
+
+export async function spawnChromium({ profile, flags = [] }: ChromiumOptions = {}): Promise<ChromiumProcess> {
   const { executablePath, args } = await chromiumLaunch()
-  const own = ['--headless', '--remote-debugging-port=0', `--user-data-dir=${profile}`, ...more, 'about:blank']
+  const folder = profile ?? (await newProfile())
+  const own = ['--headless', '--remote-debugging-port=0', `--user-data-dir=${folder}`, ...flags, 'about:blank']
   const child = spawn(executablePath, [...args, ...own], { detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = once(child, 'exit')
   const endpoint = await new Promise<string>((resolve, reject) => {
@@ -34,13 +44,16 @@ export async function spawnChromium(profile: string, more: string[] = []): Promi
     async kill() {
       process.kill(-child.pid!, 'SIGKILL')
       await ended
+      if (profile === undefined) await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
+export const newProfile = () => mkdtemp(join(tmpdir(), 'fitting-room-'))
+
 /** The same, driven by Playwright, for which every page is visible and has the focus. */
-export async function startChromium(profile: string, more?: string[]): Promise<Chromium> {
-  const running = await spawnChromium(profile, more)
+export async function startChromium(options?: ChromiumOptions): Promise<Chromium> {
+  const running = await spawnChromium(options)
   const [context] = (await chromium.connectOverCDP(running.endpoint)).contexts()
   if (!context) throw new Error('Chromium has no context')
   return {

@@ -1,9 +1,6 @@
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { chromiumHasTabs } from '../engines/chromium.ts'
 import { servePage } from '../support/serve-page.ts'
 import { spawnChromium } from './chromium-process.ts'
 import { devTools } from './devtools.ts'
@@ -12,21 +9,16 @@ import { insecureHost, mapInsecureHost } from './insecure-host.ts'
 import { watchedService } from './watched-service.ts'
 
 let page: Awaited<ReturnType<typeof servePage>>
-let profile: string
 beforeAll(async () => {
   page = await servePage(fileURLToPath(new URL('./page.ts', import.meta.url)))
-  profile = mkdtempSync(join(tmpdir(), 'fitting-room-'))
 })
-afterAll(async () => {
-  page?.close()
-  await rm(profile, { recursive: true, force: true })
-})
+afterAll(() => page?.close())
 
-it.each([
+it.runIf(chromiumHasTabs).each([
   ['by Web Locks', '127.0.0.1'],
   ['by a lease', insecureHost],
 ])('one owner %s: a hidden page that is frozen hands over in time, and follows when it thaws', async (_, host) => {
-  const chromium = await spawnChromium(profile, [mapInsecureHost])
+  const chromium = await spawnChromium({ flags: [mapInsecureHost] })
   const browser = await devTools(chromium.endpoint)
   const service = await watchedService()
   try {

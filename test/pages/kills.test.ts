@@ -1,12 +1,9 @@
-import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { servePage } from '../support/serve-page.ts'
-import { startChromium } from './chromium-process.ts'
+import { newProfile, startChromium } from './chromium-process.ts'
 import { watchedService } from './watched-service.ts'
 
 let page: Awaited<ReturnType<typeof servePage>>
@@ -60,11 +57,11 @@ async function none() {}
 
 describe('Chromium, killed on a profile that outlives it', () => {
   it.each(kills.map((kill) => [kill.phase, kill] as const))('%s', async (_, { hold, until, ends }) => {
-    const profile = mkdtempSync(join(tmpdir(), 'fitting-room-'))
+    const profile = await newProfile()
     const service = await watchedService()
     const url = `${page.url}?api=${encodeURIComponent(service.url)}`
     try {
-      const first = await startChromium(profile)
+      const first = await startChromium({ profile })
       const tab = await first.open(url)
       await reach(tab, 'idle')
       const waiting = hold && service.hold(...hold)
@@ -75,7 +72,7 @@ describe('Chromium, killed on a profile that outlives it', () => {
       await first.kill()
       waiting?.release()
 
-      const second = await startChromium(profile)
+      const second = await startChromium({ profile })
       const again = await second.open(url)
       await reach(again, ends)
       const view = (await again.evaluate('tryOn.get()')) as { attempt: { jobId: string } | null; state: string }

@@ -1,7 +1,3 @@
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createService } from '@fitting-room/service'
 import type { Page } from 'playwright'
@@ -17,7 +13,6 @@ const email = 'ada.lovelace@example.com'
 const photoBytes = 'bytes-of-the-photo'
 
 let page: Awaited<ReturnType<typeof servePage>>
-let profile: string
 let chromium: Chromium
 let api: FetchServer
 /** Where photos are uploaded to: an origin of its own. */
@@ -39,8 +34,7 @@ beforeEach(async () => {
     config: openSandbox({ previewAfterMs: 100, readyAfterMs: 200 }),
     publicUrl: uploads.url,
   })
-  profile = mkdtempSync(join(tmpdir(), 'fitting-room-'))
-  chromium = await startChromium(profile)
+  chromium = await startChromium()
   tab = await chromium.context.newPage()
   logged = []
   sentElsewhere = []
@@ -61,7 +55,6 @@ afterEach(async () => {
   await chromium.kill()
   uploads.close()
   api.close()
-  await rm(profile, { recursive: true, force: true })
 })
 
 const reach = (state: string) =>

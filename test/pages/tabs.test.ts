@@ -1,7 +1,3 @@
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -13,18 +9,15 @@ import { watchedService, type WatchedService } from './watched-service.ts'
 
 let page: Awaited<ReturnType<typeof servePage>>
 let chromium: Chromium
-let profile: string
 let service: WatchedService
 let tabs: Page[]
 beforeAll(async () => {
   page = await servePage(fileURLToPath(new URL('./page.ts', import.meta.url)))
-  profile = mkdtempSync(join(tmpdir(), 'fitting-room-'))
-  chromium = await startChromium(profile, [mapInsecureHost])
+  chromium = await startChromium({ flags: [mapInsecureHost] })
 })
 afterAll(async () => {
   await chromium?.kill()
   page?.close()
-  await rm(profile, { recursive: true, force: true })
 })
 beforeEach(async () => {
   tabs = []
