@@ -63,7 +63,10 @@ export const tryOnMachine = tryOnSetup.createMachine({
       },
     },
 
-    /** Without a lock or an atomic update another page may be at it, so nothing is submitted by itself. */
+    /**
+     * A record that this page has not written itself: without a lock or an atomic update another page may be at it, so
+     * nothing is submitted by itself.
+     */
     booting: {
       always: [
         { guard: 'isAlone', target: 'routing' },
@@ -261,11 +264,18 @@ export const tryOnMachine = tryOnSetup.createMachine({
     outcomeUnknown: {
       on: {
         ...ended,
-        answered: {
-          guard: { type: 'isThisAttempt', params: ({ event }) => event.step },
-          target: 'answered',
-          actions: { type: 'take', params: ({ event }) => event.step },
-        },
+        answered: [
+          {
+            guard: { type: 'isJobOfThisAttempt', params: ({ event }) => event.step },
+            target: 'answered',
+            actions: { type: 'take', params: ({ event }) => event.step },
+          },
+          {
+            guard: { type: 'isThisAttempt', params: ({ event }) => event.step },
+            target: 'booting',
+            actions: { type: 'take', params: ({ event }) => event.step },
+          },
+        ],
       },
     },
     protocolError: { on: { ...ended, resume: { guard: 'hasJob', ...goesOn } } },
@@ -276,7 +286,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
         src: 'leave',
         onError: breaks,
         input: ({ context }) => context,
-        onDone: { target: 'routing', actions: { type: 'take', params: ({ event }) => event.output } },
+        onDone: { target: 'booting', actions: { type: 'take', params: ({ event }) => event.output } },
       },
     },
     discarding: {
@@ -285,7 +295,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
         src: 'discard',
         onError: breaks,
         input: ({ context }) => context,
-        onDone: { target: 'routing', actions: { type: 'take', params: ({ event }) => event.output } },
+        onDone: { target: 'booting', actions: { type: 'take', params: ({ event }) => event.output } },
       },
     },
   },

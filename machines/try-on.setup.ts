@@ -56,6 +56,8 @@ export const tryOnSetup = setup({
     isRegisteredInVain: (_, outcome: Outcome<unknown>) =>
       outcome.kind === 'accepted' && dataOf<Step>(outcome).record === null,
     isThisAttempt: ({ context }, { record }: Step) => record?.attemptId === context.record?.attemptId,
+    isJobOfThisAttempt: ({ context }, { record }: Step) =>
+      record?.job !== undefined && record.attemptId === context.record?.attemptId,
   },
   actions: {
     take: assign((_, { record, durable, problem = null }: Step) => ({ record, durable, problem, stop: null })),

@@ -57,9 +57,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   const stepOf = (record: AttemptRecord, kept: Kept): Step =>
     kept === 'unchanged' ? { record: null, durable: true } : { record, durable: kept === 'stored' && journal.lasting }
 
-  async function keep(record: AttemptRecord, from: (stored: unknown) => boolean): Promise<Kept> {
-    const kept = await journal.update(key, (old) => (from(old) ? record : undefined))
-    if (kept !== 'unchanged' || !(await lostByStorage(record))) return kept
+  /** Only what a submission has led to is written anew where storage lost it: another page may have left the rest. */
+  async function keep(record: AttemptRecord, seen: AttemptRecord, from = isAsSeen): Promise<Kept> {
+    const kept = await journal.update(key, (old) => (from(old, seen) ? record : undefined))
+    const isPaidFor = record.job !== undefined || seen.phase === 'claimed'
+    if (kept !== 'unchanged' || !isPaidFor || !(await lostByStorage(record))) return kept
     return journal.update(key, (old) => (old === undefined ? record : undefined))
   }
 
@@ -110,23 +112,35 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Step> {
     const removed = await remove(record)
     if (removed === 'memory') return { record: null, durable: false, problem }
-    const rest = await restore(removed === 'stored' ? record.attemptId : undefined)
+    const rest = await restore(removed === 'stored' ? [record.attemptId] : [])
     return { ...rest, problem: problem ?? rest.problem ?? null }
   }
 
-  /** What storage holds; `gone` is an attempt that was just removed, whatever storage says. */
-  async function restore(gone?: string): Promise<Step> {
+  /** What storage holds; `gone` are attempts that were just removed, whatever storage says. */
+  async function restore(gone: readonly string[] = []): Promise<Step> {
     const found = await find().catch(() => null)
-    if (found === null) return { record: null, durable: false, problem: { kind: 'storageUnreadable' } }
+    if (found === null) return unread
     const { skipped } = found
-    const record = found.record?.attemptId === gone ? null : found.record
-    if (record !== null) born.set(record.attemptId, await epoch.read())
-    const age = record === null ? 0 : clock.now() - record.savedAt
-    if (record?.phase === 'consented' && age > consentLifetimeMs) return without(record, { kind: 'consentExpired' })
-    // a job that may still be running is polled once more before its record expires
-    const expired = age > parts.retentionMs && !(record?.job && mayBeRunning(record))
-    if (record !== null && expired) return without(record)
+    const record = found.record && !gone.includes(found.record.attemptId) ? found.record : null
+    if (record === null)
+      return { record, durable: journal.lasting, problem: skipped ? { kind: 'recordUnreadable' } : null }
+    const problem = expiryOf(record)
+    if (problem !== undefined) {
+      // what is read and what is changed are not the same: storage can not be relied on
+      if ((await remove(record)) === 'unchanged') return unread
+      const rest = await restore([...gone, record.attemptId])
+      return { ...rest, problem: problem ?? rest.problem ?? null }
+    }
+    born.set(record.attemptId, await epoch.read())
     return { record, durable: journal.lasting, problem: skipped ? { kind: 'recordUnreadable' } : null }
+  }
+
+  /** What to say of a record that is too old; undefined where it is not. */
+  function expiryOf(record: AttemptRecord): Problem | null | undefined {
+    const age = clock.now() - record.savedAt
+    if (record.phase === 'consented' && age > consentLifetimeMs) return { kind: 'consentExpired' }
+    // a job that may still be running is polled once more before its record expires
+    return age > parts.retentionMs && !(record.job && mayBeRunning(record)) ? null : undefined
   }
 
   return {
@@ -142,7 +156,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async claim(consented) {
       const claimed = step(consented, clock.now(), { phase: 'claimed' })
-      const kept = await keep(claimed, (old) => isAsSeen(old, consented))
+      const kept = await keep(claimed, consented)
       const stillConsented = kept === 'memory' && isOf(journal.onDisk(key), consented.attemptId)
       if (!stillConsented || (await remove(claimed)) !== 'memory') return stepOf(claimed, kept)
       // a reload would find the consent and submit again
@@ -151,13 +165,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async write(record, seen) {
-      return stepOf(record, await keep(record, (old) => isAsSeen(old, seen)))
+      return stepOf(record, await keep(record, seen))
     },
 
     async writeAnswer(record, claimed) {
       const lacksJob = (old: unknown) => isOf(old, record.attemptId) && !readable(at(old))?.job
       const takes = (old: unknown) => isAsSeen(old, claimed) || (record.job !== undefined && lacksJob(old))
-      const written = stepOf(record, await keep(record, takes))
+      const written = stepOf(record, await keep(record, claimed, takes))
       if (written.record === null && record.job !== undefined && (await isOfThisEpoch(record))) await archive(record)
       return written
     },
@@ -174,6 +188,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
   }
 }
+
+const unread: Step = { record: null, durable: false, problem: { kind: 'storageUnreadable' } }
 
 /** The attempt stays where it is: its job would be lost from storage. */
 const notArchived = (record: AttemptRecord): Step => ({ record, durable: true, problem: { kind: 'storage' } })

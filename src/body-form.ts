@@ -34,8 +34,9 @@ export function createBodyForm(clock: Clock, provable: boolean): BodyForm {
       if (first.kind === 'accepted') find(base, true)
       if (first.kind === 'accepted' || !mayBeTheForm(first)) return first
       const plain = await send(false)
-      if (plain.kind === 'accepted') find(base, (await send(true)).kind === 'accepted')
-      else if (plain.answer.status !== null && plain.answer.status === first.answer.status) find(base, true)
+      if (!isAnswered(plain)) return plain
+      const again = await send(true)
+      if (isAnswered(again) || isUnanswered(again)) find(base, isAnswered(again))
       return plain
     },
   }
@@ -44,22 +45,28 @@ export function createBodyForm(clock: Clock, provable: boolean): BodyForm {
 /** Whether the stream may be why nothing usable came back. */
 function mayBeTheForm(outcome: Unusable): boolean {
   if (outcome.kind === 'throttled' || (outcome.kind === 'rejected' && outcome.reason === 'key')) return false
-  return outcome.answer.status !== null || outcome.situation === 'lost' || outcome.situation === 'timeout'
+  return isAnswered(outcome) || isUnanswered(outcome)
 }
+
+/** Whatever the answer says, its request has arrived. */
+const isAnswered = (outcome: Outcome<unknown>) => outcome.kind === 'accepted' || outcome.answer.status !== null
+
+const isUnanswered = (outcome: Outcome<unknown>) =>
+  outcome.kind !== 'accepted' && (outcome.situation === 'lost' || outcome.situation === 'timeout')
 
 /** Only a browser repeats requests by itself. One that can send streams reads `duplex` and takes the stream for no text. */
 function sendsStreams(): boolean {
   if (typeof document === 'undefined' && typeof WorkerGlobalScope === 'undefined') return false
   let read = false
-  const init = {
-    method: 'POST',
-    body: new ReadableStream(),
-    get duplex() {
-      read = true
-      return 'half' as const
-    },
-  }
   try {
+    const init = {
+      method: 'POST',
+      body: new ReadableStream(),
+      get duplex() {
+        read = true
+        return 'half' as const
+      },
+    }
     return !new Request('https://fitting-room.invalid', init).headers.has('Content-Type') && read
   } catch {
     return false

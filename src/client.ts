@@ -85,6 +85,8 @@ interface Parts {
   params?: Record<string, string>
   query?: Record<string, string | undefined>
   body?: object
+  /** The base URL where it was read before; null where it could not be. */
+  base?: string | null
   streamed?: boolean
 }
 
@@ -138,7 +140,12 @@ export function createClient(options: ClientOptions): Client {
         signal,
       })
       const retryAfter = answer.headers.get('Retry-After')
-      return { came: 'answer', status: answer.status, body: parsed(answer._data ?? ''), retryAfter }
+      return {
+        came: 'answer',
+        status: answer.status,
+        body: parsed(withoutAddress(answer._data ?? '', parts)),
+        retryAfter,
+      }
     } catch (error) {
       if (provable && neverConnected(error)) return { came: 'notSent', why: 'unreachable' }
       return { came: 'nothing', why: 'lost' }
@@ -155,7 +162,7 @@ export function createClient(options: ClientOptions): Client {
       gate.learn(operation, outcome)
       return outcome
     }
-    const base = usableUrl()
+    const base = parts.base === undefined ? usableUrl() : parts.base
     if (base === null) return conclude({ came: 'notMade', why: 'invalid', at: 'baseUrl' })
     const at = firstMisfit(operation, parts)
     if (at !== null) return conclude({ came: 'notMade', why: 'invalid', at })
@@ -176,31 +183,30 @@ export function createClient(options: ClientOptions): Client {
   }
 
   /** POST /uploads, which also finds out how this origin takes bodies: a target more costs nothing. */
-  const upload: Client['createUpload'] = (body, given) => {
-    const base = usableUrl()
-    if (base === null) return request('createUpload', { body }, given)
-    return form.probe(base, (streamed) => request('createUpload', { body, streamed }, given))
-  }
+  const upload = (base: string | null, body: UploadRequest, given?: RequestOptions) =>
+    base === null
+      ? request('createUpload', { base, body }, given)
+      : form.probe(base, (streamed) => request('createUpload', { base, body, streamed }, given))
 
-  const decided = () => {
-    const base = usableUrl()
-    return base === null || form.isKnown(base)
-  }
+  const decided = (base: string | null) => base === null || form.isKnown(base)
 
-  const probe: Client['probe'] = async (given) => {
-    const outcome = decided() ? null : await upload({ contentType: 'image/jpeg' }, given)
-    if (outcome === null || outcome.kind === 'accepted' || decided()) return { kind: 'accepted', data: null }
-    const definite = outcome.kind === 'throttled' || (outcome.kind === 'rejected' && outcome.reason === 'key')
-    if (definite) return { ...outcome, operation: 'createGeneration' }
-    const why = outcome.situation === 'offline' ? 'offline' : 'unreachable'
+  async function probe(base: string | null, given?: RequestOptions): Promise<Outcome<null>> {
+    const outcome = decided(base) ? null : await upload(base, { contentType: 'image/jpeg' }, given)
+    if (outcome === null || decided(base)) return { kind: 'accepted', data: null }
+    if (outcome.kind === 'throttled' || (outcome.kind === 'rejected' && outcome.reason === 'key')) {
+      return { ...outcome, operation: 'createGeneration' }
+    }
+    const why = outcome.kind !== 'accepted' && outcome.situation === 'offline' ? 'offline' : 'unreachable'
     return outcomeOf('createGeneration', { came: 'notSent', why }, z.null())
   }
 
   const generate: Client['createGeneration'] = async (body, given) => {
+    const base = usableUrl()
     const fits = firstMisfit('createGeneration', { body }) === null
-    const probed = fits && !decided() ? await probe(given) : null
+    const probed = fits && !decided(base) ? await probe(base, given) : null
     if (probed !== null && probed.kind !== 'accepted') return probed
-    return request('createGeneration', { body, streamed: form.streams(usableUrl() ?? '') }, given)
+    const streamed = base !== null && form.streams(base)
+    return request('createGeneration', { base, body, streamed }, given)
   }
 
   /** `work`, or what ended it: the time limit or the caller's signal, both of which also abort `own`. */
@@ -228,8 +234,8 @@ export function createClient(options: ClientOptions): Client {
     apiKey,
     getContext: (given) => request('getContext', {}, given),
     getFunnel: (funnelIds, given) => request('getFunnel', { query: { funnelIds: funnelIds.join(',') } }, given),
-    probe,
-    createUpload: upload,
+    probe: (given) => probe(usableUrl(), given),
+    createUpload: (body, given) => upload(usableUrl(), body, given),
     getRequestsLeft: (visitor, given) => request('getRequestsLeft', { query: { ...visitor } }, given),
     registerCustomer: (body, given) => request('registerCustomer', { body }, given),
     createGeneration: generate,
@@ -282,6 +288,13 @@ function firstMisfit(operation: Operation, { params = {}, query = {}, body }: Pa
     if (!read.success) return read.error.issues[0]?.path.join('.') ?? ''
   }
   return null
+}
+
+/** A refusal that repeats the e-mail address is shown, inspected and kept without it. */
+function withoutAddress(text: unknown, { body }: Parts): string {
+  const { email, customerEmail } = (body ?? {}) as { email?: string; customerEmail?: string }
+  const address = email ?? customerEmail
+  return address === undefined ? String(text) : String(text).replaceAll(address, '[e-mail]')
 }
 
 function parsed(text: unknown): unknown {

@@ -74,7 +74,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
       let next: string | null = base
       let unchanged = false
       let gaveUp = false
-      let late: string | null | undefined
+      let wrote: string | null | undefined
       const decide = (old: string | null) => {
         const value = change(parsed(old))
         base = old
@@ -86,11 +86,11 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
           apply(key, (old) => {
             const only = ahead.get(key)
             // a write that was given up stands at the head of the queue: by now memory knows better
-            if (gaveUp) return (late = only === undefined ? old : only)
+            if (gaveUp) return (wrote = only === undefined ? old : only)
             if (only !== undefined && old !== (disk.get(key) ?? null)) throw new UnseenValue()
             decide(only === undefined ? old : only)
-            return next
-          }).then(() => late !== undefined && disk.set(key, late)),
+            return (wrote = next)
+          }).then(() => wrote !== undefined && disk.set(key, wrote)),
         )
         disk.set(key, next)
         ahead.delete(key)

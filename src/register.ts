@@ -99,7 +99,14 @@ export function createRegister({ journal, keys, store, clock, retentionMs }: Reg
     async attempts(open) {
       const all = (await stored()).sort((a, b) => b.record.startedAt - a.record.startedAt)
       const expired = all.filter(({ record }) => clock.now() - record.savedAt > retentionMs && !mayBeRunning(record))
-      await Promise.all(expired.map(({ key }) => journal.update(key, () => null)))
+      await Promise.all(
+        expired.map(({ key, record }) =>
+          journal.update(key, (old) => {
+            const found = readable(readRecord(old, clock.now()))
+            return found?.attemptId === record.attemptId && found.savedAt === record.savedAt ? null : undefined
+          }),
+        ),
+      )
       return all.filter((each) => !expired.includes(each)).map((each) => listing(each, () => open(each)))
     },
     async wipe() {

@@ -93,6 +93,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
     if (key === null) return attempts.write(settleStop(record, noKey, clock.now()), record)
     if (!isHome()) return attempts.write(settleStop(record, moved, clock.now()), record)
     const probed = await withKey(() => client.probe())
+    // it may take a while
+    if (!isHome()) return attempts.write(settleStop(record, moved, clock.now()), record)
     if (probed.kind === 'accepted') return attempts.claim(record)
     return attempts.write(settleSubmission(record, probed, clock.now(), backoffMs(failures)), record)
   }
@@ -119,6 +121,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
       ...(customerEmail !== null && { customerEmail: customerEmail.reveal() }),
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
     }
+    if (!isHome()) return answered(moved)
     return answered(await withKey(() => client.createGeneration(order, { onLateAnswer: answered })))
   }
 

@@ -85,7 +85,8 @@ interface Seat {
 export function createTryOn(parts: Parts): RunningTryOn {
   const { name, post, input, clock, inspect } = parts
   const listeners = new Set<(view: TryOnView) => void>()
-  const asked = new Map<string, (answer: TabMessage & { type: 'answer' }) => void>()
+  /** Intents of this page's shopper that the owner has not answered yet. */
+  const asked = new Map<string, { ask: TabMessage; answer: (message: TabMessage & { type: 'answer' }) => void }>()
   const answered = new Set<string>()
   let seat: Seat | null = null
   let view = restoringView
@@ -140,8 +141,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function run(of: Seat): Actor<typeof tryOnMachine> {
     // an answer that comes late is for whoever runs the machine by then, here or on another page
     const tell = (event: TryOnEvent) => {
-      if (seat?.actor) seat.actor.send(event)
-      else if (event.type === 'answered') post({ type: 'answered', name, step: event.step })
+      seat?.actor?.send(event)
+      // this page may not know yet that another one has taken over
+      if (event.type === 'answered') post({ type: 'answered', name, step: event.step })
     }
     const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell }) })
     const own: Actor<typeof tryOnMachine> = createActor(provided, { input, clock, ...(inspect && { inspect }) })
@@ -164,7 +166,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     await Promise.race([taken.decided, taken.ended])
     if (taken.actor) return performHere(taken.actor, intent, given)
     const before = seen()
-    const answer = await Promise.race([askOwner(intent, given, before), taken.owned, taken.ended])
+    const id = newId()
+    const ask: TabMessage = { type: 'ask', name, id, intent, given, seen: before }
+    // a word that is no longer waited for must not be passed on to anybody
+    const answer = await Promise.race([askOwner(id, ask), taken.owned, taken.ended]).finally(() => asked.delete(id))
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
     if (answer || !taken.actor) return
     await idleOf(taken.actor)
@@ -172,12 +177,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     await performHere(taken.actor, intent, given)
   }
 
-  function askOwner(intent: Intent, given: unknown[], attempt: string | null) {
-    const id = newId()
-    post({ type: 'ask', name, id, intent, given, seen: attempt })
-    return new Promise<TabMessage & { type: 'answer' }>((resolve) => asked.set(id, resolve)).finally(() =>
-      asked.delete(id),
-    )
+  function askOwner(id: string, ask: TabMessage) {
+    post(ask)
+    return new Promise<TabMessage & { type: 'answer' }>((answer) => asked.set(id, { ask, answer }))
   }
 
   /** Another page's intent: refused when it is repeated, or when its shopper saw another attempt. */
@@ -232,6 +234,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
     return { type: intent, consent: { photoId, ...terms, ...email } }
   }
 
+  /** The owner may have come after an intent was passed on; what it has had before it answers once. */
+  function hearOwner(shown: TryOnView): void {
+    show(shown)
+    for (const { ask } of asked.values()) post(ask)
+  }
+
   const tryOn: TryOn = {
     get: () => view,
     subscribe(onChange) {
@@ -263,11 +271,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
     stop,
     hear(message) {
       if (!('name' in message) || message.name !== name) return
-      if (message.type === 'answer') asked.get(message.id)?.(message)
+      if (message.type === 'answer') asked.get(message.id)?.answer(message)
       else if (message.type === 'ask') void serve(message)
       else if (message.type === 'hello' && seat?.actor) post({ type: 'view', name, view })
       else if (message.type === 'answered') seat?.actor?.send({ type: 'answered', step: message.step })
-      else if (message.type === 'view' && seat && !seat.actor) show(message.view)
+      else if (message.type === 'view' && seat && !seat.actor) hearOwner(message.view)
     },
     wake: () => seat?.actor?.send({ type: 'wake' }),
     restart() {

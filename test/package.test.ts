@@ -16,7 +16,7 @@ const entries = Object.entries(manifest.exports).filter(([, target]) => typeof t
 const names: Record<string, string[]> = {
   '.': ['TryOnError', 'createFittingRoom', 'explain'],
   './client': ['clientTiming', 'createClient'],
-  './machines': ['requestMachine', 'restoringView', 'tryOnMachine', 'tryOnView'],
+  './machines': ['Private', 'requestMachine', 'restoringView', 'tryOnMachine', 'tryOnView'],
   './storage/indexed-db': ['indexedDbStorage'],
   './storage/local-storage': ['webStorage'],
   './storage/memory': ['memoryPhotos', 'memoryStorage'],

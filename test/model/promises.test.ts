@@ -42,6 +42,18 @@ const examples: [Command[]][] = [
   /** Two records of one try-on, one of them begun while the clock made the other unreadable. */
   [[start, { do: 'setBack', ms: 3_600_000 }, start, { do: 'wait', ms: 500 }]],
   [[lost('read'), start, { do: 'setBack', ms: 3_600_000 }, start, { do: 'wait', ms: 500 }]],
+  /** A word that its page had carried out itself was passed on once more, after a reset. */
+  [
+    [
+      { do: 'kill', page: 0 },
+      start,
+      { do: 'reload', page: 1 },
+      { do: 'wait', ms: 9_000 },
+      { do: 'reset', page: 1 },
+      { do: 'sleep', ms: 61_000 },
+      start,
+    ],
+  ],
   /** A wait that was over stood in the view while the submission was out. */
   [
     [

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createFittingRoom } from 'fitting-room'
+import { createClient, type Client } from 'fitting-room/client'
+import { manualClock } from './support/manual-clock.ts'
+
+/** What the platform's fetch does, by path and form; 'lost' is a connection that dies. */
+type Network = (path: string, streamed: boolean, nth: number) => Response | 'lost'
+
+const baseUrl = 'https://api.test'
+const order = { funnelId: 12, productId: '1', variantId: '2', imageUrl: 'https://photos.test/p.png' }
+const job = { data: { jobId: '8b7c1f6e-4d3a-4b1e-9f37-3f2b8a1d9c11', etaSeconds: 40, uniqueUserId: null } }
+const target = { data: { uploadUrl: 'https://api.test/u', imageUrl: 'https://api.test/i' } }
+const tooMany = () => Response.json({ error: 'Rate limit exceeded' }, { status: 429, headers: { 'Retry-After': '1' } })
+
+const Stream = ReadableStream
+let sent: string[]
+let network: Network
+let client: Client
+const clock = manualClock()
+
+/** A browser that sends streams: it has a document, and its fetch is the platform's. */
+beforeEach(() => {
+  sent = []
+  vi.stubGlobal('document', {})
+  vi.stubGlobal('fetch', async (input: string, init: RequestInit) => {
+    const path = new URL(input).pathname
+    const streamed = init.body instanceof Stream
+    sent.push(`${streamed ? 'stream' : 'plain'} ${path}`)
+    const met = network(path, streamed, sent.length)
+    if (met === 'lost') throw new TypeError('failed to fetch')
+    return met
+  })
+  client = createClient({ baseUrl, apiKey: 'key', clock })
+})
+afterEach(() => vi.unstubAllGlobals())
+
+const served = (path: string) => Response.json(path === '/uploads' ? target : job)
+
+describe('how a submission goes out', () => {
+  it('as a stream where the origin takes one, asked once a minute at the most', async () => {
+    network = served
+    await client.createGeneration(order)
+    await client.createGeneration(order)
+    expect(sent).toEqual(['stream /uploads', 'stream /generations', 'stream /generations'])
+    clock.advance(61_000)
+    await client.createGeneration(order)
+    expect(sent.slice(3)).toEqual(['stream /uploads', 'stream /generations'])
+  })
+
+  it('as a stream right after an upload that went out as one', async () => {
+    network = served
+    await client.createUpload({ contentType: 'image/png' })
+    await client.createGeneration(order)
+    expect(sent).toEqual(['stream /uploads', 'stream /generations'])
+  })
+
+  it('plainly where streams fail and a plain request passes', async () => {
+    network = (path, streamed) => (streamed ? 'lost' : served(path))
+    expect((await client.createGeneration(order)).kind).toBe('accepted')
+    expect(sent).toEqual(['stream /uploads', 'plain /uploads', 'stream /uploads', 'plain /generations'])
+  })
+
+  it.each([500, 404, 400])('plainly where streams fail and POST /uploads is answered %i', async (status) => {
+    network = (path, streamed) =>
+      streamed ? 'lost' : path === '/uploads' ? Response.json({}, { status }) : served(path)
+    expect((await client.createGeneration(order)).kind).toBe('accepted')
+    expect(sent.at(-1)).toBe('plain /generations')
+  })
+
+  it('as a stream where POST /uploads fails in every form', async () => {
+    network = (path) => (path === '/uploads' ? Response.json({}, { status: 500 }) : served(path))
+    expect((await client.createGeneration(order)).kind).toBe('accepted')
+    expect(sent.at(-1)).toBe('stream /generations')
+  })
+
+  it('not at all while nothing passes', async () => {
+    network = () => 'lost'
+    expect((await client.createGeneration(order)).kind).toBe('notSent')
+    expect(sent).toEqual(['stream /uploads', 'plain /uploads'])
+  })
+
+  it('not before the wait is over where the last try is throttled, which is an answer like any other', async () => {
+    network = (path, _, nth) =>
+      path !== '/uploads' ? served(path) : nth === 1 ? 'lost' : nth === 2 ? served(path) : tooMany()
+    expect((await client.createGeneration(order)).kind).toBe('throttled')
+    expect(sent).toHaveLength(3)
+    clock.advance(1_000)
+    await client.createGeneration(order)
+    expect(sent.at(-1)).toBe('stream /generations')
+  })
+
+  it('not at all where the key is refused', async () => {
+    network = () => Response.json({ error: 'Unauthorized' }, { status: 401 })
+    expect(await client.createGeneration(order)).toMatchObject({ kind: 'rejected', reason: 'key' })
+    expect(sent).toEqual(['stream /uploads'])
+  })
+
+  it('plainly, with nothing asked, over http, by a fetch of the application, and where there are no streams', async () => {
+    network = served
+    await createClient({ baseUrl: 'http://api.test', apiKey: 'key' }).createGeneration(order)
+    await createClient({ baseUrl, apiKey: 'key', fetch }).createGeneration(order)
+    vi.stubGlobal('ReadableStream', undefined)
+    await client.createGeneration(order)
+    expect(sent).toEqual(Array(3).fill('plain /generations'))
+  })
+
+  it('not at all where the order breaks the contract, or the base URL can not be read', async () => {
+    network = served
+    expect(await client.createGeneration({ ...order, funnelId: 0 })).toMatchObject({ kind: 'rejected', at: 'funnelId' })
+    const lost = createClient({ baseUrl: () => '', apiKey: 'key' })
+    expect(await lost.createGeneration(order)).toMatchObject({ kind: 'rejected', at: 'baseUrl' })
+    expect(sent).toEqual([])
+  })
+})
+
+it('a base URL that changes while it is asked gets no submission', async () => {
+  let base = baseUrl
+  network = (path) => {
+    if (path === '/funnel')
+      return Response.json({ data: { id: 12, funnelType: 'dress', generationModel: 'SERVICE_PRO' } })
+    base = 'https://elsewhere.test'
+    return served(path)
+  }
+  vi.stubGlobal('document', { visibilityState: 'visible', addEventListener() {} })
+  const room = createFittingRoom({ baseUrl: () => base, apiKey: 'key' })
+  const tryOn = room.tryOn({ productId: '1', variantId: '2', funnelIds: [12] })
+  const ended = tryOn.result()
+  await tryOn.start({ imageUrl: 'https://photos.test/p.png' })
+  await expect(ended).rejects.toMatchObject({ kind: 'refused' })
+  expect(sent.filter((each) => each.endsWith('/generations'))).toEqual([])
+  room.close()
+})
