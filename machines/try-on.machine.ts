@@ -106,8 +106,22 @@ export const tryOnMachine = tryOnSetup.createMachine({
     preparing,
 
     submitting: {
-      initial: 'claiming',
+      initial: 'probing',
       states: {
+        /** Nothing is out yet. */
+        probing: {
+          on: { startOver: leaves, discard: discards },
+          invoke: {
+            src: 'probe',
+            onError: breaks,
+            input: ({ context }) => context,
+            onDone: [
+              { guard: { type: 'isUnchanged', params: ({ event }) => event.output }, target: 'claiming' },
+              { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
+              { target: '#tryOn.routing', actions: { type: 'take', params: ({ event }) => event.output } },
+            ],
+          },
+        },
         claiming: {
           tags: 'busy',
           invoke: {
@@ -144,8 +158,8 @@ export const tryOnMachine = tryOnSetup.createMachine({
         waiting: {
           entry: 'planSubmission',
           exit: 'stopWaiting',
-          after: { wait: 'claiming' },
-          on: { wake: { guard: 'wasNotSent', target: 'claiming' }, startOver: leaves, discard: discards },
+          after: { wait: 'probing' },
+          on: { wake: { guard: 'wasNotSent', target: 'probing' }, startOver: leaves, discard: discards },
         },
       },
     },

@@ -22,6 +22,7 @@ export const tryOnSetup = setup({
     askVisitor: requestMachine,
     register: requestMachine,
     settle: provided<Step>(),
+    probe: provided<Step>(),
     claim: provided<Step>(),
     submit: provided<Step>(),
     poll: provided<PollStep>(),
@@ -52,6 +53,7 @@ export const tryOnSetup = setup({
     isSettled: (_, { record, outcome }: PollStep) =>
       !isRepeated(outcome) && record?.phase !== 'accepted' && record?.phase !== 'preview',
     isClaimed: (_, { record }: Step) => record?.phase === 'claimed',
+    isUnchanged: ({ context }, { record }: Step) => record === context.record,
     isGone: (_, { record }: Step) => record === null,
     isRegisteredInVain: (_, outcome: Outcome<unknown>) =>
       outcome.kind === 'accepted' && dataOf<Step>(outcome).record === null,

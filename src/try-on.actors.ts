@@ -87,16 +87,22 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return attempts.begin(record, context.record)
   }
 
-  async function claim({ record, durable, failures }: TryOnContext): Promise<Step> {
+  /** Whether a submission can be sent at all, and in a form that no browser repeats; else what stops it. */
+  async function probe({ record, durable, failures }: TryOnContext): Promise<Step> {
     if (record === null) return { record, durable }
     const key = await client.apiKey().catch(() => null)
-    if (key === null) return attempts.write(settleStop(record, noKey, clock.now()), record)
-    if (!isHome()) return attempts.write(settleStop(record, moved, clock.now()), record)
+    const stopped = (why: Unusable) => attempts.write(settleStop(record, why, clock.now()), record)
+    if (key === null) return stopped(noKey)
+    if (!isHome()) return stopped(moved)
     const probed = await withKey(() => client.probe())
     // it may take a while
-    if (!isHome()) return attempts.write(settleStop(record, moved, clock.now()), record)
-    if (probed.kind === 'accepted') return attempts.claim(record)
+    if (!isHome()) return stopped(moved)
+    if (probed.kind === 'accepted') return { record, durable }
     return attempts.write(settleSubmission(record, probed, clock.now(), backoffMs(failures)), record)
+  }
+
+  async function claim({ record, durable }: TryOnContext): Promise<Step> {
+    return record === null ? { record, durable } : attempts.claim(record)
   }
 
   async function submit({ record: claimed, customerEmail, failures }: TryOnContext): Promise<Step> {
@@ -186,6 +192,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     askVisitor: request(() => withKey(() => visitor.ask(client))),
     register: request(register),
     settle: task(settle),
+    probe: task(probe),
     claim: task(claim),
     submit: task(submit),
     poll: task(poll),

@@ -113,19 +113,46 @@ describe('how a submission goes out', () => {
   })
 })
 
+/** A room on a page that sends streams, with a photo that needs no upload, so that it asks first. */
+function submitting(url: () => string) {
+  vi.stubGlobal('document', { visibilityState: 'visible', addEventListener() {} })
+  const room = createFittingRoom({ baseUrl: url, apiKey: 'key' })
+  const tryOn = room.tryOn({ productId: '1', variantId: '2', funnelIds: [12] })
+  const ended = tryOn.result()
+  const word = tryOn.start({ imageUrl: 'https://photos.test/p.png' })
+  return { room, tryOn, ended, word }
+}
+const funnel = () => Response.json({ data: { id: 12, funnelType: 'dress', generationModel: 'SERVICE_PRO' } })
+
+it('while it is asked nothing is out: startOver() ends it', async () => {
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  network = (path) => (path === '/funnel' ? funnel() : served(path))
+  const answering = fetch
+  vi.stubGlobal('fetch', async (input: string, init: RequestInit) => {
+    if (input.endsWith('/uploads')) await held
+    return answering(input, init)
+  })
+  const { room, tryOn, ended, word } = submitting(() => baseUrl)
+  await word
+  await vi.waitFor(() => expect(tryOn.get().state).toBe('submitting'))
+  expect(tryOn.get().can).toMatchObject({ startOver: true, discard: true })
+  await tryOn.startOver()
+  letGo()
+  await expect(ended).rejects.toMatchObject({ kind: 'stopped' })
+  expect(sent.filter((each) => each.endsWith('/generations'))).toEqual([])
+  room.close()
+})
+
 it('a base URL that changes while it is asked gets no submission', async () => {
   let base = baseUrl
   network = (path) => {
-    if (path === '/funnel')
-      return Response.json({ data: { id: 12, funnelType: 'dress', generationModel: 'SERVICE_PRO' } })
+    if (path === '/funnel') return funnel()
     base = 'https://elsewhere.test'
     return served(path)
   }
-  vi.stubGlobal('document', { visibilityState: 'visible', addEventListener() {} })
-  const room = createFittingRoom({ baseUrl: () => base, apiKey: 'key' })
-  const tryOn = room.tryOn({ productId: '1', variantId: '2', funnelIds: [12] })
-  const ended = tryOn.result()
-  await tryOn.start({ imageUrl: 'https://photos.test/p.png' })
+  const { room, ended, word } = submitting(() => base)
+  await word
   await expect(ended).rejects.toMatchObject({ kind: 'refused' })
   expect(sent.filter((each) => each.endsWith('/generations'))).toEqual([])
   room.close()

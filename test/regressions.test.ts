@@ -279,7 +279,8 @@ describe('a claim', () => {
     const step = (record: Step['record']) => fromPromise<Step, TryOnContext>(async () => ({ record, durable: true }))
     const broken = fromPromise<Step, TryOnContext>(() => Promise.reject(new Error('a bug')))
     const restore = step({ ...claimed, phase: 'throttled', until: 0 })
-    const machine = tryOnMachine.provide({ actors: { restore, claim: step(claimed), submit: broken } })
+    const probe = fromPromise<Step, TryOnContext>(async ({ input: { record, durable } }) => ({ record, durable }))
+    const machine = tryOnMachine.provide({ actors: { restore, probe, claim: step(claimed), submit: broken } })
     const given = { pollIntervalMs: 1, deadlineMs: 1, askVisitorFirst: false, exclusive: true, archived: false }
     const own = createActor(machine, { input: { ...given, clock }, clock })
     own.start()

@@ -8,22 +8,38 @@ import { faultyService, type FaultyService } from './faulty-service.ts'
 import { wireFaults } from './wire-faults.ts'
 
 let service: FaultyService
-let room: FittingRoom
+let room: FittingRoom | null = null
 let tryOn: TryOn
 beforeEach(async () => {
   service = await faultyService()
-  room = createFittingRoom({
-    baseUrl: service.url,
-    apiKey: 'main-key',
-    clock: scaledClock(500),
-    askVisitorFirst: true,
-  })
-  tryOn = room.tryOn(product)
 })
 afterEach(async () => {
-  room.close()
+  room?.close()
   await service.close()
 })
+
+/** How fast time goes; a request has a second of real time, whatever the machine is busy with. */
+const times = 500
+const second = 1_000 * times
+
+/** A room whose deadline is that many real seconds away. */
+function open(operation: Requested | 'getContext', deadline: number): FittingRoom {
+  const opened = createFittingRoom({
+    baseUrl: service.url,
+    apiKey: 'main-key',
+    clock: scaledClock(times),
+    timing: {
+      requestTimeoutMs: second,
+      submitTimeoutMs: second,
+      uploadTimeoutMs: second,
+      deadlineMs: deadline * second,
+    },
+    askVisitorFirst: true,
+  })
+  room = opened
+  tryOn = opened.tryOn({ ...product, variantId: operation === 'registerCustomer' ? '2009' : '2001' })
+  return opened
+}
 
 const submissions = () => service.reached.filter((each) => each === 'POST /generations').length
 
@@ -120,18 +136,17 @@ function checkPromises(operation: Requested, situation: Situation): void {
 }
 
 describe.each(operations)('%s at the socket', (operation, request) => {
-  beforeEach(() => {
-    if (operation === 'registerCustomer') tryOn = room.tryOn({ ...product, variantId: '2009' })
-  })
   const own = cells.filter((cell) => cell.operation === operation)
 
   it.each(own.map((cell) => [`${cell.situation}: ${cell.how}`, cell] as const))('%s, once', async (_, cell) => {
+    open(operation, 20)
     service.plan(request, cell.fault, 'once')
     expect(await end(operation)).toBe(expectedEnd(operation, cell.situation))
     checkPromises(operation, cell.situation)
   })
 
   it.each(own.map((cell) => [`${cell.situation}: ${cell.how}`, cell] as const))('%s, always', async (_, cell) => {
+    open(operation, 0.5)
     service.plan(request, cell.fault, 'always')
     await end(operation)
     checkPromises(operation, cell.situation)
@@ -149,9 +164,10 @@ describe('getContext at the socket', () => {
       ways.map(([how, fault]) => [`${situation}: ${how}`, situation as Situation, how, fault] as const),
     ),
   )('%s', async (_, situation, how, fault) => {
+    const { client } = open('getContext', 1)
     service.plan('GET /context', fault, 'always')
     const meaning = meanings[situation].read
-    const { kind } = await room.client.getContext()
+    const { kind } = await client.getContext()
     expect(kind).toBe(meaning.split('.')[0])
     // after a 421 fetch itself asks once more for what has no body, on another connection
     expect(service.reached).toHaveLength(how === '421' ? 2 : 1)

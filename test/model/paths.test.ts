@@ -93,6 +93,8 @@ function outputsOf(source: string, { context }: Snapshot): { output: unknown; in
       return [{ output: kept(null) }]
     case 'consent':
       return [{ output: kept(consented) }]
+    case 'probe':
+      return [{ output: kept(context.record) }]
     case 'claim':
       return [{ output: kept(step(record, now, { phase: 'claimed' })) }]
     case 'settle':
@@ -266,7 +268,12 @@ async function follow(world: World, { events, states }: Path): Promise<void> {
   release()
 }
 
-const ends = allPaths().filter(({ states }) => !states.at(-1)!.hasTag('busy'))
+/** In Node a submission goes out plainly, so that nothing can be held while it is probed. */
+const isPassing = (state: Snapshot) => state.hasTag('busy') || JSON.stringify(state.value).includes('"probing"')
+const ends = allPaths().filter(
+  ({ states, events }) =>
+    !isPassing(states.at(-1)!) && !events.some(({ intent }, at) => intent !== undefined && isPassing(states[at]!)),
+)
 const nameOf = ({ events, states }: Path) => {
   const told = events.map(
     ({ type, intent, output }) => intent ?? `${type.split('.').at(-1)} ${meaningOf(output)}`.trim(),
