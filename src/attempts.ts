@@ -120,19 +120,16 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   async function restore(gone: readonly string[] = []): Promise<Step> {
     const found = await find().catch(() => null)
     if (found === null) return unread
-    const { skipped } = found
     const record = found.record && !gone.includes(found.record.attemptId) ? found.record : null
-    if (record === null)
-      return { record, durable: journal.lasting, problem: skipped ? { kind: 'recordUnreadable' } : null }
-    const problem = expiryOf(record)
-    if (problem !== undefined) {
+    const problem = record === null ? undefined : expiryOf(record)
+    if (record !== null && problem !== undefined) {
       // what is read and what is changed are not the same: storage can not be relied on
       if ((await remove(record)) === 'unchanged') return unread
       const rest = await restore([...gone, record.attemptId])
       return { ...rest, problem: problem ?? rest.problem ?? null }
     }
-    born.set(record.attemptId, await epoch.read())
-    return { record, durable: journal.lasting, problem: skipped ? { kind: 'recordUnreadable' } : null }
+    if (record !== null) born.set(record.attemptId, await epoch.read())
+    return { record, durable: journal.lasting, problem: found.skipped ? { kind: 'recordUnreadable' } : null }
   }
 
   /** What to say of a record that is too old; undefined where it is not. */

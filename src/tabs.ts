@@ -11,7 +11,7 @@ export type TabMessage =
   /** A page that waits passes an intent on, with the attempt that its shopper saw. */
   | { type: 'ask'; name: string; id: string; intent: Intent; given: unknown[]; seen: string | null }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
-  /** A page that has let go of the try-on got the answer to its submission. */
+  /** The answer to a submission, for whichever page runs the try-on by now. */
   | { type: 'answered'; name: string; step: Step }
   /** Everything of this shopper was wiped. */
   | { type: 'reset' }

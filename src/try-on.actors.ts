@@ -95,8 +95,6 @@ export function tryOnActors(parts: TryOnParts): Provided {
     if (key === null) return stopped(noKey)
     if (!isHome()) return stopped(moved)
     const probed = await withKey(() => client.probe())
-    // it may take a while
-    if (!isHome()) return stopped(moved)
     if (probed.kind === 'accepted') return { record, durable }
     return attempts.write(settleSubmission(record, probed, clock.now(), backoffMs(failures)), record)
   }
@@ -127,6 +125,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
       ...(customerEmail !== null && { customerEmail: customerEmail.reveal() }),
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
     }
+    // probing and claiming may have taken a while
     if (!isHome()) return answered(moved)
     return answered(await withKey(() => client.createGeneration(order, { onLateAnswer: answered })))
   }

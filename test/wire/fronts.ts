@@ -17,8 +17,6 @@ interface Reached {
 export interface Front {
   url: string
   reached: Reached[]
-  /** How many upload targets were asked for. */
-  uploads(): number
   close(): Promise<void>
 }
 
@@ -30,7 +28,6 @@ const config = openSandbox({ previewAfterMs: 60_000, readyAfterMs: 60_000 })
 /** The service as it is started by everybody, seen through the bytes of its connections. */
 export async function servicesOwn(): Promise<Front> {
   const reached: Reached[] = []
-  let uploads = 0
   const service = await serve({ config }, 0)
   const sockets = new Set<Socket>()
   const server = createProxy((client) => {
@@ -38,7 +35,6 @@ export async function servicesOwn(): Promise<Front> {
     let text = ''
     client.on('data', (chunk) => {
       text += chunk.toString('latin1')
-      uploads += chunk.toString('latin1').split(/^POST \/uploads /m).length - 1
       const head = /^POST \/generations [\s\S]*?\r\n\r\n/m.exec(text)
       if (!head) return void upstream.write(chunk)
       const length = /^content-length: (\d+)/im.exec(head[0])
@@ -65,7 +61,6 @@ export async function servicesOwn(): Promise<Front> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     reached,
-    uploads: () => uploads,
     async close() {
       for (const socket of sockets) socket.destroy()
       server.close()
@@ -88,7 +83,6 @@ async function another(
   { closes = false, losesUploads = false }: Behaviour = {},
 ): Promise<Front> {
   const reached: Reached[] = []
-  let uploads = 0
   const service = createService({ config, publicUrl: () => server.url })
   const server = await serveFetch(
     async (request, { streamed, drop }) => {
@@ -101,10 +95,7 @@ async function another(
         setImmediate(() => server.dropAll())
         return new Response(null, { status: 204, headers: { 'Access-Control-Allow-Origin': '*' } })
       }
-      if (request.method === 'POST' && pathname === '/uploads') {
-        uploads++
-        if (losesUploads) return lose()
-      }
+      if (losesUploads && request.method === 'POST' && pathname === '/uploads') return lose()
       if (request.method === 'POST' && pathname === '/generations') {
         const body = await request.clone().text()
         if (isKilled(body)) {
@@ -122,7 +113,6 @@ async function another(
   return {
     url: server.url,
     reached,
-    uploads: () => uploads,
     async close() {
       server.close()
       await service.close()
