@@ -1,7 +1,7 @@
 import { assign, fromPromise, sendParent, setup } from 'xstate'
-import type { Outcome } from '../src/outcome.ts'
+import type { Outcome } from '../src/rules/outcome.ts'
 import type { Clock } from '../src/ports.ts'
-import { waitAfter } from './backoff.ts'
+import { waitAfter } from '../src/rules/backoff.ts'
 
 /** One request that may be repeated; `of` is given to `send` as it is. */
 export interface RequestInput<T = unknown> {

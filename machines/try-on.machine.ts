@@ -1,6 +1,6 @@
 import { assign } from 'xstate'
-import type { Phase } from '../src/record.ts'
-import { begins, breaks, discards, ended, goesOn, leaves, reading } from './try-on.intents.ts'
+import type { Phase } from '../src/rules/record.ts'
+import { begins, breaks, discards, ended, goesOn, leaves, reading } from './try-on.rows.ts'
 import { preparing } from './try-on.preparing.ts'
 import { dataOf, tryOnSetup } from './try-on.setup.ts'
 import type { Step } from './try-on.types.ts'

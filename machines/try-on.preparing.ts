@@ -1,5 +1,5 @@
 import { assign } from 'xstate'
-import { begins, breaks, discards, leaves, reading } from './try-on.intents.ts'
+import { begins, breaks, discards, leaves, reading } from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
 
 /** Consented: the consent is written down, then funnel, photo and visitor are seen to side by side. */

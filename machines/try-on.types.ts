@@ -1,7 +1,7 @@
-import type { Outcome, Unusable } from '../src/outcome.ts'
+import type { Outcome, Unusable } from '../src/rules/outcome.ts'
 import type { Clock, UploadProgress } from '../src/ports.ts'
-import type { Problem } from '../src/problem.ts'
-import type { AttemptRecord } from '../src/record.ts'
+import type { Problem } from '../src/rules/problem.ts'
+import type { AttemptRecord } from '../src/rules/record.ts'
 import type { Private } from './private.ts'
 
 /** What the shopper agreed to send; the photo waits in the room under `photoId`. */

@@ -1,7 +1,7 @@
 import type { SnapshotFrom } from 'xstate'
 import type { Funnel, JobSuccess } from '../src/contract/resources.ts'
 import type { UploadProgress } from '../src/ports.ts'
-import type { Problem } from '../src/problem.ts'
+import type { Problem } from '../src/rules/problem.ts'
 import { Private } from './private.ts'
 import type { tryOnMachine } from './try-on.machine.ts'
 import type { TryOnContext } from './try-on.types.ts'

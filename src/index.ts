@@ -6,12 +6,12 @@ export {
   type RoomTiming,
   type TryOnProduct,
 } from './room.ts'
-export type { StartOptions, TryOn } from './try-on.ts'
-export type { ResultOptions } from './result.ts'
-export type { PhotoInput } from './photo-input.ts'
-export type { RoomPhoto } from './photos.ts'
-export type { Visitor } from './visitor.ts'
-export { explain, TryOnError, type Problem } from './problem.ts'
+export type { StartOptions, TryOn } from './try-on/try-on.ts'
+export type { ResultOptions } from './try-on/result.ts'
+export type { PhotoInput } from './shopper/photo-input.ts'
+export type { RoomPhoto } from './shopper/photos.ts'
+export type { Visitor } from './shopper/visitor.ts'
+export { explain, TryOnError, type Problem } from './rules/problem.ts'
 export type { AttemptView, Intent, Progress, TryOnResult, TryOnState, TryOnView } from '../machines/try-on.view.ts'
 export type {
   Clock,

@@ -2,24 +2,24 @@ import { storageChain } from '../adapters/storage/chain.ts'
 import { indexedDbStorage } from '../adapters/storage/indexed-db.ts'
 import { webStorage } from '../adapters/storage/local-storage.ts'
 import { memoryPhotos, memoryStorage } from '../adapters/storage/memory.ts'
-import { createAttempts } from './attempts.ts'
-import { clientTiming, createClient, type Client, type ClientOptions, type ClientTiming } from './client.ts'
-import { systemClock } from './clock.ts'
+import { createAttempts } from './records/attempts.ts'
+import { clientTiming, createClient, type Client, type ClientOptions, type ClientTiming } from './wire/client.ts'
+import { systemClock } from './platform/clock.ts'
 import { digitsOf, funnelId, productId, variantId, type StoreId } from './contract/ids.ts'
 import { pollIntervalMs } from './contract/limits.ts'
-import { createGate } from './gate.ts'
-import { createJournal } from './journal.ts'
-import { keysOf } from './keys.ts'
-import { createOwnership } from './ownership.ts'
-import { boundedPhotoStore } from './photo-store.ts'
-import { createPhotos, type RoomPhoto } from './photos.ts'
+import { createGate } from './wire/gate.ts'
+import { createJournal } from './records/journal.ts'
+import { keysOf } from './records/keys.ts'
+import { createOwnership } from './pages/ownership.ts'
+import { boundedPhotoStore } from './records/photo-store.ts'
+import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
 import type { Clock, FlowStorage, PhotoStore, Readable } from './ports.ts'
-import { TryOnError } from './problem.ts'
-import { createRegister, type Listed } from './register.ts'
-import { openTabs, type Tabs } from './tabs.ts'
-import { createTryOn, type Inspect, type RunningTryOn, type TryOn } from './try-on.ts'
-import type { Product } from './try-on.actors.ts'
-import { createVisitor, type Visitor } from './visitor.ts'
+import { TryOnError } from './rules/problem.ts'
+import { createCatalog, type Listed } from './records/catalog.ts'
+import { openTabs, type Tabs } from './pages/tabs.ts'
+import { createTryOn, type Inspect, type RunningTryOn, type TryOn } from './try-on/try-on.ts'
+import type { Product } from './try-on/try-on.actors.ts'
+import { createVisitor, type Visitor } from './shopper/visitor.ts'
 
 /** All times in ms. */
 export interface RoomTiming extends ClientTiming {
@@ -87,9 +87,9 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
   const home = homeOf(client)
   const keys = keysOf(home, namespace, options.uniqueUserId)
   const journal = createJournal(storage, clock)
-  const register = createRegister({ journal, keys, store, clock, retentionMs })
+  const catalog = createCatalog({ journal, keys, store, clock, retentionMs })
   const visitor = createVisitor({ journal, keys, clock, retentionMs, given: options.uniqueUserId })
-  const photos = createPhotos({ client, clock, journal, keys, store, register, retentionMs })
+  const photos = createPhotos({ client, clock, journal, keys, store, catalog, retentionMs })
   const refusedKey = { current: null }
   const tryOns = new Map<string, RunningTryOn>()
   const ownership = createOwnership(storage, clock)
@@ -127,7 +127,7 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
   function running(name: string, product: Product, keyAt: (slot: number) => string, archived: boolean): TryOn {
     const known = tryOns.get(name)
     if (known) return known.tryOn
-    const attempts = createAttempts({ register, journal, clock, keys, keyAt, retentionMs })
+    const attempts = createAttempts({ catalog, journal, clock, keys, keyAt, retentionMs })
     const { pollIntervalMs: every, deadlineMs } = timing
     const input = {
       clock,
@@ -177,7 +177,7 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     tryOn: (given) => current(checked(given)),
     async list() {
       await open()
-      return register.attempts(({ record: { productId: product, variantId: variant, funnelIds }, key, archived }) => {
+      return catalog.attempts(({ record: { productId: product, variantId: variant, funnelIds }, key, archived }) => {
         const known = { productId: product, variantId: variant, funnelIds }
         return archived ? running(key, known, () => key, true) : current(known)
       })
@@ -185,7 +185,7 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     async reset() {
       await open()
       tryOns.forEach((each) => each.stop())
-      const wiped = await register.wipe()
+      const wiped = await catalog.wipe()
       forgetAll()
       tabs?.post({ type: 'reset' })
       if (!wiped) throw new TryOnError({ kind: 'storage' })

@@ -30,6 +30,31 @@ function importsOf(file: string): Import[] {
 const library = [...files('src'), ...files('machines'), ...files('adapters')]
 const all = library.flatMap(importsOf)
 
+/** Each room with the rooms right below it; what those may import, it may import too. */
+const rooms: Record<string, readonly string[]> = {
+  'src/contract': [],
+  'src/ports.ts': [],
+  'src/rules': ['src/contract', 'src/ports.ts'],
+  'src/platform': ['src/contract', 'src/ports.ts'],
+  machines: ['src/rules'],
+  'src/wire': ['src/rules', 'src/platform'],
+  'adapters/storage': ['src/rules', 'src/platform'],
+  'src/records': ['machines', 'src/platform'],
+  'src/pages': ['machines', 'src/platform'],
+  'src/shopper': ['src/wire', 'src/records'],
+  'src/try-on': ['src/shopper', 'src/pages'],
+  'src/room.ts': ['src/try-on', 'adapters/storage'],
+  'src/index.ts': ['src/room.ts'],
+  adapters: [],
+}
+
+const roomOf = (file: string): string | null =>
+  Object.keys(rooms)
+    .filter((room) => file === room || file.startsWith(`${room}/`))
+    .sort((a, b) => b.length - a.length)[0] ?? null
+
+const reach = (room: string): Set<string> => new Set((rooms[room] ?? []).flatMap((below) => [below, ...reach(below)]))
+
 describe('the house', () => {
   it('has no cycle of imports, of types neither', () => {
     const edges = new Map(library.map((file) => [file, all.filter(({ from }) => from === file).map(({ to }) => to)]))
@@ -61,19 +86,28 @@ describe('the house', () => {
     expect(foreign).toEqual([])
   })
 
-  it('machines import only types from src', () => {
-    const running = all.filter(
-      ({ from, to, typeOnly }) => from.startsWith('machines/') && to.startsWith('src/') && !typeOnly,
-    )
-    expect(running).toEqual([])
+  it('every room imports only from rooms below it', () => {
+    const upward = all.filter(({ from, to }) => {
+      const [above, below] = [roomOf(from), roomOf(to)]
+      return above !== null && below !== null && above !== below && !reach(above).has(below)
+    })
+    expect(upward.map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
   })
 
-  it('adapters see only what a stranger could import', () => {
-    const seen = all.filter(({ from, to, typeOnly }) => {
-      const own = to.startsWith('adapters/') || to === 'src/ports.ts' || to === 'src/clock.ts'
-      return from.startsWith('adapters/') && !own && !(to === 'fitting-room' && typeOnly) && to.startsWith('src')
-    })
-    expect(seen).toEqual([])
+  it('every file of the library is in a room', () => {
+    expect(library.filter((file) => roomOf(file) === null)).toEqual([])
+  })
+
+  it('machines import only contract, rules and ports', () => {
+    const own = /^(machines\/|src\/(contract|rules)\/|src\/ports\.ts)|^xstate$/
+    expect(all.filter(({ from, to }) => from.startsWith('machines/') && !own.test(to))).toEqual([])
+  })
+
+  it('bindings see only what a stranger could import', () => {
+    const bindings = all.filter(({ from }) => /^adapters\/[^/]+\.ts$/.test(from))
+    expect(
+      bindings.filter(({ to, typeOnly }) => /^[a-z]+\//.test(to) && !typeOnly && /^(src|machines|adapters)\//.test(to)),
+    ).toEqual([])
   })
 
   it('the service and the examples import the library by its public names', () => {

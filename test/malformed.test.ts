@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { endpoints } from 'fitting-room/contract'
-import { outcomeOf } from '../src/outcome.ts'
+import { outcomeOf } from '../src/rules/outcome.ts'
 
 /** Believable pieces, so that many answers are almost right. */
 const piece = fc.oneof(

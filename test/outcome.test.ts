@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { meanings, outcomeOf, type Column, type Exchange, type Requested, type Situation } from '../src/outcome.ts'
+import {
+  meanings,
+  outcomeOf,
+  type Column,
+  type Exchange,
+  type Requested,
+  type Situation,
+} from '../src/rules/outcome.ts'
 
 const data = z.object({ ok: z.literal(true) })
 const operations: Record<Column, Requested> = {

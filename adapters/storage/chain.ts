@@ -1,4 +1,4 @@
-import { systemClock, withinLimit } from '../../src/clock.ts'
+import { systemClock, withinLimit } from '../../src/platform/clock.ts'
 import type { Clock, FlowStorage } from '../../src/ports.ts'
 
 type Tier = FlowStorage & Required<Pick<FlowStorage, 'update'>>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFittingRoom, TryOnError, type FittingRoom, type TryOn, type TryOnState } from 'fitting-room'
-import { columnOf, meanings, type Requested, type Situation } from '../../src/outcome.ts'
+import { columnOf, meanings, type Requested, type Situation } from '../../src/rules/outcome.ts'
 import { scaledClock } from '../support/scaled-clock.ts'
 import { person, product } from '../support/world.ts'
 import { faultyService, type FaultyService } from './faulty-service.ts'

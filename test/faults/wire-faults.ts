@@ -1,4 +1,4 @@
-import type { Situation } from '../../src/outcome.ts'
+import type { Situation } from '../../src/rules/outcome.ts'
 
 /** What happens to one exchange at the socket. */
 export type WireFault =

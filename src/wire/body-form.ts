@@ -1,5 +1,5 @@
-import type { Outcome, Unusable } from './outcome.ts'
-import type { Clock } from './ports.ts'
+import type { Outcome, Unusable } from '../rules/outcome.ts'
+import type { Clock } from '../ports.ts'
 
 /** How long what a probe found holds, in ms: the network may lead to another server after it. */
 const freshForMs = 60_000

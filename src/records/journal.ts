@@ -1,5 +1,5 @@
-import { withinLimit } from './clock.ts'
-import type { Clock, FlowStorage } from './ports.ts'
+import { withinLimit } from '../platform/clock.ts'
+import type { Clock, FlowStorage } from '../ports.ts'
 
 /** How long one storage call may take, in ms, before memory stands in for it. */
 const storageLimitMs = 5_000

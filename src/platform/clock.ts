@@ -1,4 +1,4 @@
-import type { Clock } from './ports.ts'
+import type { Clock } from '../ports.ts'
 
 /** The platform's own time. */
 export const systemClock: Clock = {

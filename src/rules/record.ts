@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { funnelId, jobId } from './contract/ids.ts'
-import { funnel, httpUrl, jobSuccess, type GenerationStarted, type PolledJob } from './contract/resources.ts'
+import { funnelId, jobId } from '../contract/ids.ts'
+import { funnel, httpUrl, jobSuccess, type GenerationStarted, type PolledJob } from '../contract/resources.ts'
 import type { Outcome, Unusable } from './outcome.ts'
 import { problem, problemOf } from './problem.ts'
 
@@ -120,4 +120,14 @@ export function settlePoll(record: AttemptRecord, job: PolledJob, now: number): 
   const reached = stillRunning ? (result ? 'preview' : 'accepted') : 'final'
   if (reached === record.phase && JSON.stringify(result) === JSON.stringify(record.result)) return record
   return step(record, now, { phase: reached, ...(result && { result }) })
+}
+
+/** Whether money may have been spent on this attempt: then it is archived, never dropped. */
+export function mayBePaid(record: AttemptRecord): boolean {
+  return record.job !== undefined || record.phase === 'claimed'
+}
+
+/** Whether a paid job may still be running. */
+export function mayBeRunning(record: AttemptRecord): boolean {
+  return mayBePaid(record) && record.phase !== 'final' && record.phase !== 'failed'
 }

@@ -1,6 +1,6 @@
-import { withinLimit } from './clock.ts'
-import { newId } from './new-id.ts'
-import type { Clock, FlowStorage } from './ports.ts'
+import { withinLimit } from '../platform/clock.ts'
+import { newId } from '../platform/new-id.ts'
+import type { Clock, FlowStorage } from '../ports.ts'
 
 /** One owner a try-on: only its page runs the flow, every other shows what the owner shows. */
 export interface Ownership {

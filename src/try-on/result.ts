@@ -1,6 +1,6 @@
-import type { TryOnResult, TryOnState, TryOnView } from '../machines/try-on.view.ts'
-import type { Readable } from './ports.ts'
-import { TryOnError } from './problem.ts'
+import type { TryOnResult, TryOnState, TryOnView } from '../../machines/try-on.view.ts'
+import type { Readable } from '../ports.ts'
+import { TryOnError } from '../rules/problem.ts'
 
 export interface ResultOptions {
   /** Ends the wait, never the try-on. */

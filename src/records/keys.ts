@@ -1,5 +1,5 @@
-import type { StoreId } from './contract/ids.ts'
-import { digitsOf } from './contract/ids.ts'
+import type { StoreId } from '../contract/ids.ts'
+import { digitsOf } from '../contract/ids.ts'
 
 /** The storage keys of one room: of one installation of the API, one namespace and one visitor. */
 export interface Keys {

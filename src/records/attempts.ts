@@ -1,11 +1,18 @@
-import type { Step } from '../machines/try-on.types.ts'
-import { mayBePaid, mayBeRunning } from '../machines/paid.ts'
+import type { Step } from '../../machines/try-on.types.ts'
 import type { Journal, Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
-import type { Clock } from './ports.ts'
-import type { Register } from './register.ts'
-import type { Problem } from './problem.ts'
-import { consentLifetimeMs, readable, readRecord, step, type AttemptRecord } from './record.ts'
+import type { Clock } from '../ports.ts'
+import type { Catalog } from './catalog.ts'
+import type { Problem } from '../rules/problem.ts'
+import {
+  consentLifetimeMs,
+  mayBePaid,
+  mayBeRunning,
+  readable,
+  readRecord,
+  step,
+  type AttemptRecord,
+} from '../rules/record.ts'
 
 /**
  * The durable side of one try-on: which attempt is current, written by compare-on-attempt and on the phase that was
@@ -32,7 +39,7 @@ export interface AttemptsParts {
   journal: Journal
   clock: Clock
   keys: Keys
-  register: Register
+  catalog: Catalog
   /** The record's key; `slot` counts past records that must be left alone. */
   keyAt: (slot: number) => string
   retentionMs: number
@@ -42,8 +49,8 @@ export interface AttemptsParts {
 const slots = 10
 
 export function createAttempts(parts: AttemptsParts): Attempts {
-  const { journal, clock, keys, keyAt, register } = parts
-  const { epoch } = register
+  const { journal, clock, keys, keyAt, catalog } = parts
+  const { epoch } = catalog
   let key = keyAt(0)
   /** The epoch in which each attempt of this page was begun or restored. */
   const born = new Map<string, number>()
@@ -82,14 +89,14 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const stored = readable(at(await journal.read(key).catch(() => undefined)))
     const newest = stored?.attemptId === record.attemptId ? stored : record
     const archived = keys.attempt(record.attemptId)
-    await register.list(archived)
+    await catalog.list(archived)
     const kept = await journal.update(archived, (old) => (readable(at(old))?.job && !newest.job ? undefined : newest))
     return kept !== 'memory' || !isOf(journal.onDisk(key), record.attemptId)
   }
 
   /** The first record that can be read, else the first free slot; unreadable records are left as they are. */
   async function find(): Promise<{ record: AttemptRecord | null; skipped: boolean }> {
-    const listed = await register.keys()
+    const listed = await catalog.keys()
     let free: string | null = null
     let skipped = false
     for (const candidate of new Set(Array.from({ length: slots }, (_, slot) => keyAt(slot)))) {
@@ -146,7 +153,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async begin(record, previous) {
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
       born.set(record.attemptId, await epoch.read())
-      await register.list(key)
+      await catalog.list(key)
       const free = (old: unknown) => old === undefined || isAsSeen(old, previous)
       return stepOf(record, await journal.update(key, (old) => (free(old) ? record : undefined)))
     },

@@ -1,4 +1,4 @@
-import type { PutPhoto } from './ports.ts'
+import type { PutPhoto } from '../ports.ts'
 
 /** The browser's PUT: only XMLHttpRequest tells how many bytes have gone. */
 const putByXhr: PutPhoto = (uploadUrl, photo, { signal, onProgress }) =>

@@ -1,18 +1,18 @@
 import { createAtom } from '@xstate/store'
 import * as z from 'zod/mini'
-import type { Client } from './client.ts'
-import { uploadExpiryMs } from './contract/limits.ts'
-import { httpUrl, type ImageType, type UploadTarget } from './contract/resources.ts'
-import type { Journal } from './journal.ts'
-import type { Keys } from './keys.ts'
-import type { Outcome } from './outcome.ts'
-import type { BoundedPhotoStore } from './photo-store.ts'
-import type { Clock, Readable, StoredPhoto, UploadProgress } from './ports.ts'
-import { guarded } from './guarded.ts'
-import { newId } from './new-id.ts'
+import type { Client } from '../wire/client.ts'
+import { uploadExpiryMs } from '../contract/limits.ts'
+import { httpUrl, type ImageType, type UploadTarget } from '../contract/resources.ts'
+import type { Journal } from '../records/journal.ts'
+import type { Keys } from '../records/keys.ts'
+import type { Outcome } from '../rules/outcome.ts'
+import type { BoundedPhotoStore } from '../records/photo-store.ts'
+import type { Clock, Readable, StoredPhoto, UploadProgress } from '../ports.ts'
+import { guarded } from '../platform/guarded.ts'
+import { newId } from '../platform/new-id.ts'
 import { readPhoto, type PhotoInput } from './photo-input.ts'
-import { TryOnError } from './problem.ts'
-import type { Register } from './register.ts'
+import { TryOnError } from '../rules/problem.ts'
+import type { Catalog } from '../records/catalog.ts'
 
 /** The room's photo: the next try-on may use it again. `imageUrl` is null until it is uploaded. */
 export interface RoomPhoto {
@@ -47,11 +47,11 @@ export interface PhotosParts {
   journal: Journal
   keys: Keys
   store: BoundedPhotoStore
-  register: Register
+  catalog: Catalog
   retentionMs: number
 }
 
-export function createPhotos({ client, clock, journal, keys, store, register, retentionMs }: PhotosParts): Photos {
+export function createPhotos({ client, clock, journal, keys, store, catalog, retentionMs }: PhotosParts): Photos {
   const atom = createAtom<RoomPhoto | null>(null)
   /** Bytes of this page's photos, which storage may have refused. */
   const held = new Map<string, StoredPhoto>()
@@ -124,7 +124,7 @@ export function createPhotos({ client, clock, journal, keys, store, register, re
       const id = newId()
       const before = atom.get()
       if (!('imageUrl' in photo)) {
-        await register.list(keys.photoBytes(id))
+        await catalog.list(keys.photoBytes(id))
         if (ofShopper === shopper) held.set(id, photo)
         if (ofShopper === shopper) await tried(store.set(keys.photoBytes(id), photo))
       }

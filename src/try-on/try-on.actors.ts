@@ -1,17 +1,24 @@
 import { fromPromise } from 'xstate'
-import { backoffMs } from '../machines/backoff.ts'
-import { requestMachine } from '../machines/request.machine.ts'
-import type { PollStep, Step, TryOnContext, TryOnEvent } from '../machines/try-on.types.ts'
-import type { tryOnMachine } from '../machines/try-on.machine.ts'
-import { generationStarted, polledJob, type GenerationStarted } from './contract/resources.ts'
-import type { Attempts } from './attempts.ts'
-import type { Client } from './client.ts'
-import { newId } from './new-id.ts'
-import { outcomeOf, type Outcome, type Unusable } from './outcome.ts'
-import type { Photos } from './photos.ts'
-import type { Clock, UploadProgress } from './ports.ts'
-import { consentLifetimeMs, settlePoll, settleStop, settleSubmission, step, type AttemptRecord } from './record.ts'
-import type { VisitorStore } from './visitor.ts'
+import { backoffMs } from '../rules/backoff.ts'
+import { requestMachine } from '../../machines/request.machine.ts'
+import type { PollStep, Step, TryOnContext, TryOnEvent } from '../../machines/try-on.types.ts'
+import type { tryOnMachine } from '../../machines/try-on.machine.ts'
+import { generationStarted, polledJob, type GenerationStarted } from '../contract/resources.ts'
+import type { Attempts } from '../records/attempts.ts'
+import type { Client } from '../wire/client.ts'
+import { newId } from '../platform/new-id.ts'
+import { outcomeOf, type Outcome, type Unusable } from '../rules/outcome.ts'
+import type { Photos } from '../shopper/photos.ts'
+import type { Clock, UploadProgress } from '../ports.ts'
+import {
+  consentLifetimeMs,
+  settlePoll,
+  settleStop,
+  settleSubmission,
+  step,
+  type AttemptRecord,
+} from '../rules/record.ts'
+import type { VisitorStore } from '../shopper/visitor.ts'
 
 /** One product variant, and the funnels to try it with in preferred order. */
 export interface Product {

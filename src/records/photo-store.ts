@@ -1,5 +1,5 @@
-import { withinLimit } from './clock.ts'
-import type { Clock, MaybePromise, PhotoStore, StoredPhoto } from './ports.ts'
+import { withinLimit } from '../platform/clock.ts'
+import type { Clock, MaybePromise, PhotoStore, StoredPhoto } from '../ports.ts'
 
 /** How long one call may take, in ms. */
 const storeLimitMs = 5_000

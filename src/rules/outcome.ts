@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
-import type { Operation } from './contract/endpoints.ts'
-import { situationOf } from './contract/errors.ts'
-import { apiError, type ApiError } from './contract/resources.ts'
+import type { Operation } from '../contract/endpoints.ts'
+import { situationOf } from '../contract/errors.ts'
+import { apiError, type ApiError } from '../contract/resources.ts'
 
 /** The seven operations of the contract, and the photo's PUT to its signed target. */
 export type Requested = Operation | 'putPhoto'

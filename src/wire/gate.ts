@@ -1,7 +1,7 @@
-import { endpoints, type Operation } from './contract/endpoints.ts'
-import { ipWindowMs } from './contract/limits.ts'
-import type { Outcome } from './outcome.ts'
-import type { Clock } from './ports.ts'
+import { endpoints, type Operation } from '../contract/endpoints.ts'
+import { ipWindowMs } from '../contract/limits.ts'
+import type { Outcome } from '../rules/outcome.ts'
+import type { Clock } from '../ports.ts'
 
 /** The one way out for a room's requests: it keeps count, so that no request is sent only to be refused (spec §8). */
 export interface Gate {

@@ -1,4 +1,4 @@
-import type { Outcome } from '../src/outcome.ts'
+import type { Outcome } from './outcome.ts'
 
 /** The longest pause between two tries, in ms. */
 const longestMs = 30_000

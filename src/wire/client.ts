@@ -1,12 +1,12 @@
 import { createFetch } from 'ofetch'
 import * as z from 'zod/mini'
 import { createBodyForm, streamOf } from './body-form.ts'
-import { systemClock, withinLimit } from './clock.ts'
-import { endpoints, keyHeader, type DataOf, type Operation } from './contract/endpoints.ts'
-import { httpUrl, type GenerationRequest, type RegisterRequest, type UploadRequest } from './contract/resources.ts'
+import { systemClock, withinLimit } from '../platform/clock.ts'
+import { endpoints, keyHeader, type DataOf, type Operation } from '../contract/endpoints.ts'
+import { httpUrl, type GenerationRequest, type RegisterRequest, type UploadRequest } from '../contract/resources.ts'
 import { createGate, type Gate } from './gate.ts'
-import { columnOf, outcomeOf, type Exchange, type Outcome } from './outcome.ts'
-import type { Clock, Fetch, MaybePromise, PutPhoto, StoredPhoto, UploadProgress } from './ports.ts'
+import { columnOf, outcomeOf, type Exchange, type Outcome } from '../rules/outcome.ts'
+import type { Clock, Fetch, MaybePromise, PutPhoto, StoredPhoto, UploadProgress } from '../ports.ts'
 import { putPhoto as defaultPutPhoto } from './put-photo.ts'
 
 export interface ClientOptions {

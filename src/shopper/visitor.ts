@@ -1,12 +1,12 @@
 import { createAtom } from '@xstate/store'
 import * as z from 'zod/mini'
-import type { Client } from './client.ts'
-import type { VisitorStatus } from './contract/resources.ts'
-import { guarded } from './guarded.ts'
-import type { Journal } from './journal.ts'
-import type { Keys } from './keys.ts'
-import type { Outcome } from './outcome.ts'
-import type { Clock, Readable } from './ports.ts'
+import type { Client } from '../wire/client.ts'
+import type { VisitorStatus } from '../contract/resources.ts'
+import { guarded } from '../platform/guarded.ts'
+import type { Journal } from '../records/journal.ts'
+import type { Keys } from '../records/keys.ts'
+import type { Outcome } from '../rules/outcome.ts'
+import type { Clock, Readable } from '../ports.ts'
 
 /** What is known of the room's visitor; null where the service has not said it yet (spec §2, VisitorStatus). */
 export interface Visitor {

@@ -1,7 +1,7 @@
-import type { ImageType } from './contract/resources.ts'
-import { httpUrl } from './contract/resources.ts'
-import type { StoredPhoto } from './ports.ts'
-import { TryOnError } from './problem.ts'
+import type { ImageType } from '../contract/resources.ts'
+import { httpUrl } from '../contract/resources.ts'
+import type { StoredPhoto } from '../ports.ts'
+import { TryOnError } from '../rules/problem.ts'
 
 /** What `start` and `retry` take for a photo: a File or Blob, or a photo that already has a public http(s) URL. */
 export type PhotoInput = Blob | { imageUrl: string }

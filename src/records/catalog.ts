@@ -1,10 +1,9 @@
 import * as z from 'zod/mini'
-import { mayBeRunning } from '../machines/paid.ts'
 import type { Journal } from './journal.ts'
 import type { Keys } from './keys.ts'
 import type { BoundedPhotoStore } from './photo-store.ts'
-import type { Clock } from './ports.ts'
-import { readable, readRecord, type AttemptRecord, type Phase } from './record.ts'
+import type { Clock } from '../ports.ts'
+import { mayBeRunning, readable, readRecord, type AttemptRecord, type Phase } from '../rules/record.ts'
 
 /** One attempt that storage holds. Times are epoch ms. */
 export interface Listed<Opened> {
@@ -34,7 +33,7 @@ interface Epoch {
 }
 
 /** What a room has in storage, which can not be enumerated: an entry is written before what it names. */
-export interface Register {
+export interface Catalog {
   list(key: string): Promise<unknown>
   /** What is listed; nothing where that can not be read. */
   keys(): Promise<string[]>
@@ -44,7 +43,7 @@ export interface Register {
   wipe(): Promise<boolean>
 }
 
-export interface RegisterParts {
+export interface CatalogParts {
   journal: Journal
   keys: Keys
   store: BoundedPhotoStore
@@ -55,7 +54,7 @@ export interface RegisterParts {
 const indexed = z.object({ keys: z.array(z.string()) })
 const epochs = z.object({ epoch: z.int() })
 
-export function createRegister({ journal, keys, store, clock, retentionMs }: RegisterParts): Register {
+export function createCatalog({ journal, keys, store, clock, retentionMs }: CatalogParts): Catalog {
   const keysIn = (stored: unknown) => indexed.safeParse(stored).data?.keys ?? []
   /** Looks each time: another page may have wiped the index. */
   const list = (key: string) =>
