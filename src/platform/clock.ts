@@ -1,18 +1,46 @@
 import type { Clock } from '../ports.ts'
 
+/** The longest time that a platform's timer can wait, in ms; a longer one would be over at once. */
+const longestTimerMs = 2 ** 31 - 1
+
 /** The platform's own time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
-  setTimeout: (run, ms) => setTimeout(run, ms),
-  clearTimeout: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
+  monotonic: () => (typeof performance === 'undefined' ? elapsed() : performance.now()),
+  setTimeout: startTimer,
+  clearTimeout: (stop) => void (typeof stop === 'function' && stop()),
 }
 
-/** Rejects with `TimeLimit` when `work` takes longer than `ms`; the work itself goes on. */
+/** Runs after any number of ms, Infinity included, and gives what stops it. */
+function startTimer(run: () => void, ms: number): () => void {
+  let leftMs = ms
+  let timer: ReturnType<typeof setTimeout>
+  const wait = () => {
+    const turnMs = Math.min(leftMs, longestTimerMs)
+    leftMs -= turnMs
+    timer = setTimeout(() => (leftMs > 0 ? wait() : run()), turnMs)
+  }
+  wait()
+  return () => clearTimeout(timer)
+}
+
+let elapsedMs = 0
+let seen = Date.now()
+
+/** What has passed on the wall clock, where the platform has no other; a clock that is set back only stands still. */
+function elapsed(): number {
+  const now = Date.now()
+  elapsedMs += Math.max(0, now - seen)
+  seen = now
+  return elapsedMs
+}
+
+/** Rejects with `TimeLimit` when `work` takes longer than `ms`; the work itself goes on. Infinity is no limit. */
 export function withinLimit<T>(clock: Clock, ms: number, work: PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = clock.setTimeout(() => reject(new TimeLimit(ms)), ms)
-    const done = () => clock.clearTimeout(timer)
+    // a clock that is given in may know no such timer
+    const timer = ms === Infinity ? null : clock.setTimeout(() => reject(new TimeLimit(ms)), ms)
+    const done = () => timer !== null && clock.clearTimeout(timer)
     work.then(
       (value) => (done(), resolve(value)),
       (error: unknown) => (done(), reject(error)),
@@ -21,7 +49,7 @@ export function withinLimit<T>(clock: Clock, ms: number, work: PromiseLike<T>): 
 }
 
 /** A time limit passed; what it limited may still finish. */
-class TimeLimit extends Error {
+export class TimeLimit extends Error {
   override readonly name = 'TimeLimit'
   constructor(ms: number) {
     super(`no answer within ${ms} ms`)

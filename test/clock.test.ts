@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { systemClock, withinLimit } from '../src/platform/clock.ts'
+
+const day = 86_400_000
+
+describe('the platform’s clock', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it.each([
+    ['an hour', 3_600_000],
+    ['the longest that platforms know', 2 ** 31 - 1],
+    ['more than platforms know', 60 * day],
+  ])('waits for %s, not less and not more', (_, ms) => {
+    const run = vi.fn()
+    systemClock.setTimeout(run, ms)
+    vi.advanceTimersByTime(ms - 1)
+    expect(run).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(run).toHaveBeenCalledTimes(1)
+  })
+
+  it('a timer of Infinity never runs, and a stopped one does not either', () => {
+    const run = vi.fn()
+    systemClock.setTimeout(run, Infinity)
+    const timer = systemClock.setTimeout(run, 60 * day)
+    vi.advanceTimersByTime(30 * day)
+    systemClock.clearTimeout(timer)
+    vi.advanceTimersByTime(300 * day)
+    expect(run).not.toHaveBeenCalled()
+  })
+
+  it('a time limit of Infinity is none, whatever the clock makes of it', async () => {
+    const atOnce = { ...systemClock, setTimeout: (run: () => void) => run() }
+    expect(await withinLimit(atOnce, Infinity, Promise.resolve('done'))).toBe('done')
+    await expect(withinLimit(atOnce, 1_000, Promise.resolve('done'))).rejects.toThrow('within 1000 ms')
+  })
+
+  it('runs on without `performance`, and never backwards', () => {
+    vi.stubGlobal('performance', undefined)
+    const start = systemClock.monotonic()
+    vi.setSystemTime(Date.now() + 5_000)
+    expect(systemClock.monotonic() - start).toBe(5_000)
+    vi.setSystemTime(Date.now() - 3_600_000)
+    expect(systemClock.monotonic() - start).toBe(5_000)
+    vi.setSystemTime(Date.now() + 2_000)
+    expect(systemClock.monotonic() - start).toBe(7_000)
+    vi.unstubAllGlobals()
+  })
+})
