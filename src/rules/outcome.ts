@@ -12,8 +12,8 @@ export type Exchange =
   | { came: 'answer'; status: number; body: unknown; retryAfter: string | null }
   /** No whole answer: the time limit passed, or the connection failed or was cut. */
   | { came: 'nothing'; why: 'timeout' | 'lost' | 'aborted' }
-  /** The request provably never left: no connection was made, or the browser was offline. */
-  | { came: 'notSent'; why: 'unreachable' | 'offline' }
+  /** The request provably never left: no connection was made, the browser was offline, or nobody wanted it any more. */
+  | { came: 'notSent'; why: 'unreachable' | 'offline' | 'unwanted' }
   /** The room's own gate held it back, so that the shared IP count stays free (spec §8). */
   | { came: 'held'; waitMs: number }
   /** The request was not made: no key could be read, it breaks the contract, or the base URL is another by now. */
@@ -68,6 +68,7 @@ export const meanings = {
   aborted: /*        */ row('outcomeUnknown', 'unavailable', 'unavailable'),
   unreachable: /*    */ row('notSent', 'unavailable', 'unavailable'),
   offline: /*        */ row('notSent', 'unavailable', 'unavailable'),
+  unwanted: /*       */ row('notSent', 'unavailable', 'unavailable'),
   noKey: /*          */ row('rejected.key', 'rejected.key', 'rejected.key'),
   invalid: /*        */ row('rejected.request', 'rejected.request', 'rejected.request'),
   moved: /*          */ row('rejected.request', 'unavailable', 'rejected.request'),
