@@ -3,11 +3,11 @@ import { indexedDbStorage } from '../adapters/storage/indexed-db.ts'
 import { webStorage } from '../adapters/storage/local-storage.ts'
 import { memoryPhotos, memoryStorage } from '../adapters/storage/memory.ts'
 import { createAttempts } from './records/attempts.ts'
-import { clientTiming, createClient, type Client, type ClientOptions, type ClientTiming } from './wire/client.ts'
+import { clientTiming, type Client, type ClientOptions, type ClientTiming } from './wire/operations.ts'
+import { createRoomClient } from './wire/room-client.ts'
 import { systemClock } from './platform/clock.ts'
 import { digitsOf, funnelId, productId, variantId, type StoreId } from './contract/ids.ts'
 import { pollIntervalMs } from './contract/limits.ts'
-import { createGate } from './wire/gate.ts'
 import { createJournal } from './records/journal.ts'
 import { keysOf } from './records/keys.ts'
 import { createOwnership } from './pages/ownership.ts'
@@ -28,7 +28,7 @@ export interface RoomTiming extends ClientTiming {
   deadlineMs: number
 }
 
-export interface FittingRoomOptions extends Omit<ClientOptions, 'gate' | 'timing'> {
+export interface FittingRoomOptions extends Omit<ClientOptions, 'timing'> {
   /** Default: IndexedDB, else localStorage, else memory. */
   storage?: FlowStorage
   /** Default: the storage's own kind, else memory. */
@@ -83,14 +83,12 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
   const storage = options.storage ?? defaultStorage(clock)
   const store = boundedPhotoStore(options.photoStore ?? storage.photos ?? memoryPhotos(), clock)
   if (options.uniqueUserId === '') throw new TryOnError({ kind: 'input', at: 'uniqueUserId' })
-  const client = createClient({ ...options, clock, timing, gate: createGate(clock) })
-  const home = homeOf(client)
-  const keys = keysOf(home, namespace, options.uniqueUserId)
+  const client = createRoomClient({ ...options, clock, timing })
+  const keys = keysOf(client.installation(), namespace, options.uniqueUserId)
   const journal = createJournal(storage, clock)
   const catalog = createCatalog({ journal, keys, store, clock, retentionMs })
   const visitor = createVisitor({ journal, keys, clock, retentionMs, given: options.uniqueUserId })
   const photos = createPhotos({ client, clock, journal, keys, store, catalog, retentionMs })
-  const refusedKey = { current: null }
   const tryOns = new Map<string, RunningTryOn>()
   const ownership = createOwnership(storage, clock)
   let opened: Promise<void> | null = null
@@ -119,6 +117,7 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
 
   /** Storage is empty: whoever looks is shown that. */
   function forgetAll(): void {
+    client.forgetAddresses()
     visitor.forget()
     photos.forget()
     tryOns.forEach((each) => each.restart())
@@ -140,13 +139,11 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     const post: Tabs['post'] = (message) => tabs?.post(message)
     const made = createTryOn({
       client,
-      home,
       clock,
       photos,
       visitor,
       attempts,
       product,
-      refusedKey,
       ownership,
       name: keyAt(0),
       input,
@@ -168,7 +165,7 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     )
 
   return {
-    client,
+    client: client.operations,
     visitor: readOnly(visitor),
     photo: readOnly(photos),
     get ready() {
@@ -209,14 +206,6 @@ function defaultStorage(clock: Clock): FlowStorage {
 /** The shared store without what only the room may do. */
 function readOnly<T>(store: Readable<T>): Readable<T> {
   return { get: () => store.get(), subscribe: (onChange) => store.subscribe(onChange) }
-}
-
-function homeOf(client: Client): string {
-  try {
-    return client.baseUrl()
-  } catch {
-    throw new TryOnError({ kind: 'input', at: 'baseUrl' })
-  }
 }
 
 function checked({ productId: product, variantId: variant, funnelIds }: TryOnProduct): Product {

@@ -5,7 +5,7 @@ import type { PollStep, Step, TryOnContext, TryOnEvent } from '../../machines/tr
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import { generationStarted, polledJob, type GenerationStarted } from '../contract/resources.ts'
 import type { Attempts } from '../records/attempts.ts'
-import type { Client } from '../wire/client.ts'
+import type { RoomClient } from '../wire/room-client.ts'
 import { newId } from '../platform/new-id.ts'
 import { outcomeOf, type Outcome, type Unusable } from '../rules/outcome.ts'
 import type { Photos } from '../shopper/photos.ts'
@@ -28,9 +28,7 @@ export interface Product {
 }
 
 export interface TryOnParts {
-  client: Client
-  /** The base URL that this room was made for. */
-  home: string
+  client: RoomClient
   clock: Clock
   photos: Photos
   visitor: VisitorStore
@@ -38,15 +36,13 @@ export interface TryOnParts {
   product: Product
   /** Tells the running machine; it may have moved on. */
   tell: (event: TryOnEvent) => unknown
-  /** The key that the service last refused; null while none was. */
-  refusedKey: { current: string | null }
 }
 
 type Provided = NonNullable<Parameters<typeof tryOnMachine.provide>[0]['actors']>
 
 /** What the try-on machine's actors really do: requests through the room's client, records through its journal. */
 export function tryOnActors(parts: TryOnParts): Provided {
-  const { client, home, clock, photos, visitor, attempts, product, tell, refusedKey } = parts
+  const { client, clock, photos, visitor, attempts, product, tell } = parts
   /** After a reset() an answer to the shopper before it teaches nothing. */
   const learn = visitor.learner()
   const visitorId = () => visitor.get().uniqueUserId ?? undefined
@@ -55,23 +51,6 @@ export function tryOnActors(parts: TryOnParts): Provided {
     fromPromise<Output, TryOnContext>(({ input }) => work(input))
   const request = (send: (context: TryOnContext) => Promise<Outcome<unknown>>) =>
     requestMachine.provide({ actors: { send: fromPromise(({ input }) => send(input as TryOnContext)) } })
-
-  /** A photo, a job and a key belong to one installation. */
-  const isHome = () => {
-    try {
-      return client.baseUrl() === home
-    } catch {
-      return false
-    }
-  }
-
-  /** Sends, and remembers the key if that was what was refused. */
-  async function withKey<T>(send: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    const key = await client.apiKey().catch(() => null)
-    const outcome = await send()
-    if (outcome.kind === 'rejected' && outcome.reason === 'key') refusedKey.current = key
-    return outcome
-  }
 
   async function consent(context: TryOnContext): Promise<Step> {
     const given = context.consent
@@ -97,11 +76,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
   /** Whether a submission can be sent at all, and in a form that no browser repeats; else what stops it. */
   async function probe({ record, durable, failures }: TryOnContext): Promise<Step> {
     if (record === null) return { record, durable }
-    const key = await client.apiKey().catch(() => null)
     const stopped = (why: Unusable) => attempts.write(settleStop(record, why, clock.now()), record)
-    if (key === null) return stopped(noKey)
-    if (!isHome()) return stopped(moved)
-    const probed = await withKey(() => client.probe())
+    if (!(await client.readKey())) return stopped(noKey)
+    if (!client.isSameInstallation()) return stopped(moved)
+    const probed = await client.probe()
     if (probed.kind === 'accepted') return { record, durable }
     return attempts.write(settleSubmission(record, probed, clock.now(), backoffMs(failures)), record)
   }
@@ -133,16 +111,16 @@ export function tryOnActors(parts: TryOnParts): Provided {
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
     }
     // probing and claiming may have taken a while
-    if (!isHome()) return answered(moved)
-    return answered(await withKey(() => client.createGeneration(order, { onLateAnswer: answered })))
+    if (!client.isSameInstallation()) return answered(moved)
+    return answered(await client.createGeneration(order, { onLateAnswer: answered }))
   }
 
   async function poll({ record, durable }: TryOnContext): Promise<PollStep> {
     if (record?.job === undefined) throw new TypeError('no job to poll')
     // a job is polled only at the installation that it came from
     const { jobId } = record.job
-    const outcome = isHome()
-      ? await withKey(() => client.getGeneration(jobId, { uniqueUserId: visitorId() }))
+    const outcome = client.isSameInstallation()
+      ? await client.getGeneration(jobId, { uniqueUserId: visitorId() })
       : outcomeOf('getGeneration', { came: 'notMade', why: 'moved' }, polledJob)
     if (outcome.kind === 'unavailable' || outcome.kind === 'throttled') return { record, durable, outcome }
     const now = clock.now()
@@ -162,9 +140,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const uniqueUserId = visitorId()
     const { email, name } = form.reveal()
     const visitorOf = uniqueUserId === undefined ? {} : { uniqueUserId }
-    const outcome = await withKey(() =>
-      client.registerCustomer({ email, ...(name !== undefined && { name }), ...visitorOf }),
-    )
+    const outcome = await client.registerCustomer({ email, ...(name !== undefined && { name }), ...visitorOf })
     if (outcome.kind !== 'accepted') return outcome
     learn(outcome.data)
     const written = await attempts.write(step(record, clock.now(), { phase: 'emailRegistered' }), record)
@@ -175,8 +151,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   async function keyChanged({ record, exclusive }: TryOnContext): Promise<boolean> {
     if (record === null) return false
     const young = clock.now() - record.startedAt < consentLifetimeMs
-    const key = await client.apiKey().catch(() => null)
-    return key !== null && key !== refusedKey.current && (record.job !== undefined || (young && exclusive))
+    return (record.job !== undefined || (young && exclusive)) && client.keyChanged()
   }
 
   async function leave({ record, problem }: TryOnContext): Promise<Step> {
@@ -187,15 +162,15 @@ export function tryOnActors(parts: TryOnParts): Provided {
     restore: task(() => attempts.restore()),
     consent: task(consent),
     lookUpFunnel: request(async ({ record }) =>
-      record?.funnel ? { kind: 'accepted', data: record.funnel } : withKey(() => client.getFunnel(product.funnelIds)),
+      record?.funnel ? { kind: 'accepted', data: record.funnel } : client.getFunnel(product.funnelIds),
     ),
     uploadPhoto: request(async ({ record }) => {
       if (record === null) throw new TypeError('no attempt to upload for')
       if (record.photo.imageUrl !== undefined) return { kind: 'accepted', data: record.photo }
       const onProgress = (progress: UploadProgress) => tell({ type: 'uploaded', progress })
-      return withKey(() => photos.upload(record.photo.id, { customKey: record.customKey, onProgress }))
+      return photos.upload(record.photo.id, { customKey: record.customKey, onProgress })
     }),
-    askVisitor: request(() => withKey(() => visitor.ask(client))),
+    askVisitor: request(() => visitor.ask(client)),
     register: request(register),
     settle: task(settle),
     probe: task(probe),

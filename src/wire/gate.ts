@@ -6,7 +6,7 @@ import type { Clock } from '../ports.ts'
 /** The one way out for a room's requests: it keeps count, so that no request is sent only to be refused (spec §8). */
 export interface Gate {
   /** How long to wait in ms; 0 lets the request go and counts it. */
-  ask(operation: Operation): number
+  delayOf(operation: Operation): number
   /** Remembers what the service said of the shared count. */
   learn(operation: Operation, outcome: Outcome<unknown>): void
 }
@@ -18,10 +18,10 @@ export function createGate(clock: Clock): Gate {
   const closed = new Map<number, number>()
 
   return {
-    ask(operation) {
+    delayOf(operation) {
       const now = clock.monotonic()
       const { threshold } = endpoints[operation]
-      sent = sent.filter((at) => at > now - ipWindowMs)
+      sent = sent.filter((sentAt) => sentAt > now - ipWindowMs)
       const full = sent.at(-threshold)
       const untilRoom = full === undefined ? 0 : full + ipWindowMs - now
       const untilOpen = Math.max(0, ...[...closed].map(([of, until]) => (of >= threshold ? until - now : 0)))

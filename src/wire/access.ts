@@ -1,0 +1,72 @@
+import * as z from 'zod/mini'
+import { httpUrl } from '../contract/resources.ts'
+import { withinLimit } from '../platform/clock.ts'
+import type { Clock } from '../ports.ts'
+import type { Outcome } from '../rules/outcome.ts'
+import { TryOnError } from '../rules/problem.ts'
+import type { ClientOptions } from './operations.ts'
+
+/** Where to and with which key, as the application says anew each time. */
+export interface Access {
+  /** The base URL as it is now, without a trailing slash; null where none can be read. */
+  baseUrl(): string | null
+  /** The key as it is now; null where none can be read in time, or what is read can not be sent. */
+  key(): Promise<string | null>
+  /** Takes note of what became of a request with this key. */
+  learn(key: string, outcome: Outcome<unknown>): void
+  /** Whether a key can be read that is another than the one that the service refused last. */
+  keyChanged(): Promise<boolean>
+  /** The first base URL that was read; throws a `TryOnError` of kind `input` while none could be. */
+  installation(): string
+  /** Whether the base URL is still the first: a photo, a job and a key belong to one installation. */
+  isSameInstallation(): boolean
+}
+
+/** A key that a header can carry. */
+const sendableKey = z.string().check(z.regex(/^[\x21-\x7e]+$/))
+
+export function createAccess({ baseUrl, apiKey }: ClientOptions, clock: Clock, limitMs: number): Access {
+  let installation: string | null = null
+  let refusedKey: string | null = null
+
+  function currentUrl(): string | null {
+    try {
+      const url = httpUrl.parse(typeof baseUrl === 'function' ? baseUrl() : baseUrl).replace(/\/+$/, '')
+      installation ??= url
+      return url
+    } catch {
+      return null
+    }
+  }
+
+  async function currentKey(): Promise<string | null> {
+    try {
+      const key = typeof apiKey === 'function' ? apiKey() : apiKey
+      return sendableKey.parse(await withinLimit(clock, limitMs, Promise.resolve(key)))
+    } catch {
+      return null
+    }
+  }
+
+  return {
+    baseUrl: currentUrl,
+    key: currentKey,
+    learn(key, outcome) {
+      if (outcome.kind === 'accepted' && key === refusedKey) refusedKey = null
+      if (outcome.kind !== 'accepted' && outcome.situation === 'keyRefused') refusedKey = key
+    },
+    async keyChanged() {
+      const key = await currentKey()
+      return key !== null && key !== refusedKey
+    },
+    installation() {
+      const first = installation ?? currentUrl()
+      if (first === null) throw new TryOnError({ kind: 'input', at: 'baseUrl' })
+      return first
+    },
+    isSameInstallation() {
+      const url = currentUrl()
+      return url !== null && url === installation
+    },
+  }
+}

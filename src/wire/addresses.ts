@@ -1,0 +1,71 @@
+/** The e-mail addresses that were sent: no answer that repeats one may show it. They are held in memory only. */
+export interface Addresses {
+  /** Takes note of an address before it is sent; gives what hides this and every other one in the answer's texts. */
+  note(address: string | undefined): (text: string) => string
+  /** Requests that are still out hide what they knew. */
+  forget(): void
+}
+
+export function createAddresses(): Addresses {
+  let spellings = new Map<string, RegExp>()
+  return {
+    note(address) {
+      const known = spellings
+      if (address !== undefined && !known.has(address)) known.set(address, anySpelling(address))
+      return (text) => [...known.values()].reduce((rest, spelling) => rest.replace(spelling, '[e-mail]'), text)
+    },
+    forget() {
+      spellings = new Map()
+    },
+  }
+}
+
+/** HTML's names of the characters that an address may hold beside letters and digits. */
+const entities: Record<string, string> = {
+  '@': 'commat',
+  '.': 'period',
+  '+': 'plus',
+  '-': 'hyphen|dash',
+  _: 'lowbar|underbar',
+  '!': 'excl',
+  '#': 'num',
+  $: 'dollar',
+  '%': 'percnt',
+  '&': 'amp',
+  "'": 'apos',
+  '*': 'ast|midast',
+  '/': 'sol',
+  '=': 'equals',
+  '?': 'quest',
+  '^': 'hat',
+  '`': 'grave|diacriticalgrave',
+  '{': 'lcub|lbrace',
+  '|': 'verbar|vert|verticalline',
+  '}': 'rcub|rbrace',
+}
+
+const percent = '%(?:25)*'
+const backslash = String.raw`(?:\\|${percent}5c)`
+const ampersand = `(?:&|${percent}26)(?:amp(?:;|${percent}3b))*`
+const hash = `(?:#|${percent}23)`
+const semicolon = `(?:;|${percent}3b)?`
+
+/** Matches an address however each of its characters is spelled. */
+function anySpelling(address: string): RegExp {
+  return new RegExp([...address].map(characterSpelling).join(''), 'giu')
+}
+
+/** The character itself, or escaped as in a URL, a mail, JSON, a script, or HTML, and escaped again. */
+function characterSpelling(character: string): string {
+  const readings = [...new Set([character.toLowerCase(), character.toUpperCase(), ...(character === '+' ? [' '] : [])])]
+  const decimal = either(readings.map((each) => `${each.charCodeAt(0)}`))
+  const hex = either(readings.map((each) => each.charCodeAt(0).toString(16)))
+  return either([
+    `${backslash}*${either(readings.map((each) => each.replace(/[$()*+./?[\\\]^{|}]/, String.raw`\$&`)))}`,
+    `(?:${percent}|=)${hex}`,
+    String.raw`${backslash}+(?:u(?:00|\{0*)|x\{?)${hex}\}?`,
+    `${ampersand}(?:${hash}(?:0*${decimal}|x0*${hex})${character in entities ? `|${entities[character]}` : ''})${semicolon}`,
+  ])
+}
+
+const either = (choices: readonly string[]) => `(?:${choices.join('|')})`

@@ -1,0 +1,139 @@
+import { createFetch } from 'ofetch'
+import { endpoints, keyHeader, type Operation } from '../contract/endpoints.ts'
+import type { GenerationRequest, RegisterRequest, UploadRequest } from '../contract/resources.ts'
+import { TimeLimit, withinLimit } from '../platform/clock.ts'
+import type { Clock, Fetch, PutOptions, PutPhoto, StoredPhoto } from '../ports.ts'
+import type { Exchange } from '../rules/outcome.ts'
+import type { Addresses } from './addresses.ts'
+import { streamOf } from './body-form.ts'
+
+/** What an operation is given. */
+export interface RequestParts {
+  params?: Record<string, string>
+  query?: Record<string, string | undefined>
+  body?: UploadRequest | RegisterRequest | GenerationRequest
+}
+
+/** How it is sent. */
+interface Sending {
+  base: string
+  key: string
+  streamed: boolean
+  signal: AbortSignal
+}
+
+/** One request on the wire, read to its end. It is out when this returns, and the promise never rejects. */
+export type SendRequest = (operation: Operation, parts: RequestParts, sending: Sending) => Promise<Exchange>
+
+export function createExchange(fetch: Fetch | undefined, addresses: Addresses): SendRequest {
+  const api = createFetch({ fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)) })
+
+  return async (operation, parts, { base, key, streamed, signal }) => {
+    const { body } = parts
+    const hide = addresses.note(addressIn(parts))
+    try {
+      const answer = await api.raw(urlOf(base, operation, parts), {
+        method: endpoints[operation].method,
+        headers: { [keyHeader]: key, ...(body && { 'Content-Type': 'application/json' }) },
+        ...(body && (streamed ? { body: streamOf(body), duplex: 'half' } : { body })),
+        responseType: 'text',
+        ignoreResponseError: true,
+        retry: 0,
+        redirect: 'error',
+        cache: 'no-store',
+        credentials: 'omit',
+        signal,
+      })
+      const retryAfter = answer.headers.get('Retry-After')
+      return { came: 'answer', status: answer.status, body: parsed(answer._data, hide), retryAfter }
+    } catch (error) {
+      // a fetch of the application's own proves nothing
+      if (fetch === undefined && neverConnected(error)) return { came: 'notSent', why: 'unreachable' }
+      return { came: 'nothing', why: 'lost' }
+    }
+  }
+}
+
+/** The photo's PUT; its answer says no more than its status. */
+export async function exchangePhoto(
+  put: PutPhoto,
+  uploadUrl: string,
+  photo: StoredPhoto,
+  options: PutOptions,
+): Promise<Exchange> {
+  try {
+    const status = await put(uploadUrl, photo, options)
+    const taken = status >= 200 && status < 300
+    const answer = taken ? { status: 200, body: { data: null } } : { status, body: undefined }
+    return { came: 'answer', ...answer, retryAfter: null }
+  } catch {
+    return { came: 'nothing', why: 'lost' }
+  }
+}
+
+type Stopped = Extract<Exchange, { came: 'nothing' }>
+
+/** `work`, or what ended it: the time limit or the caller's signal, both of which also abort the inner signal. */
+export async function bounded<T>(
+  clock: Clock,
+  limitMs: number,
+  signal: AbortSignal | undefined,
+  work: (inner: AbortSignal) => Promise<T>,
+): Promise<T | Stopped> {
+  if (signal?.aborted) return { came: 'nothing', why: 'aborted' }
+  const inner = new AbortController()
+  let abort = () => {}
+  const aborted = new Promise<Stopped>((resolve) => {
+    abort = () => {
+      resolve({ came: 'nothing', why: 'aborted' })
+      inner.abort()
+    }
+  })
+  signal?.addEventListener('abort', abort, { once: true })
+  try {
+    return await withinLimit(clock, limitMs, Promise.race([work(inner.signal), aborted]))
+  } catch (error) {
+    if (!(error instanceof TimeLimit)) throw error
+    inner.abort()
+    return { came: 'nothing', why: 'timeout' }
+  } finally {
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+/** Only a browser knows that it is offline. */
+export const offline = () => typeof navigator !== 'undefined' && navigator.onLine === false
+
+function urlOf(base: string, operation: Operation, { params = {}, query = {} }: RequestParts): string {
+  const path = endpoints[operation].path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  )
+  const url = new URL(base + path)
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value)
+  return url.href
+}
+
+function addressIn({ body }: RequestParts): string | undefined {
+  if (body === undefined) return undefined
+  if ('email' in body) return body.email
+  return 'customerEmail' in body ? body.customerEmail : undefined
+}
+
+/** The answer's JSON, its texts without e-mail addresses; undefined where it is none. */
+function parsed(text: unknown, hide: (text: string) => string): unknown {
+  try {
+    return JSON.parse(String(text), (_, value: unknown) => (typeof value === 'string' ? hide(value) : value))
+  } catch {
+    return undefined
+  }
+}
+
+const connectFailures = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
+
+/** Node's own fetch names the failures in which no connection was ever made. */
+function neverConnected(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && connectFailures.has(String(cause.code))) return true
+  }
+  return false
+}

@@ -1,0 +1,68 @@
+import type { DataOf } from '../contract/endpoints.ts'
+import type { GenerationRequest, RegisterRequest, UploadRequest } from '../contract/resources.ts'
+import type { Clock, Fetch, MaybePromise, PutPhoto, StoredPhoto, UploadProgress } from '../ports.ts'
+import type { Outcome } from '../rules/outcome.ts'
+
+export interface ClientOptions {
+  /** The installation's `{base_url}`, http(s); a function is read for every request. */
+  baseUrl: string | (() => string)
+  /** The store's SDK key; a function is called once for every request. It goes to the API's origin only (spec §5). */
+  apiKey: string | (() => MaybePromise<string>)
+  /** In place of the platform's fetch; with it no failure is provably "not sent". */
+  fetch?: Fetch | undefined
+  putPhoto?: PutPhoto | undefined
+  clock?: Clock | undefined
+  /** Time limits in ms. */
+  timing?: Partial<ClientTiming> | undefined
+}
+
+/** Time limits of single requests, in ms. */
+export interface ClientTiming {
+  requestTimeoutMs: number
+  submitTimeoutMs: number
+  uploadTimeoutMs: number
+}
+
+export const clientTiming: ClientTiming = {
+  requestTimeoutMs: 10_000,
+  submitTimeoutMs: 60_000,
+  uploadTimeoutMs: 120_000,
+}
+
+export interface RequestOptions {
+  signal?: AbortSignal
+}
+
+export interface SubmitOptions extends RequestOptions {
+  /** Asked right before the submission leaves; unless it says true, nothing is sent. */
+  isWanted?: () => MaybePromise<boolean>
+  /** An answer that came after the time limit or the abort: a POST that is out is never taken back. */
+  onLateAnswer?: (outcome: Outcome<DataOf<'createGeneration'>>) => unknown
+}
+
+export interface UploadOptions extends RequestOptions {
+  onProgress?: (progress: UploadProgress) => void
+}
+
+export interface VisitorQuery {
+  uniqueUserId?: string | undefined
+}
+
+/**
+ * The seven operations of spec §4 and the photo's PUT. Every call resolves with an outcome. Nothing is retried, but that
+ * POST /uploads goes out up to three times where it is not known yet whether this origin takes streamed bodies.
+ */
+export interface Client {
+  getContext(options?: RequestOptions): Promise<Outcome<DataOf<'getContext'>>>
+  getFunnel(funnelIds: readonly number[], options?: RequestOptions): Promise<Outcome<DataOf<'getFunnel'>>>
+  createUpload(request: UploadRequest, options?: RequestOptions): Promise<Outcome<DataOf<'createUpload'>>>
+  putPhoto(uploadUrl: string, photo: StoredPhoto, options?: UploadOptions): Promise<Outcome<null>>
+  getRequestsLeft(visitor?: VisitorQuery, options?: RequestOptions): Promise<Outcome<DataOf<'getRequestsLeft'>>>
+  registerCustomer(request: RegisterRequest, options?: RequestOptions): Promise<Outcome<DataOf<'registerCustomer'>>>
+  createGeneration(request: GenerationRequest, options?: SubmitOptions): Promise<Outcome<DataOf<'createGeneration'>>>
+  getGeneration(
+    jobId: string,
+    visitor?: VisitorQuery,
+    options?: RequestOptions,
+  ): Promise<Outcome<DataOf<'getGeneration'>>>
+}

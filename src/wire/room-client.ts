@@ -1,0 +1,179 @@
+import * as z from 'zod/mini'
+import { endpoints, type DataOf, type Operation } from '../contract/endpoints.ts'
+import { httpUrl, type UploadRequest } from '../contract/resources.ts'
+import { systemClock, withinLimit } from '../platform/clock.ts'
+import { columnOf, outcomeOf, type Exchange, type Outcome, type Unusable } from '../rules/outcome.ts'
+import { createAccess, type Access } from './access.ts'
+import { createAddresses } from './addresses.ts'
+import { createBodyForm } from './body-form.ts'
+import { bounded, createExchange, exchangePhoto, offline, type RequestParts } from './exchange.ts'
+import { createGate } from './gate.ts'
+import { clientTiming, type Client, type ClientOptions, type RequestOptions, type SubmitOptions } from './operations.ts'
+import { putPhoto } from './put-photo.ts'
+
+/** The client as the room itself uses it. */
+export interface RoomClient extends Client, Pick<Access, 'keyChanged' | 'installation' | 'isSameInstallation'> {
+  /** What anybody who has the room may use. */
+  readonly operations: Client
+  /** Whether there is a key that can be sent now. */
+  readKey(): Promise<boolean>
+  /**
+   * Makes sure that a submission can be sent in a form that the browser does not repeat by itself; `createGeneration`
+   * does it too. Asks the origin for an upload target where that is not known, once a minute at the most.
+   */
+  probe(options?: RequestOptions): Promise<Outcome<null>>
+  /** Forgets which e-mail addresses are to be hidden in answers. */
+  forgetAddresses(): void
+}
+
+interface RequestSettings<O extends Operation> extends RequestOptions {
+  /** The base URL where it was read before; null where it could not be. */
+  base?: string | null
+  streamed?: boolean
+  isWanted?: SubmitOptions['isWanted']
+  onLateAnswer?: (outcome: Outcome<DataOf<O>>) => unknown
+}
+
+/** What each operation's 200 holds, so that the compiler sees which schema is whose. */
+const schemas: { readonly [O in Operation]: { readonly data: z.ZodMiniType<DataOf<O>> } } = endpoints
+
+export function createRoomClient(options: ClientOptions): RoomClient {
+  const clock = options.clock ?? systemClock
+  const timing = { ...clientTiming, ...options.timing }
+  const gate = createGate(clock)
+  const form = createBodyForm(clock, options.fetch === undefined)
+  const access = createAccess(options, clock, timing.requestTimeoutMs)
+  const addresses = createAddresses()
+  const exchange = createExchange(options.fetch, addresses)
+
+  /** Whatever may keep a request from being sent is looked at in this order; then it is sent, once. */
+  async function request<O extends Operation>(
+    operation: O,
+    parts: RequestParts,
+    settings: RequestSettings<O> = {},
+  ): Promise<Outcome<DataOf<O>>> {
+    const { base = access.baseUrl(), streamed = false, signal, isWanted, onLateAnswer } = settings
+    const meaning = (came: Exchange) => outcomeOf<DataOf<O>>(operation, came, schemas[operation].data)
+    const isAborted = () => signal?.aborted === true
+
+    if (base === null) return meaning({ came: 'notMade', why: 'invalid', at: 'baseUrl' })
+    const path = firstMisfit(operation, parts)
+    if (path !== null) return meaning({ came: 'notMade', why: 'invalid', at: path })
+    const key = await access.key()
+    if (key === null) return meaning({ came: 'notMade', why: 'noKey' })
+    if (offline()) return meaning({ came: 'notSent', why: 'offline' })
+    if (isAborted()) return meaning({ came: 'notSent', why: 'unwanted' })
+    const waitMs = gate.delayOf(operation)
+    if (waitMs > 0) return meaning({ came: 'held', waitMs })
+    if (isWanted && !(await saysYes(isWanted))) return meaning({ came: 'notSent', why: 'unwanted' })
+    // from here to the socket nothing is waited for
+    if (isAborted()) return meaning({ came: 'notSent', why: 'unwanted' })
+    if (access.baseUrl() !== base) return meaning({ came: 'notMade', why: 'moved' })
+
+    const conclude = (came: Exchange) => {
+      const outcome = meaning(came)
+      gate.learn(operation, outcome)
+      access.learn(key, outcome)
+      return outcome
+    }
+    const send = (inner: AbortSignal) => exchange(operation, parts, { base, key, streamed, signal: inner })
+    if (columnOf(operation) !== 'submission') {
+      return conclude(await bounded(clock, timing.requestTimeoutMs, signal, send))
+    }
+    const answer = send(new AbortController().signal).then(conclude)
+    const ended = await bounded(clock, timing.submitTimeoutMs, signal, () => answer)
+    if (!('came' in ended)) return ended
+    void answer.then(onLateAnswer)
+    return meaning(ended)
+  }
+
+  async function saysYes(ask: NonNullable<SubmitOptions['isWanted']>): Promise<boolean> {
+    try {
+      return (await withinLimit(clock, timing.requestTimeoutMs, Promise.resolve(ask()))) === true
+    } catch {
+      return false
+    }
+  }
+
+  /** POST /uploads, which also finds out how this origin takes bodies: a target more costs nothing. */
+  const upload = (base: string | null, body: UploadRequest, settings?: RequestOptions) =>
+    base === null
+      ? request('createUpload', { body }, { ...settings, base })
+      : form.probe(base, (streamed) => request('createUpload', { body }, { ...settings, base, streamed }))
+
+  const isDecided = (base: string | null) => base === null || form.isKnown(base)
+
+  async function probe(base: string | null, settings?: RequestOptions): Promise<Outcome<null>> {
+    const outcome = isDecided(base) ? null : await upload(base, { contentType: 'image/jpeg' }, settings)
+    if (outcome === null || isDecided(base)) return { kind: 'accepted', data: null }
+    if (holdsForAll(outcome)) return { ...outcome, operation: 'createGeneration' }
+    return outcomeOf('createGeneration', { came: 'notSent', why: whyNotSent(outcome) }, z.null())
+  }
+
+  const operations: Client = {
+    getContext: (settings) => request('getContext', {}, settings),
+    getFunnel: (funnelIds, settings) => request('getFunnel', { query: { funnelIds: funnelIds.join(',') } }, settings),
+    createUpload: (body, settings) => upload(access.baseUrl(), body, settings),
+    getRequestsLeft: (visitor, settings) => request('getRequestsLeft', { query: { ...visitor } }, settings),
+    registerCustomer: (body, settings) => request('registerCustomer', { body }, settings),
+    async createGeneration(body, { signal, ...settings } = {}) {
+      const base = access.baseUrl()
+      const stop = signal === undefined ? {} : { signal }
+      const fits = firstMisfit('createGeneration', { body }) === null
+      const probed = fits && !isDecided(base) ? await probe(base, stop) : null
+      if (probed !== null && probed.kind !== 'accepted') return probed
+      const streamed = base !== null && form.streams(base)
+      return request('createGeneration', { body }, { ...settings, ...stop, base, streamed })
+    },
+    getGeneration: (jobId, visitor, settings) =>
+      request('getGeneration', { params: { jobId }, query: { ...visitor } }, settings),
+    async putPhoto(uploadUrl, photo, { signal, onProgress } = {}) {
+      const meaning = (came: Exchange) => outcomeOf('putPhoto', came, z.null())
+      if (!httpUrl.safeParse(uploadUrl).success) return meaning({ came: 'notMade', why: 'invalid', at: 'uploadUrl' })
+      if (offline()) return meaning({ came: 'notSent', why: 'offline' })
+      const put = options.putPhoto ?? putPhoto
+      const send = (inner: AbortSignal) =>
+        exchangePhoto(put, uploadUrl, photo, { signal: inner, ...(onProgress && { onProgress }) })
+      return meaning(await bounded(clock, timing.uploadTimeoutMs, signal, send))
+    },
+  }
+
+  return {
+    ...operations,
+    operations,
+    probe: (settings) => probe(access.baseUrl(), settings),
+    readKey: async () => (await access.key()) !== null,
+    keyChanged: access.keyChanged,
+    installation: access.installation,
+    isSameInstallation: access.isSameInstallation,
+    forgetAddresses: addresses.forget,
+  }
+}
+
+/** Whether what stopped the probe stops the submission as well. */
+function holdsForAll(outcome: Outcome<unknown>): outcome is Unusable {
+  if (outcome.kind === 'rejected') return outcome.reason === 'key' || outcome.situation === 'moved'
+  return outcome.kind === 'throttled'
+}
+
+/** Why a submission was not sent, by what became of the probe before it. */
+function whyNotSent(outcome: Outcome<unknown>): 'offline' | 'unwanted' | 'unreachable' {
+  if (outcome.kind === 'accepted') return 'unreachable'
+  if (outcome.situation === 'offline') return 'offline'
+  return outcome.situation === 'unwanted' || outcome.situation === 'aborted' ? 'unwanted' : 'unreachable'
+}
+
+/** The path of the first field that breaks the contract, so that nothing is sent only to be refused (spec §7, rule 1). */
+function firstMisfit(operation: Operation, { params = {}, query = {}, body }: RequestParts): string | null {
+  const { params: ofPath, query: ofQuery, body: ofBody } = endpoints[operation]
+  const checks: [z.ZodMiniType, unknown][] = [
+    [ofPath, params],
+    [ofQuery, query],
+    [ofBody ?? z.undefined(), body],
+  ]
+  for (const [schema, value] of checks) {
+    const read = schema.safeParse(value)
+    if (!read.success) return read.error.issues[0]?.path.join('.') ?? ''
+  }
+  return null
+}
