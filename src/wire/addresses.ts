@@ -12,13 +12,17 @@ export function createAddresses(): Addresses {
     note(address) {
       const known = spellings
       if (address !== undefined && !known.has(address)) known.set(address, anySpelling(address))
-      return (text) => [...known.values()].reduce((rest, spelling) => rest.replace(spelling, '[e-mail]'), text)
+      return (text) => longestFirst(known).reduce((rest, spelling) => rest.replace(spelling, '[e-mail]'), text)
     },
     forget() {
       spellings = new Map()
     },
   }
 }
+
+/** One address may be the end of another. */
+const longestFirst = (spellings: ReadonlyMap<string, RegExp>) =>
+  [...spellings].sort(([one], [other]) => other.length - one.length).map(([, spelling]) => spelling)
 
 /** HTML's names of the characters that an address may hold beside letters and digits. */
 const entities: Record<string, string> = {
@@ -44,15 +48,16 @@ const entities: Record<string, string> = {
   '}': 'rcub|rbrace',
 }
 
+// escapes may be escaped themselves
 const percent = '%(?:25)*'
-const backslash = String.raw`(?:\\|${percent}5c)`
-const ampersand = `(?:&|${percent}26)(?:amp(?:;|${percent}3b))*`
-const hash = `(?:#|${percent}23)`
-const semicolon = `(?:;|${percent}3b)?`
+const backslashes = String.raw`(?:\\|%5c)+`
+const ampersand = '(?:&|%26)(?:amp(?:;|%3b))*'
+const hash = '(?:#|%23)'
+const semicolon = '(?:;|%3b)?'
 
 /** Matches an address however each of its characters is spelled. */
 function anySpelling(address: string): RegExp {
-  return new RegExp([...address].map(characterSpelling).join(''), 'giu')
+  return new RegExp([...address].map(characterSpelling).join(''), 'gi')
 }
 
 /** The character itself, or escaped as in a URL, a mail, JSON, a script, or HTML, and escaped again. */
@@ -60,11 +65,13 @@ function characterSpelling(character: string): string {
   const readings = [...new Set([character.toLowerCase(), character.toUpperCase(), ...(character === '+' ? [' '] : [])])]
   const decimal = either(readings.map((each) => `${each.charCodeAt(0)}`))
   const hex = either(readings.map((each) => each.charCodeAt(0).toString(16)))
+  const itself = either(readings.map((each) => each.replace(/[$()*+./?[\\\]^{|}]/, String.raw`\$&`)))
+  const named = character in entities ? `|${entities[character]}` : ''
   return either([
-    `${backslash}*${either(readings.map((each) => each.replace(/[$()*+./?[\\\]^{|}]/, String.raw`\$&`)))}`,
+    String.raw`\\*${itself}`,
     `(?:${percent}|=)${hex}`,
-    String.raw`${backslash}+(?:u(?:00|\{0*)|x\{?)${hex}\}?`,
-    `${ampersand}(?:${hash}(?:0*${decimal}|x0*${hex})${character in entities ? `|${entities[character]}` : ''})${semicolon}`,
+    String.raw`${backslashes}(?:u(?:00|\{0*)|x\{?)${hex}\}?`,
+    `${ampersand}(?:${hash}(?:0*${decimal}|x0*${hex})${named})${semicolon}`,
   ])
 }
 
