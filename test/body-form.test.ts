@@ -135,7 +135,7 @@ it('while it is asked nothing is out: startOver() ends it', async () => {
   })
   const { room, tryOn, ended, word } = submitting(() => baseUrl)
   await word
-  await vi.waitFor(() => expect(tryOn.get().state).toBe('submitting'))
+  await expect.poll(() => tryOn.get().state).toBe('submitting')
   expect(tryOn.get().can).toMatchObject({ startOver: true, discard: true })
   await tryOn.startOver()
   letGo()

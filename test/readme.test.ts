@@ -21,7 +21,7 @@ describe('the README', () => {
     const shown = measured.map(({ name, size }) => [name, size < 1000 ? `${size} B` : `${(size / 1000).toFixed(1)} kB`])
     const stated = rows(/^`fitting-room/).map(([name = '', size]) => [name.split('`')[1], size])
     expect(stated).toEqual(shown)
-  }, 60_000)
+  })
 
   it('lists the test variants of the sandbox', () => {
     const variants = sandboxConfig().stores.flatMap(

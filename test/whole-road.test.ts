@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createWorld, person, product, type World } from './support/world.ts'
 
 let world: World
-beforeEach(() => void (world = createWorld()))
+beforeEach(() => void (world = createWorld({ draws: true })))
 afterEach(() => world.close())
 
 it('carries a photo to the final picture with one submission', async () => {

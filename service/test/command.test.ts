@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { png, suiteConfig } from './contract.suite.ts'
+import { suiteConfig } from '../../test/support/suite-config.ts'
+import { png } from './contract.suite.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 let folder: string

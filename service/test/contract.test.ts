@@ -1,5 +1,6 @@
 import { createService, memoryQueue, parseConfig, serve, type Queue } from '@fitting-room/service'
-import { contractSuite, suiteConfig } from './contract.suite.ts'
+import { suiteConfig } from '../../test/support/suite-config.ts'
+import { contractSuite } from './contract.suite.ts'
 
 function movableClock() {
   let now = Date.now()

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { suiteConfig } from './contract.suite.ts'
+import { suiteConfig } from '../../test/support/suite-config.ts'
 
 const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
 const order = {

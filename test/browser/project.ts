@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { chromiumLaunch } from '../engines/chromium.ts'
 import { firefoxIsInstalled, firefoxLaunch } from '../engines/firefox.ts'
 import { webKitIsInstalled } from '../engines/webkit.ts'
+import { hangMs, limits } from '../limits.ts'
 import { webkitgtk } from './webkit-provider.ts'
 
 const providers = {
@@ -44,9 +45,10 @@ async function browserProject(source: object, engine: keyof typeof providers) {
       name: engine,
       include: ['test/browser/*.test.ts'],
       globalSetup: fileURLToPath(new URL('./global-setup.ts', import.meta.url)),
-      testTimeout: 20_000,
+      ...limits,
       browser: {
         enabled: true,
+        connectTimeout: hangMs,
         headless: true,
         screenshotFailures: false,
         provider: await providers[engine](),

@@ -30,7 +30,7 @@ it('the README’s lines are a working screen', async () => {
   transfer.items.add(new File([await (await fetch(photoUrl)).blob()], 'me.png'))
   fileInput.files = transfer.files
   fileInput.dispatchEvent(new Event('change'))
-  await expect.poll(() => status.textContent, { timeout: 15_000 }).toBe('final')
+  await expect.poll(() => status.textContent).toBe('final')
   await picture.decode()
   expect(picture.naturalWidth).toBe(512)
 })

@@ -47,7 +47,7 @@ describe.each([2, 5])('%i tabs on one try-on', (number) => {
     const tryOns = Array.from({ length: number }, () => watch(openTab()))
     await expect.poll(states(tryOns)).toEqual(tryOns.map(() => 'idle'))
     await tryOns.at(-1)?.start(photo)
-    await expect.poll(states(tryOns), { timeout: 10_000 }).toEqual(tryOns.map(() => 'final'))
+    await expect.poll(states(tryOns)).toEqual(tryOns.map(() => 'final'))
     expect(count('POST', 'generations')).toBe(1)
     expect(new Set(sent.map((each) => each.split(' ')[0])).size).toBe(1)
     const [first, ...others] = tryOns.map((tryOn) => JSON.stringify(tryOn.get()))
@@ -100,7 +100,7 @@ describe('the owner goes', () => {
     await expect.poll(states([other])).toEqual(['processing'])
     const job = other.get().attempt?.jobId
     tabs[0]?.close()
-    await expect.poll(states([other]), { timeout: 10_000 }).toEqual(['final'])
+    await expect.poll(states([other])).toEqual(['final'])
     expect(other.get().attempt?.jobId).toBe(job)
     expect(count('POST', 'generations')).toBe(1)
     expect(sent.some((each) => each.startsWith('1 GET generations'))).toBe(true)
@@ -113,7 +113,7 @@ describe('the owner goes', () => {
     await expect.poll(() => count('POST', 'generations')).toBe(1)
     tabs[0]?.close()
     const after = ['outcomeUnknown', 'processing', 'preview', 'final']
-    await expect.poll(() => after.includes(other.get().state), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => after.includes(other.get().state)).toBe(true)
     expect(count('POST', 'generations')).toBe(1)
   })
 })

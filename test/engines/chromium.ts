@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import chromium from '@sparticuz/chromium'
+import { hangMs } from '../limits.ts'
 
 const installed = [
   '/usr/bin/chromium',
@@ -16,10 +17,11 @@ export const chromiumHasTabs = installedPath !== undefined
 if (!chromiumHasTabs) console.log('no Chromium with tabs is installed: tests of hidden and cached pages are left out')
 
 /** An installed Chromium or Chrome if there is one, else the one that comes with the packages. */
-export async function chromiumLaunch(): Promise<{ executablePath: string; args: string[] }> {
+export async function chromiumLaunch(): Promise<{ executablePath: string; args: string[]; timeout: number }> {
   const executablePath = installedPath ?? (await chromium.executablePath())
   return {
     executablePath,
+    timeout: hangMs,
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -1,4 +1,5 @@
 import { chromium, firefox, type Browser } from 'playwright'
+import { hangMs } from '../limits.ts'
 import { chromiumLaunch } from './chromium.ts'
 import { firefoxIsInstalled, firefoxLaunch } from './firefox.ts'
 import { launchWebKit, webKitIsInstalled } from './webkit.ts'
@@ -25,6 +26,7 @@ interface Engine {
 async function ofPlaywright(launched: Promise<Browser>): Promise<RunningEngine> {
   const browser = await launched
   const context = await browser.newContext({ ignoreHTTPSErrors: true })
+  context.setDefaultTimeout(hangMs)
   return {
     version: browser.version(),
     async open(url) {

@@ -3,14 +3,13 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { hangMs } from '../limits.ts'
 
 const driverPath = '/usr/bin/WebKitWebDriver'
 const displayPath = '/usr/bin/Xvfb'
 
 /** WebKitGTK's WebDriver, and a display for it. */
 export const webKitIsInstalled = existsSync(driverPath) && existsSync(displayPath)
-
-const startLimitMs = 10_000
 
 /** WebKitGTK on a display of its own, by the WebDriver protocol; what it has stored goes when it closes. */
 export interface WebKit {
@@ -28,7 +27,7 @@ export interface WebKit {
 
 export async function launchWebKit(): Promise<WebKit> {
   const display = start(displayPath, ['-displayfd', '1', '-nolisten', 'tcp', '-screen', '0', '1280x800x24'])
-  const [number] = (await once(display.stdout!, 'data', { signal: AbortSignal.timeout(startLimitMs) })) as [Buffer]
+  const [number] = (await once(display.stdout!, 'data', { signal: AbortSignal.timeout(hangMs) })) as [Buffer]
   const port = await freePort()
   const environment = { GDK_BACKEND: 'x11', DISPLAY: `:${number.toString().trim()}` }
   const driver = start(driverPath, ['--host=127.0.0.1', `--port=${port}`], environment)
@@ -71,7 +70,7 @@ export async function launchWebKit(): Promise<WebKit> {
 
 /** The driver tells nobody when it is ready, so it is asked until it answers. */
 async function answering(ask: () => Promise<unknown>): Promise<void> {
-  const end = Date.now() + startLimitMs
+  const end = Date.now() + hangMs
   while (!(await ask().catch(() => null))) {
     if (Date.now() > end) throw new Error('WebKitWebDriver does not answer')
     await pause(50)

@@ -10,29 +10,32 @@ import { wireFaults } from './wire-faults.ts'
 let service: FaultyService
 let room: FittingRoom | null = null
 let tryOn: TryOn
+let clock: ReturnType<typeof scaledClock>
 beforeEach(async () => {
-  service = await faultyService()
+  clock = scaledClock(times)
+  service = await faultyService(() => clock.skip(limitMs))
 })
 afterEach(async () => {
   room?.close()
   await service.close()
 })
 
-/** How fast time goes; a request has a second of real time, whatever the machine is busy with. */
+/** How fast time goes. */
 const times = 500
-const second = 1_000 * times
+/** What a request has, by that clock: it is over at once where no answer comes, and a minute away from the machine elsewhere. */
+const limitMs = 60_000 * times
 
-/** A room whose deadline is that many real seconds away. */
-function open(operation: Requested | 'getContext', deadline: number): FittingRoom {
+/** A room with a deadline by that clock. */
+function open(operation: Requested | 'getContext', deadlineMs: number): FittingRoom {
   const opened = createFittingRoom({
     baseUrl: service.url,
     apiKey: 'main-key',
-    clock: scaledClock(times),
+    clock,
     timing: {
-      requestTimeoutMs: second,
-      submitTimeoutMs: second,
-      uploadTimeoutMs: second,
-      deadlineMs: deadline * second,
+      requestTimeoutMs: limitMs,
+      submitTimeoutMs: limitMs,
+      uploadTimeoutMs: limitMs,
+      deadlineMs,
     },
     askVisitorFirst: true,
   })
@@ -139,14 +142,14 @@ describe.each(operations)('%s at the socket', (operation, request) => {
   const own = cells.filter((cell) => cell.operation === operation)
 
   it.each(own.map((cell) => [`${cell.situation}: ${cell.how}`, cell] as const))('%s, once', async (_, cell) => {
-    open(operation, 20)
+    open(operation, 3 * limitMs)
     service.plan(request, cell.fault, 'once')
     expect(await end(operation)).toBe(expectedEnd(operation, cell.situation))
     checkPromises(operation, cell.situation)
   })
 
   it.each(own.map((cell) => [`${cell.situation}: ${cell.how}`, cell] as const))('%s, always', async (_, cell) => {
-    open(operation, 0.5)
+    open(operation, 500 * times)
     service.plan(request, cell.fault, 'always')
     await end(operation)
     checkPromises(operation, cell.situation)
@@ -164,7 +167,7 @@ describe('getContext at the socket', () => {
       ways.map(([how, fault]) => [`${situation}: ${how}`, situation as Situation, how, fault] as const),
     ),
   )('%s', async (_, situation, how, fault) => {
-    const { client } = open('getContext', 1)
+    const { client } = open('getContext', limitMs)
     service.plan('GET /context', fault, 'always')
     const meaning = meanings[situation].read
     const { kind } = await client.getContext()

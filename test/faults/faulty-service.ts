@@ -2,9 +2,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { createService, parseConfig, type Job } from '@fitting-room/service'
-import { suiteConfig } from '../../service/test/contract.suite.ts'
-import type { WireFault } from './wire-faults.ts'
+import { blankPictures } from '../support/blank-pictures.ts'
 import { openLedger } from '../support/open-ledger.ts'
+import { suiteConfig } from '../support/suite-config.ts'
+import type { WireFault } from './wire-faults.ts'
 
 /** The real service at a socket; what is planned for an exchange happens to it there. */
 export interface FaultyService {
@@ -17,7 +18,8 @@ export interface FaultyService {
   close(): Promise<void>
 }
 
-export async function faultyService(): Promise<FaultyService> {
+/** `onSilence` is told of each exchange that is served and never answered. */
+export async function faultyService(onSilence: () => void): Promise<FaultyService> {
   const { store, jobs } = openLedger()
   const reached: string[] = []
   let planned: { request: string; fault: WireFault; times: 'once' | 'always' } | null = null
@@ -25,10 +27,8 @@ export async function faultyService(): Promise<FaultyService> {
     stores: suiteConfig.stores.slice(0, 1),
     generation: { previewAfterMs: 0, readyAfterMs: 0 },
   })
-  const picture = { bytes: new Uint8Array(1), type: 'image/png' }
   let url = ''
-  const generator = async () => ({ preview: picture, final: picture })
-  const service = createService({ config, store, generator, publicUrl: () => url })
+  const service = createService({ config, store, generator: blankPictures, publicUrl: () => url })
 
   function faultOf(name: string): WireFault | null {
     if (planned === null || !name.startsWith(planned.request)) return null
@@ -50,7 +50,7 @@ export async function faultyService(): Promise<FaultyService> {
       ...(body.length > 0 && { body }),
     })
     const answer = await service.fetch(asked, { ip: '127.0.0.1' })
-    if (fault?.at === 'never') return
+    if (fault?.at === 'never') return onSilence()
     if (fault?.at === 'afterServing') return void request.socket.destroy()
     const bytes = Buffer.from(await answer.arrayBuffer())
     if (fault?.at === 'inTheBody') return cut(response, bytes)

@@ -1,7 +1,7 @@
 import { createService, parseConfig, type Job, type Service } from '@fitting-room/service'
 import type { Clock } from 'fitting-room'
-import { suiteConfig } from '../../service/test/contract.suite.ts'
 import { openLedger } from '../support/open-ledger.ts'
+import { suiteConfig } from '../support/suite-config.ts'
 
 const previewAfterMs = 4_000
 export const readyAfterMs = 8_000

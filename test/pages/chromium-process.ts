@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { chromium, type BrowserContext, type Page } from 'playwright'
 import { chromiumLaunch } from '../engines/chromium.ts'
+import { hangMs } from '../limits.ts'
 
 /** A Chromium of its own process group on a profile that outlives it, which can be killed as a power cut would. */
 interface ChromiumProcess {
@@ -54,8 +55,9 @@ export const newProfile = () => mkdtemp(join(tmpdir(), 'fitting-room-'))
 /** The same, driven by Playwright, for which every page is visible and has the focus. */
 export async function startChromium(options?: ChromiumOptions): Promise<Chromium> {
   const running = await spawnChromium(options)
-  const [context] = (await chromium.connectOverCDP(running.endpoint)).contexts()
+  const [context] = (await chromium.connectOverCDP(running.endpoint, { timeout: hangMs })).contexts()
   if (!context) throw new Error('Chromium has no context')
+  context.setDefaultTimeout(hangMs)
   return {
     ...running,
     context,

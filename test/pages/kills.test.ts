@@ -16,7 +16,7 @@ const totals = { kills: 0, paidTwice: 0, lost: 0, untrue: 0 }
 afterAll(() => console.log(`Chromium killed: ${JSON.stringify(totals)}`))
 
 const stateOf = (tab: Page) => tab.evaluate('tryOn.get().state') as Promise<string>
-const reach = (tab: Page, state: string) => expect.poll(() => stateOf(tab), { timeout: 20_000 }).toBe(state)
+const reach = (tab: Page, state: string) => expect.poll(() => stateOf(tab)).toBe(state)
 
 interface Kill {
   phase: string

@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 const stateOf = () => tab.evaluate('tryOn.get().state') as Promise<string>
-const reach = (state: string) => expect.poll(stateOf, { timeout: 20_000, interval: 20 }).toBe(state)
+const reach = (state: string) => expect.poll(stateOf, { interval: 20 }).toBe(state)
 const polls = () => service.count('GET /generations')
 
 /** A page whose time the test can move, with a try-on whose job is being waited for. */

@@ -57,8 +57,7 @@ afterEach(async () => {
   api.close()
 })
 
-const reach = (state: string) =>
-  expect.poll(() => tab.evaluate('tryOn.get().state'), { timeout: 20_000, interval: 20 }).toBe(state)
+const reach = (state: string) => expect.poll(() => tab.evaluate('tryOn.get().state'), { interval: 20 }).toBe(state)
 
 /** Everything that the page's origin keeps, as text. */
 const kept = () => tab.evaluate('everythingKept()') as Promise<string>

@@ -9,8 +9,9 @@ import {
   type TryOnView,
 } from 'fitting-room'
 import { memoryStorage } from 'fitting-room/storage/memory'
-import { suiteConfig } from '../../service/test/contract.suite.ts'
+import { blankPictures } from './blank-pictures.ts'
 import { manualClock, type ManualClock } from './manual-clock.ts'
+import { suiteConfig } from './suite-config.ts'
 
 export const person = new File(
   [readFileSync(new URL('../../examples/sample/person.png', import.meta.url))],
@@ -68,10 +69,12 @@ interface WorldOptions {
   realStorage?: boolean
   /** False for a store without e-mail gate and cap. */
   gated?: boolean
+  /** The service draws its pictures. */
+  draws?: boolean
 }
 
 export function createWorld(options: WorldOptions = {}): World {
-  const { gated = true, config = gated ? worldConfig : openConfig, realStorage = false } = options
+  const { gated = true, config = gated ? worldConfig : openConfig, realStorage = false, draws = false } = options
   const clock = manualClock()
   const base = 'https://api.test'
   const rooms: FittingRoom[] = []
@@ -101,7 +104,13 @@ export function createWorld(options: WorldOptions = {}): World {
     push: (jobId) => (busy++, inner.push(jobId)),
     run: (work) => inner.run((jobId) => work(jobId).finally(() => busy--)),
   }
-  const service = createService({ config: parseConfig(config), publicUrl: base, clock, queue })
+  const service = createService({
+    config: parseConfig(config),
+    publicUrl: base,
+    clock,
+    queue,
+    ...(!draws && { generator: blankPictures }),
+  })
 
   const matches = (plan: { method: string; path: string }, request: Request) =>
     plan.method === request.method && new URL(request.url).pathname.startsWith(plan.path)

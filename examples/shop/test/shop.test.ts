@@ -3,6 +3,7 @@ import { serve, type RunningServer } from '@fitting-room/service'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumLaunch } from '../../../test/engines/chromium.ts'
+import { hangMs } from '../../../test/limits.ts'
 import { fastClock } from '../../../test/support/fast-clock.ts'
 import { openSandbox } from '../../../test/support/open-sandbox.ts'
 import { sandboxKey } from '../sandbox.ts'
@@ -34,6 +35,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   context = await browser.newContext({ viewport: { width: 1200, height: 900 } })
+  context.setDefaultTimeout(hangMs)
   page = await context.newPage()
   submissions = []
   polled = new Set()
