@@ -176,6 +176,12 @@ describe('never untrue', () => {
     await tryOn.retry()
     const again = await world.until(tryOn, 'final')
     expect(again.attempt?.jobId).not.toBe(attempt?.jobId)
+    const before = world.sent.length
+    const archived = (await world.room().list()).find((each) => each.archived)?.open() as TryOn
+    const view = await world.until(archived, 'final')
+    expect(view.attempt).toEqual(attempt)
+    await expect(archived.retry()).rejects.toMatchObject({ problem: { kind: 'notAllowed', intent: 'retry' } })
+    expect(world.sent.length).toBe(before)
   })
 
   it('a new consent knows nothing of what stopped the one before', async () => {
@@ -195,11 +201,9 @@ describe('never untrue', () => {
     world.fault('GET', '/funnel', [answers(401, { error: 'Unauthorized' })])
     await started(tryOn)
     await world.until(tryOn, 'unauthorized')
-    const visitor = { requestsLeft: 0, totalRequests: 2, uniqueUserId: 'v' }
-    world.fault('GET', '/requests-left', [answers(200, { data: visitor })])
     await tryOn.resume()
     await world.settle()
-    expect(['needsEmail', 'final', 'processing', 'preview', 'submitting']).toContain(tryOn.get().state)
+    expect([tryOn.get().state, tryOn.get().problem]).toEqual(['processing', null])
   })
 
   it('a subscriber that throws stops nothing', async () => {
@@ -219,6 +223,7 @@ describe('never untrue', () => {
     await new Promise((resolve) => setImmediate(resolve))
     process.off('uncaughtException', report)
     expect(thrown).toBe(true)
+    expect(failures).toEqual([new Error('a bug of the page')])
   })
 })
 

@@ -282,6 +282,20 @@ describe('an intent', () => {
     const room = world.room()
     const tryOn = room.tryOn(product)
     await tryOn.start(person)
+    const first = await world.until(tryOn, 'final')
+    await tryOn.retry()
+    const second = await world.until(tryOn, 'final')
+    expect(second.attempt?.jobId).not.toBe(first.attempt?.jobId)
+    const archived = (await room.list()).filter((each) => each.archived)
+    expect(archived.map(({ jobId }) => jobId)).toEqual([first.attempt?.jobId])
+    const view = await world.until(archived[0]?.open() as TryOn, 'final')
+    expect([view.attempt, view.result]).toEqual([first.attempt, first.result])
+  })
+
+  it('startOver archives a running job, which goes on from the list', async () => {
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person)
     const first = await world.until(tryOn, 'preview')
     await tryOn.startOver()
     const [archived] = await room.list()
@@ -349,15 +363,26 @@ describe('a consent', () => {
   })
 
   it('is idle with the photo kept when it is older', async () => {
-    await heldAt('PUT', '/photos')
+    const held = world.hold('PUT', '/photos')
+    const gone = world.room()
+    const consented = gone.tryOn(product)
+    consented.subscribe(() => {})
+    await consented.start(person)
+    await held.reached
+    const photo = gone.photo.get()
+    gone.close()
     const sent = world.sent.length
-    // the page that held it is gone
-    const storage = world.storage
     world.clock.advance(601_000)
-    const late = world.room({ storage }).tryOn(product)
+    const room = world.room()
+    const late = room.tryOn(product)
     const view = await world.until(late, 'idle')
     expect(view.problem).toEqual({ kind: 'consentExpired' })
     expect(world.sent.length).toBe(sent)
+    expect(photo).not.toBeNull()
+    expect(room.photo.get()).toEqual(photo)
+    await late.start()
+    await world.until(late, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
   })
 
   it('without a lock or an atomic update nothing is submitted by itself after a reload', async () => {

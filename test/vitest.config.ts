@@ -1,12 +1,15 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { browserProjects } from './browser/project.ts'
 import { limits } from './limits.ts'
 
 const resolve = { conditions: ['fitting-room-source'] }
 const source = { resolve, ssr: { resolve } }
+/** Programs that tests start are compiled once for all runs. */
+const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)) }
 const node = (name: string, include: string[]) => ({
   ...source,
-  test: { name, include, ...limits, environment: 'node' as const },
+  test: { name, include, ...limits, env, environment: 'node' as const },
 })
 
 export default defineConfig({

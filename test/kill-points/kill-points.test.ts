@@ -18,7 +18,7 @@ const ledgers = new Map<string, Set<string>>()
 /** Kills a shopper's page as soon as its submission is accepted. */
 const killOnAccept = new Map<string, () => void>()
 /** How many shoppers are killed at a time: most of their time they wait for a dead page's lease to end. */
-const atOnce = 6
+const atOnce = 12
 
 beforeAll(async () => {
   const { store } = openLedger(({ id, visitorId }) => {
