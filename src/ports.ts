@@ -8,14 +8,16 @@ export type MaybePromise<T> = T | PromiseLike<T>
 export interface FlowStorage {
   /** The stored text; stores that hand back the parsed object are understood too. */
   getItem(key: string): MaybePromise<unknown>
+  /** Resolves once the value is kept. */
   setItem(key: string, value: string): MaybePromise<unknown>
+  /** Resolves once the value is gone; a key without one is no error. */
   removeItem(key: string): MaybePromise<unknown>
   /** One atomic read-modify-write; null removes. Without it two pages can not be kept from claiming at once. */
   update?(key: string, change: (old: string | null) => string | null): MaybePromise<unknown>
   /** False for a storage that a reload empties. */
-  readonly durable?: boolean
+  readonly durable?: boolean | undefined
   /** Where photos wait that are kept beside these records; without it they wait in memory. */
-  readonly photos?: PhotoStore
+  readonly photos?: PhotoStore | undefined
 }
 
 /** A photo's raw bytes and their image type. */
@@ -38,8 +40,9 @@ export interface UploadProgress {
 }
 
 export interface PutOptions {
+  /** Ends the PUT. */
   signal: AbortSignal
-  onProgress?: (progress: UploadProgress) => void
+  onProgress?: ((progress: UploadProgress) => void) | undefined
 }
 
 /** PUTs raw bytes to a signed target and resolves with the HTTP status; rejects when no answer came. */
@@ -53,10 +56,13 @@ export interface Clock {
   clearTimeout(timer: unknown): void
 }
 
+/** The platform's `fetch`, as far as it is used. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
 /** Anything with a current value and changes: try-ons and the room's shared stores. */
 export interface Readable<T> {
+  /** The value of this moment; the same reference until it changes. */
   get(): T
+  /** Hears changes only: what stands already is what `get()` gives. */
   subscribe(onChange: (value: T) => void): { unsubscribe(): void }
 }

@@ -17,40 +17,45 @@ import type { Clock, FlowStorage, PhotoStore, Readable } from './ports.ts'
 import { TryOnError } from './rules/problem.ts'
 import { createCatalog, type Listed } from './records/catalog.ts'
 import { openTabs, type Tabs } from './pages/tabs.ts'
-import { createTryOn, type Inspect, type RunningTryOn, type TryOn } from './try-on/try-on.ts'
+import { createTryOn, type RunningTryOn } from './try-on/try-on.ts'
 import type { Product } from './try-on/try-on.actors.ts'
+import type { Inspect, TryOn } from './try-on/try-on.types.ts'
 import { createVisitor, type Visitor } from './shopper/visitor.ts'
 
 /** All times in ms. */
 export interface RoomTiming extends ClientTiming {
+  /** Between two polls of one job. Default: 2,000. */
   pollIntervalMs: number
-  /** From acceptance; past it a try-on is `stalled`, not failed. */
+  /** From acceptance; past it a try-on is `stalled`, not failed. Default: 180,000. */
   deadlineMs: number
 }
 
 export interface FittingRoomOptions extends Omit<ClientOptions, 'timing'> {
-  /** Default: IndexedDB, else localStorage, else memory. */
-  storage?: FlowStorage
-  /** Default: the storage's own kind, else memory. */
-  photoStore?: PhotoStore
-  clock?: Clock
-  /** Parts two rooms on one page origin. */
-  namespace?: string
-  timing?: Partial<RoomTiming>
-  /** How long a record is kept after its last change, in ms. */
-  retentionMs?: number
-  /** A visitor ID that the application already has. */
-  uniqueUserId?: string
-  /** Asks GET /requests-left before a submission, so that the e-mail form comes first. */
-  askVisitorFirst?: boolean
-  /** Hears what happens inside: every event and snapshot of XState's inspection, without anything private. */
-  inspect?: Inspect
+  /** Where records are kept. Default: IndexedDB, else localStorage, else memory. */
+  storage?: FlowStorage | undefined
+  /** Where a photo's bytes wait until they are uploaded. Default: beside the records, else in memory. */
+  photoStore?: PhotoStore | undefined
+  /** Two rooms of one page origin and installation that must not share anything have two names. Default: `default`. */
+  namespace?: string | undefined
+  /** Time limits and intervals, in ms. */
+  timing?: Partial<RoomTiming> | undefined
+  /** How long a record is kept after its last change, in ms. Default: 86,400,000, a day. */
+  retentionMs?: number | undefined
+  /** A visitor ID that the application already has. Default: the one that the service gives. */
+  uniqueUserId?: string | undefined
+  /** Asks GET /requests-left before a submission, so that the e-mail form comes first. Default: false. */
+  askVisitorFirst?: boolean | undefined
+  /** Hears what happens inside the room's try-ons, for developers; nothing private is in it. */
+  inspect?: Inspect | undefined
 }
 
 /** One product variant, and the funnels to try it with in preferred order (spec §4, GET /funnel). */
 export interface TryOnProduct {
+  /** Digits, or the platform's global ID: `'1001'` or `'gid://platform/Product/1001'`. */
   productId: StoreId
+  /** Digits, or the platform's global ID: `'2001'` or `'gid://platform/ProductVariant/2001'`. */
   variantId: StoreId
+  /** At least one. */
   funnelIds: readonly number[]
 }
 

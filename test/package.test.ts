@@ -14,7 +14,7 @@ const entries = Object.entries(manifest.exports).filter(([, target]) => typeof t
 
 /** Every public name that runs; a change here is a change for users. */
 const names: Record<string, string[]> = {
-  '.': ['TryOnError', 'createFittingRoom', 'explain'],
+  '.': ['TryOnError', 'createFittingRoom', 'explain', 'isTryOnError'],
   './client': ['clientTiming', 'createClient'],
   './machines': ['Private', 'requestMachine', 'restoringView', 'tryOnMachine', 'tryOnView'],
   './storage/indexed-db': ['indexedDbStorage'],

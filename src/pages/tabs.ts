@@ -1,6 +1,7 @@
-import type { Intent, TryOnView } from '../../machines/try-on.view.ts'
 import type { Step } from '../../machines/try-on.types.ts'
 import type { Problem } from '../rules/problem.ts'
+import type { TryOnView } from '../rules/view.ts'
+import type { Intent } from '../rules/words.ts'
 
 /** What the pages of one room tell each other; `name` is the try-on's. */
 export type TabMessage =

@@ -81,7 +81,7 @@ export function columnOf(operation: Requested): Column {
 }
 
 /** What a refusing answer said; `message` may be the merchant's text. */
-interface Refusal {
+export interface Refusal {
   status: number | null
   error: string | null
   code?: string | undefined

@@ -1,62 +1,220 @@
 import * as z from 'zod/mini'
 import type { Requested, Situation, Unusable } from './outcome.ts'
+import { intents, tryOnStates, type Intent, type TryOnState } from './words.ts'
+
+/** What a problem says of the request that it came from. */
+export interface RequestFacts {
+  /** The operation of the contract, or `putPhoto`, the photo's PUT. */
+  operation: Requested
+  /** What exactly happened, by the outcome table. */
+  situation: Situation
+  /** The HTTP status; null where no answer came. */
+  status: number | null
+  /** The service's `error` text, for developers; null where it said none. */
+  error: string | null
+  /** The service's `code`. */
+  code?: string | undefined
+  /** The merchant's text: render it as text. */
+  message?: string | undefined
+  /** The field that breaks the contract. */
+  at?: string | undefined
+}
+
+/** The service refused the request, or it breaks the contract and was not sent (then `at` names the field). */
+export interface RefusedProblem extends RequestFacts {
+  kind: 'refused'
+}
+
+/** The service refused the key (401), or `apiKey()` gave none. */
+export interface KeyProblem extends RequestFacts {
+  kind: 'key'
+}
+
+/** The service asks for an e-mail address first. */
+export interface EmailRequiredProblem extends RequestFacts {
+  kind: 'emailRequired'
+}
+
+/** The customer's try-on limit; `message` is the merchant's text: render it as text. */
+export interface LimitReachedProblem extends RequestFacts {
+  kind: 'limitReached'
+}
+
+/** Too many requests from this address; the try-on waits. */
+export interface ThrottledProblem extends RequestFacts {
+  kind: 'throttled'
+}
+
+/** No usable answer, after the bounded number of tries. */
+export interface UnavailableProblem extends RequestFacts {
+  kind: 'unavailable'
+}
+
+/** The submission never left. */
+export interface NotSentProblem extends RequestFacts {
+  kind: 'notSent'
+}
+
+/** The submission may or may not have started a job. */
+export interface OutcomeUnknownProblem extends RequestFacts {
+  kind: 'outcomeUnknown'
+}
+
+/** An answer that is not of the contract; `at` is the path of the field that does not fit. */
+export interface ProtocolProblem extends RequestFacts {
+  kind: 'protocol'
+}
+
+/** The page ended while a submission was out: a job may or may not have been started. */
+export interface InterruptedProblem {
+  kind: 'interrupted'
+}
+
+/** The job ended in ERROR; `error` is the service's text, for developers. */
+export interface JobFailedProblem {
+  kind: 'jobFailed'
+  error: string
+}
+
+/** The deadline passed; the job may still finish. */
+export interface DeadlineProblem {
+  kind: 'deadline'
+}
+
+/** The photo is missing, empty, of a type that the service does not take, not readable, or no http(s) URL. */
+export interface PhotoProblem {
+  kind: 'photo'
+  reason: 'missing' | 'empty' | 'type' | 'unreadable' | 'url'
+}
+
+/** An option, a product or an intent's input that can not be used. */
+export interface InputProblem {
+  kind: 'input'
+  /** The name of the field. */
+  at: string
+  /** What was given, as text; never a key or an address. */
+  given?: string | undefined
+  /** What is valid. */
+  valid?: string | undefined
+  example?: string | undefined
+}
+
+/** The consent could neither be claimed nor taken back in storage; nothing was sent. */
+export interface StorageProblem {
+  kind: 'storage'
+}
+
+/** Storage could not be read, so a try-on may be there that is not shown. */
+export interface StorageUnreadableProblem {
+  kind: 'storageUnreadable'
+}
+
+/** A record that is corrupt, newer than this version or from the future was left as it is. */
+export interface RecordUnreadableProblem {
+  kind: 'recordUnreadable'
+}
+
+/** The consent is over ten minutes old; nothing was sent. */
+export interface ConsentExpiredProblem {
+  kind: 'consentExpired'
+}
+
+/** The intent is not permitted in this state. */
+export interface NotAllowedProblem {
+  kind: 'notAllowed'
+  intent: Intent
+  state: TryOnState
+}
+
+/** A paid job may be running; `discard({ abandonPaidJob: true })` forgets it. */
+export interface PaidJobProblem {
+  kind: 'paidJob'
+}
+
+/** The wait was ended by the caller, the try-on was started over, or the room was closed. */
+export interface StoppedProblem {
+  kind: 'stopped'
+  reason: 'aborted' | 'startedOver' | 'closed'
+}
+
+/** Something broke that nobody had foreseen. */
+export interface InternalProblem {
+  kind: 'internal'
+  /** Whether something had been sent that may have been paid for. */
+  sent: boolean
+}
+
+/** Why a try-on stopped or waits, or why an intent was refused; told apart by `kind`. */
+export type Problem =
+  | RefusedProblem
+  | KeyProblem
+  | EmailRequiredProblem
+  | LimitReachedProblem
+  | ThrottledProblem
+  | UnavailableProblem
+  | NotSentProblem
+  | OutcomeUnknownProblem
+  | ProtocolProblem
+  | InterruptedProblem
+  | JobFailedProblem
+  | DeadlineProblem
+  | PhotoProblem
+  | InputProblem
+  | StorageProblem
+  | StorageUnreadableProblem
+  | RecordUnreadableProblem
+  | ConsentExpiredProblem
+  | NotAllowedProblem
+  | PaidJobProblem
+  | StoppedProblem
+  | InternalProblem
+
+export type ProblemKind = Problem['kind']
 
 const text = z.string()
-const operation = z.custom<Requested>((value) => typeof value === 'string')
-const situation = z.custom<Situation>((value) => typeof value === 'string')
-const answered = {
-  operation,
-  situation,
+const facts = {
+  operation: z.custom<Requested>((value) => typeof value === 'string'),
+  situation: z.custom<Situation>((value) => typeof value === 'string'),
   status: z.nullable(z.int()),
   error: z.nullable(text),
   code: z.optional(text),
   message: z.optional(text),
   at: z.optional(text),
 }
+const bare = <Kind extends ProblemKind>(kind: Kind) => z.object({ kind: z.literal(kind) })
+const ofRequest = <Kind extends ProblemKind>(kind: Kind) => z.object({ kind: z.literal(kind), ...facts })
 
-/** Why a try-on stopped or waits. `message` is the merchant's text: render it as text. */
+/** A problem as storage and other pages hand it over. */
 export const problem = z.discriminatedUnion('kind', [
-  /** The service refused the request, or it breaks the contract (`at` names the field). */
-  z.object({ kind: z.literal('refused'), ...answered }),
-  /** The service refused the key (401), or `apiKey()` gave none. */
-  z.object({ kind: z.literal('key'), ...answered }),
-  z.object({ kind: z.literal('emailRequired'), ...answered }),
-  z.object({ kind: z.literal('limitReached'), ...answered }),
-  z.object({ kind: z.literal('throttled'), ...answered }),
-  /** No usable answer, after the bounded number of tries. */
-  z.object({ kind: z.literal('unavailable'), ...answered }),
-  /** The submission never left. */
-  z.object({ kind: z.literal('notSent'), ...answered }),
-  /** The submission may or may not have started a job. */
-  z.object({ kind: z.literal('outcomeUnknown'), ...answered }),
-  /** An answer that is not of the contract. */
-  z.object({ kind: z.literal('protocol'), ...answered }),
-  /** The page ended while a submission was out. */
-  z.object({ kind: z.literal('interrupted') }),
-  /** The job ended in ERROR. */
+  ofRequest('refused'),
+  ofRequest('key'),
+  ofRequest('emailRequired'),
+  ofRequest('limitReached'),
+  ofRequest('throttled'),
+  ofRequest('unavailable'),
+  ofRequest('notSent'),
+  ofRequest('outcomeUnknown'),
+  ofRequest('protocol'),
+  bare('interrupted'),
   z.object({ kind: z.literal('jobFailed'), error: text }),
-  /** The deadline passed; the job may still finish. */
-  z.object({ kind: z.literal('deadline') }),
-  /** The photo is missing, empty, of a type the service does not take, or was not readable. */
+  bare('deadline'),
   z.object({ kind: z.literal('photo'), reason: z.enum(['missing', 'empty', 'type', 'unreadable', 'url']) }),
-  /** Input of an intent that breaks the contract; `at` names the field. */
-  z.object({ kind: z.literal('input'), at: text }),
-  /** The consent could neither be claimed nor taken back in storage; nothing was sent. */
-  z.object({ kind: z.literal('storage') }),
-  /** Storage could not be read, so a try-on may be there that is not shown. */
-  z.object({ kind: z.literal('storageUnreadable') }),
-  /** A record that is corrupt, newer than this version or from the future was left as it is. */
-  z.object({ kind: z.literal('recordUnreadable') }),
-  /** The consent is over ten minutes old; nothing was sent. */
-  z.object({ kind: z.literal('consentExpired') }),
-  /** The intent is not permitted in this state. */
-  z.object({ kind: z.literal('notAllowed'), intent: text, state: text }),
-  /** A paid job may be running; `discard({ abandonPaidJob: true })` forgets it. */
-  z.object({ kind: z.literal('paidJob') }),
-  /** The wait was ended by the caller, or the try-on was started over. */
+  z.object({
+    kind: z.literal('input'),
+    at: text,
+    given: z.optional(text),
+    valid: z.optional(text),
+    example: z.optional(text),
+  }),
+  bare('storage'),
+  bare('storageUnreadable'),
+  bare('recordUnreadable'),
+  bare('consentExpired'),
+  z.object({ kind: z.literal('notAllowed'), intent: z.enum(intents), state: z.enum(tryOnStates) }),
+  bare('paidJob'),
   z.object({ kind: z.literal('stopped'), reason: z.enum(['aborted', 'startedOver', 'closed']) }),
-])
-export type Problem = z.infer<typeof problem>
+  z.object({ kind: z.literal('internal'), sent: z.boolean() }),
+]) satisfies z.ZodMiniType<Problem>
 
 /** The problem that an outcome is. */
 export function problemOf(outcome: Unusable): Problem {
@@ -107,7 +265,7 @@ export function explain(of: Problem): string {
     case 'photo':
       return photoTexts[of.reason]
     case 'input':
-      return `"${of.at}" is not valid`
+      return inputText(of)
     case 'storage':
       return 'storage refused the claim, so nothing was sent'
     case 'storageUnreadable':
@@ -122,11 +280,24 @@ export function explain(of: Problem): string {
       return 'a paid job may be running; discard({ abandonPaidJob: true }) forgets it'
     case 'stopped':
       return `the wait ended: ${of.reason}`
+    case 'internal':
+      return of.sent
+        ? 'something broke unforeseen after a submission may have left; retry() pays for a new one'
+        : 'something broke unforeseen; nothing was sent that costs money'
   }
 }
 
 const said = (of: { status: number | null; error: string | null; situation: Situation }) =>
   of.status === null ? ` (${of.situation})` : ` (${of.status}${of.error === null ? '' : `: ${of.error}`})`
+
+function inputText({ at, given, valid, example }: InputProblem): string {
+  const parts = [
+    given === undefined ? '' : `: given ${given}`,
+    valid === undefined ? '' : `; valid is ${valid}`,
+    example === undefined ? '' : `, for example ${example}`,
+  ]
+  return `"${at}" is not valid${parts.join('')}`
+}
 
 const photoTexts = {
   missing: 'there is no photo to try on with; start(photo) takes a File, a Blob or { imageUrl }',
@@ -136,19 +307,42 @@ const photoTexts = {
   url: 'this is no photo: start(photo) takes a File, a Blob or { imageUrl } with an http(s) URL',
 } as const
 
-/** What intents and `result()` reject with: a problem, and the job ID wherever one is known. */
-export class TryOnError extends Error {
+class ErrorOf<P extends Problem> extends Error {
   override readonly name = 'TryOnError'
-  readonly problem: Problem
+  readonly problem: P
+  /** The job that is known, which may have been paid for; null where none is. */
   readonly jobId: string | null
 
-  constructor(of: Problem, jobId: string | null = null) {
-    super(jobId === null ? explain(of) : `${explain(of)} (job ${jobId})`)
+  constructor(of: P, jobId: string | null = null, cause?: unknown) {
+    const told = jobId === null ? explain(of) : `${explain(of)} (job ${jobId})`
+    super(told, cause === undefined ? undefined : { cause })
     this.problem = of
     this.jobId = jobId
   }
 
-  get kind(): Problem['kind'] {
+  /** The problem's. */
+  get kind(): P['kind'] {
     return this.problem.kind
   }
+}
+
+type EachError<P extends Problem> = P extends Problem ? ErrorOf<P> : never
+
+/** What intents and `result()` reject with: a problem, and the job ID wherever one is known. */
+export type TryOnError = EachError<Problem>
+
+interface TryOnErrorClass {
+  new <P extends Problem>(problem: P, jobId?: string | null, cause?: unknown): EachError<P>
+  readonly prototype: TryOnError
+}
+
+// a class is no union, but each of its objects is one member of it: so `kind` narrows `problem`
+export const TryOnError = ErrorOf as TryOnErrorClass
+
+/** Whether something is a `TryOnError`, of another realm or another copy of this package, too. */
+export function isTryOnError(value: unknown): value is TryOnError {
+  if (value instanceof TryOnError) return true
+  if (typeof value !== 'object' || value === null || !('name' in value) || value.name !== 'TryOnError') return false
+  const of = 'problem' in value ? value.problem : null
+  return typeof of === 'object' && of !== null && 'kind' in of && typeof of.kind === 'string'
 }

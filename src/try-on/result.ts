@@ -1,12 +1,13 @@
-import type { TryOnResult, TryOnState, TryOnView } from '../../machines/try-on.view.ts'
 import type { Readable } from '../ports.ts'
 import { TryOnError } from '../rules/problem.ts'
+import type { TryOnResult, TryOnView } from '../rules/view.ts'
+import type { TryOnState } from '../rules/words.ts'
 
 export interface ResultOptions {
   /** Ends the wait, never the try-on. */
-  signal?: AbortSignal
-  /** Also rejects where a person is needed: at `needsEmail` and `unauthorized`. */
-  rejectOnInput?: boolean
+  signal?: AbortSignal | undefined
+  /** Also rejects where a person is needed: at `needsEmail` and `unauthorized`. Default: false. */
+  rejectOnInput?: boolean | undefined
 }
 
 const stops: readonly TryOnState[] = [

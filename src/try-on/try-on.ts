@@ -1,47 +1,20 @@
-import { createActor, waitFor, type Actor, type InspectionEvent } from 'xstate'
+import { createActor, waitFor, type Actor } from 'xstate'
 import { Private } from '../../machines/private.ts'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../../machines/try-on.types.ts'
-import { restoringView, tryOnView, type Intent, type TryOnResult, type TryOnView } from '../../machines/try-on.view.ts'
+import { restoringView, tryOnView } from '../../machines/try-on.view.ts'
 import { email as emailSchema, uploadRequest } from '../contract/resources.ts'
 import { guarded } from '../platform/guarded.ts'
 import { newId } from '../platform/new-id.ts'
 import type { Claim, Ownership } from '../pages/ownership.ts'
-import type { PhotoInput } from '../shopper/photo-input.ts'
-import type { Readable } from '../ports.ts'
 import { TryOnError, type Problem } from '../rules/problem.ts'
-import { resultOf, type ResultOptions } from './result.ts'
+import type { TryOnView } from '../rules/view.ts'
+import type { Intent, TryOnState } from '../rules/words.ts'
+import { inspection } from './inspect.ts'
+import { resultOf } from './result.ts'
 import type { TabMessage } from '../pages/tabs.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
-
-/** What goes into one submission beside the photo (spec §2, GenerationRequest and UploadRequest). */
-export interface StartOptions {
-  /** Sent with the submission, which registers the visitor; never persisted. */
-  customerEmail?: string
-  moreLooksConsent?: boolean
-  customKey?: string
-}
-
-/**
- * One durable flow for one product variant. Intents resolve once they have taken effect and reject with a
- * `TryOnError`: of kind `notAllowed` where the state does not permit them, else with what is wrong with the input.
- */
-export interface TryOn extends Readable<TryOnView> {
-  /** The shopper's consent for ONE submission, with a photo or with the room's photo again. */
-  start(photo?: PhotoInput, options?: StartOptions): Promise<void>
-  /** Registers the visitor's address, then goes on with the same attempt. A refused address stays, with its problem. */
-  submitEmail(form: { email: string; name?: string }): Promise<void>
-  /** Goes on with the same job or attempt. */
-  resume(): Promise<void>
-  /** A NEW attempt, which may be paid for; the one before it is archived. */
-  retry(photo?: PhotoInput, options?: StartOptions): Promise<void>
-  /** Back to idle with the photo kept; nothing is sent, and a known job is archived. */
-  startOver(): Promise<void>
-  /** Forgets the attempt; rejects with `paidJob` while a paid job may be running, unless told to abandon it. */
-  discard(options?: { abandonPaidJob?: boolean }): Promise<void>
-  /** Resolves at `final`; rejects at every stop with a `TryOnError` that carries the problem and the job ID. */
-  result(options?: ResultOptions): Promise<TryOnResult>
-}
+import type { Inspect, StartOptions, TryOn } from './try-on.types.ts'
 
 /** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
@@ -66,9 +39,6 @@ type Parts = Omit<TryOnParts, 'tell'> & {
   /** What another page may have changed is read again, before this page takes over. */
   refresh: () => Promise<void>
 }
-
-/** Hears what happens inside: every event and snapshot of the machine (XState's inspection). Nothing private is in it. */
-export type Inspect = (event: InspectionEvent) => void
 
 /** This page's part in a try-on: it runs the machine, or it waits and shows what the owner shows. */
 interface Seat {
@@ -146,7 +116,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (event.type === 'answered') post({ type: 'answered', name, step: event.step })
     }
     const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell }) })
-    const own: Actor<typeof tryOnMachine> = createActor(provided, { input, clock, ...(inspect && { inspect }) })
+    const heard = inspect && { inspect: inspection(inspect, parts.product) }
+    const own: Actor<typeof tryOnMachine> = createActor(provided, { input, clock, ...heard })
     own.subscribe((snapshot) => {
       const next = tryOnView(snapshot)
       // a page that takes over goes on showing what it has shown until storage is read
@@ -292,7 +263,7 @@ const idleOf = (own: Actor<typeof tryOnMachine>) =>
     throw new TryOnError({ kind: 'stopped', reason: 'closed' })
   })
 
-const notAllowed = (intent: Intent, state: string): Problem => ({ kind: 'notAllowed', intent, state })
+const notAllowed = (intent: Intent, state: TryOnState): Problem => ({ kind: 'notAllowed', intent, state })
 
 /** The event that asks the machine whether an intent is permitted. */
 function permissionOf(intent: Intent, given: unknown[]): TryOnEvent {

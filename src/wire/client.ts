@@ -11,7 +11,9 @@ export {
   type UploadOptions,
   type VisitorQuery,
 } from './operations.ts'
-export type { Outcome, Situation, Unusable } from '../rules/outcome.ts'
+export type { DataOf, Operation } from '../contract/endpoints.ts'
+export type { Outcome, Refusal, Requested, Situation, Unusable } from '../rules/outcome.ts'
+export type { Clock, Fetch, MaybePromise, PutOptions, PutPhoto, StoredPhoto, UploadProgress } from '../ports.ts'
 
 /** The typed client alone: the seven operations and the photo's PUT. */
 export const createClient = (options: ClientOptions): Client => createRoomClient(options).operations

@@ -4,25 +4,31 @@ import type { Clock, Fetch, MaybePromise, PutPhoto, StoredPhoto, UploadProgress 
 import type { Outcome } from '../rules/outcome.ts'
 
 export interface ClientOptions {
-  /** The installation's `{base_url}`, http(s); a function is read for every request. */
+  /** The installation's base URL, http(s), for example `https://shop.example/try-on`; a function is read for every request. */
   baseUrl: string | (() => string)
   /** The store's SDK key; a function is called once for every request. It goes to the API's origin only (spec §5). */
   apiKey: string | (() => MaybePromise<string>)
-  /** In place of the platform's fetch; with it no failure is provably "not sent". */
+  /** In place of the platform's `fetch`. With it no failure is provably "not sent", so more outcomes are unknown. */
   fetch?: Fetch | undefined
+  /** How a photo is PUT to its upload target. Default: XMLHttpRequest in browsers, which tells progress, else `fetch`. */
   putPhoto?: PutPhoto | undefined
+  /** Time and timers. Default: the platform's. */
   clock?: Clock | undefined
-  /** Time limits in ms. */
+  /** Time limits of single requests, in ms. */
   timing?: Partial<ClientTiming> | undefined
 }
 
 /** Time limits of single requests, in ms. */
 export interface ClientTiming {
+  /** Of every request but the two below, and of `apiKey()`. Default: 10,000. */
   requestTimeoutMs: number
+  /** Of a submission, past which its outcome is unknown; a later answer is still taken. Default: 60,000. */
   submitTimeoutMs: number
+  /** Of the photo's PUT. Default: 120,000. */
   uploadTimeoutMs: number
 }
 
+/** The defaults. */
 export const clientTiming: ClientTiming = {
   requestTimeoutMs: 10_000,
   submitTimeoutMs: 60_000,
@@ -30,21 +36,23 @@ export const clientTiming: ClientTiming = {
 }
 
 export interface RequestOptions {
-  signal?: AbortSignal
+  /** Ends the wait for an answer; what is out is not taken back. */
+  signal?: AbortSignal | undefined
 }
 
 export interface SubmitOptions extends RequestOptions {
   /** Asked right before the submission leaves; unless it says true, nothing is sent. */
-  isWanted?: () => MaybePromise<boolean>
+  isWanted?: (() => MaybePromise<boolean>) | undefined
   /** An answer that came after the time limit or the abort: a POST that is out is never taken back. */
-  onLateAnswer?: (outcome: Outcome<DataOf<'createGeneration'>>) => unknown
+  onLateAnswer?: ((outcome: Outcome<DataOf<'createGeneration'>>) => unknown) | undefined
 }
 
 export interface UploadOptions extends RequestOptions {
-  onProgress?: (progress: UploadProgress) => void
+  onProgress?: ((progress: UploadProgress) => void) | undefined
 }
 
 export interface VisitorQuery {
+  /** The saved visitor ID. */
   uniqueUserId?: string | undefined
 }
 

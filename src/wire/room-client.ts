@@ -31,7 +31,7 @@ interface RequestSettings<O extends Operation> extends RequestOptions {
   base?: string | null
   streamed?: boolean
   isWanted?: SubmitOptions['isWanted']
-  onLateAnswer?: (outcome: Outcome<DataOf<O>>) => unknown
+  onLateAnswer?: ((outcome: Outcome<DataOf<O>>) => unknown) | undefined
 }
 
 /** What each operation's 200 holds, so that the compiler sees which schema is whose. */
@@ -116,14 +116,13 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     createUpload: (body, settings) => upload(access.baseUrl(), body, settings),
     getRequestsLeft: (visitor, settings) => request('getRequestsLeft', { query: { ...visitor } }, settings),
     registerCustomer: (body, settings) => request('registerCustomer', { body }, settings),
-    async createGeneration(body, { signal, ...settings } = {}) {
+    async createGeneration(body, settings = {}) {
       const base = access.baseUrl()
-      const stop = signal === undefined ? {} : { signal }
       const fits = firstMisfit('createGeneration', { body }) === null
-      const probed = fits && !isDecided(base) ? await probe(base, stop) : null
+      const probed = fits && !isDecided(base) ? await probe(base, { signal: settings.signal }) : null
       if (probed !== null && probed.kind !== 'accepted') return probed
       const streamed = base !== null && form.streams(base)
-      return request('createGeneration', { body }, { ...settings, ...stop, base, streamed })
+      return request('createGeneration', { body }, { ...settings, base, streamed })
     },
     getGeneration: (jobId, visitor, settings) =>
       request('getGeneration', { params: { jobId }, query: { ...visitor } }, settings),

@@ -1,0 +1,88 @@
+import type { Funnel, JobSuccess } from '../contract/resources.ts'
+import type { UploadProgress } from '../ports.ts'
+import type { Problem } from './problem.ts'
+import type { Intent } from './words.ts'
+
+/** The fields of Success; `imageUrl` is the picture to show: the permanent one once that is READY (spec §2). */
+export type TryOnResult = JobSuccess
+
+/** The attempt that a view is of. */
+export interface AttemptView {
+  id: string
+  /** Null until the service has given one. */
+  jobId: string | null
+  /** When the shopper consented, in epoch ms. */
+  startedAt: number
+}
+
+/** How far the upload or the generation has come. */
+export interface Progress {
+  phase: 'upload' | 'generation'
+  /** 0 to 1. */
+  value: number
+  /** False where the value is an estimate. */
+  exact: boolean
+  /** Of an upload, in bytes. */
+  bytes: UploadProgress | null
+}
+
+/** What holds a try-on up while it goes on by itself. */
+export interface Trouble {
+  /** The device is offline, the service gives no usable answer, or it asked to wait. */
+  kind: 'offline' | 'unavailable' | 'throttled'
+  /** When it began, in epoch ms. */
+  since: number
+  /** When the request is made again, in epoch ms. */
+  nextTryAt: number
+}
+
+interface ViewFields {
+  /** Null while there is no attempt. */
+  attempt: AttemptView | null
+  /** Null until it is looked up. */
+  funnel: Funnel | null
+  /** The service's estimate, in seconds. */
+  etaSeconds: number | null
+  progress: Progress | null
+  /** A temporary picture; never the final one. */
+  preview: TryOnResult | null
+  /** The final picture. */
+  result: TryOnResult | null
+  /** The merchant's text: render it as text. */
+  message: string | null
+  /** Why the try-on stopped or waits, or what was wrong with the last input. */
+  problem: Problem | null
+  /** What holds the try-on up while it goes on by itself; null while nothing does. */
+  trouble: Trouble | null
+  /** Epoch ms until which a request waits; null when none does. */
+  waitingUntil: number | null
+  /** False when only memory holds this try-on, so that a reload would lose it. */
+  durable: boolean
+  /** False where no lock or atomic update exists. */
+  exclusive: boolean
+  /** Which intents are permitted now. */
+  can: Readonly<Record<Intent, boolean>>
+}
+
+/** What a UI renders, told apart by `state`. */
+export type TryOnView = Readonly<
+  ViewFields &
+    (
+      | { state: 'restoring'; attempt: null; problem: null; preview: null; result: null }
+      | { state: 'idle'; attempt: null; preview: null; result: null }
+      /** The attempt is null until the consent is written down. */
+      | { state: 'preparing' }
+      | { state: 'submitting' | 'needsEmail' | 'processing'; attempt: AttemptView }
+      | { state: 'preview'; attempt: AttemptView; preview: TryOnResult }
+      | { state: 'final'; attempt: AttemptView; result: TryOnResult }
+      /** The attempt is null where not even the consent could be written down. */
+      | { state: 'stalled'; problem: Problem }
+      /** The message is empty where the service sent none. */
+      | { state: 'limitReached'; attempt: AttemptView; problem: Problem; message: string }
+      | {
+          state: 'unauthorized' | 'failed' | 'outcomeUnknown' | 'rejected' | 'protocolError'
+          attempt: AttemptView
+          problem: Problem
+        }
+    )
+>
