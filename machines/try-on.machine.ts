@@ -1,12 +1,15 @@
 import { assign } from 'xstate'
 import type { Phase } from '../src/rules/record.ts'
-import { begins, breaks, discards, ended, goesOn, leaves, reading } from './try-on.rows.ts'
+import { following } from './try-on.following.ts'
+import { needsEmail } from './try-on.needs-email.ts'
 import { preparing } from './try-on.preparing.ts'
-import { dataOf, tryOnSetup } from './try-on.setup.ts'
-import type { Step } from './try-on.types.ts'
+import { asked, begins, discards, ended, goesOn, its } from './try-on.rows.ts'
+import { tryOnSetup } from './try-on.setup.ts'
+import { submitting } from './try-on.submitting.ts'
+import type { Written } from './try-on.types.ts'
 
-/** The one way from a record's phase to the state that it means, after a reload as after every step. */
-const stateOf = {
+/** The one way from a record's phase to the state that it means, after a reload as after every write. */
+const stateOfPhase = {
   consented: 'preparing.gathering',
   claimed: 'outcomeUnknown',
   throttled: 'submitting.waiting',
@@ -22,6 +25,16 @@ const stateOf = {
   failed: 'failed',
 } as const satisfies Record<Phase, string>
 
+const isPhase = (phase: Phase) => ({ type: 'isPhase', params: phase }) as const
+const routes = (Object.keys(stateOfPhase) as Phase[]).map((phase) => ({
+  guard: isPhase(phase),
+  target: stateOfPhase[phase],
+}))
+
+/** What a late answer tells. */
+const tells = <Name extends string>(type: Name) =>
+  ({ type, params: ({ event }: { event: { written: Written } }) => event.written }) as const
+
 /** One durable flow for one product variant, from photo to final picture. */
 export const tryOnMachine = tryOnSetup.createMachine({
   id: 'tryOn',
@@ -29,11 +42,12 @@ export const tryOnMachine = tryOnSetup.createMachine({
     ...input,
     record: null,
     durable: true,
+    overtaken: false,
     problem: null,
     consent: null,
     customerEmail: null,
     form: null,
-    stop: null,
+    refusal: null,
     emailNeeded: false,
     upload: null,
     now: input.clock.now(),
@@ -52,15 +66,8 @@ export const tryOnMachine = tryOnSetup.createMachine({
     restoring: {
       tags: 'busy',
       /** What was read may be older than the answer. */
-      on: { answered: { target: 'restoring', reenter: true } },
-      invoke: {
-        src: 'restore',
-        input: ({ context }) => context,
-        onDone: {
-          target: 'booting',
-          actions: [{ type: 'take', params: ({ event }) => event.output }, 'countDeadline'],
-        },
-      },
+      on: { lateAnswer: { target: 'restoring', reenter: true } },
+      invoke: { ...asked('restore'), onDone: { target: 'booting', actions: [its('take'), 'countDeadline'] } },
     },
 
     /**
@@ -69,22 +76,20 @@ export const tryOnMachine = tryOnSetup.createMachine({
      */
     booting: {
       always: [
-        { guard: 'isAlone', target: 'routing' },
-        { guard: { type: 'isPhase', params: 'consented' }, target: 'leaving' },
-        { guard: { type: 'isPhase', params: 'emailRegistered' }, target: 'needsEmail' },
-        { guard: { type: 'isPhase', params: 'throttled' }, target: 'stalled' },
+        { guard: 'keepsOthersOut', target: 'routing' },
+        { guard: isPhase('consented'), target: 'leaving' },
+        { guard: isPhase('emailRegistered'), target: 'needsEmail' },
+        { guard: isPhase('throttled'), target: 'stalled' },
         { target: 'routing' },
       ],
     },
 
     routing: {
       always: [
+        { guard: 'isOvertaken', target: 'restoring' },
         { guard: 'hasNoRecord', target: 'idle' },
         { guard: 'waitsPastDeadline', target: 'stalled' },
-        ...Object.entries(stateOf).map(([phase, target]) => ({
-          guard: { type: 'isPhase', params: phase as Phase } as const,
-          target,
-        })),
+        ...routes,
       ],
     },
 
@@ -93,166 +98,18 @@ export const tryOnMachine = tryOnSetup.createMachine({
       always: [
         { guard: 'hasJob', target: 'following' },
         /** A claim without an answer is never submitted again without the shopper's word. */
-        { guard: { type: 'isPhase', params: 'claimed' }, target: 'outcomeUnknown' },
+        { guard: isPhase('claimed'), target: 'outcomeUnknown' },
         { guard: 'isPrepared', target: 'submitting' },
         { target: 'preparing.gathering' },
       ],
     },
 
-    idle: {
-      on: { start: begins, discard: discards, resume: { guard: 'isUnread', target: 'restoring' } },
-    },
+    idle: { on: { start: begins, discard: discards, resume: { guard: 'isUnread', target: 'restoring' } } },
 
     preparing,
-
-    submitting: {
-      initial: 'probing',
-      states: {
-        /** Nothing is out yet. */
-        probing: {
-          on: { startOver: leaves, discard: discards },
-          invoke: {
-            src: 'probe',
-            onError: breaks,
-            input: ({ context }) => context,
-            onDone: [
-              { guard: { type: 'isUnchanged', params: ({ event }) => event.output }, target: 'claiming' },
-              { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
-              { target: '#tryOn.routing', actions: { type: 'take', params: ({ event }) => event.output } },
-            ],
-          },
-        },
-        claiming: {
-          tags: 'busy',
-          invoke: {
-            src: 'claim',
-            onError: breaks,
-            input: ({ context }) => context,
-            onDone: [
-              {
-                guard: { type: 'isClaimed', params: ({ event }) => event.output },
-                target: 'sending',
-                actions: { type: 'take', params: ({ event }) => event.output },
-              },
-              /** Storage holds something else: another page went first. */
-              { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
-              { target: '#tryOn.routing', actions: { type: 'take', params: ({ event }) => event.output } },
-            ],
-          },
-        },
-        sending: {
-          on: { discard: discards },
-          invoke: {
-            src: 'submit',
-            onError: '#tryOn.routing',
-            input: ({ context }) => context,
-            onDone: [
-              { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
-              {
-                target: '#tryOn.answered',
-                actions: { type: 'take', params: ({ event }) => event.output },
-              },
-            ],
-          },
-        },
-        waiting: {
-          entry: 'planSubmission',
-          exit: 'stopWaiting',
-          after: { wait: 'probing' },
-          on: { wake: { guard: 'wasNotSent', target: 'probing' }, startOver: leaves, discard: discards },
-        },
-      },
-    },
-
-    /** A job that was just accepted starts the deadline; a wait of the submission does not move it. */
-    answered: {
-      always: [{ guard: 'hasJob', target: 'routing', actions: 'countDeadline' }, { target: 'routing' }],
-    },
-
-    needsEmail: {
-      initial: 'asking',
-      states: {
-        asking: {
-          on: { submitEmail: { target: 'registering', actions: 'takeForm' }, startOver: leaves, discard: discards },
-        },
-        registering: {
-          on: { startOver: leaves, discard: discards },
-          invoke: {
-            src: 'register',
-            onError: breaks,
-            input: reading,
-            onDone: [
-              {
-                guard: { type: 'isRegisteredInVain', params: ({ event }) => event.output },
-                target: '#tryOn.restoring',
-              },
-              {
-                guard: { type: 'isAccepted', params: ({ event }) => event.output },
-                target: '#tryOn.resuming',
-                actions: [
-                  { type: 'take', params: ({ event }) => dataOf<Step>(event.output) },
-                  'forgetForm',
-                  'restartDeadline',
-                ],
-              },
-              {
-                target: '#tryOn.preparing.settling',
-                actions: { type: 'takeStop', params: ({ event }) => event.output },
-              },
-            ],
-          },
-        },
-      },
-    },
-
-    following: {
-      type: 'parallel',
-      entry: 'lookAtClock',
-      on: { startOver: leaves, discard: discards },
-      states: {
-        poll: {
-          initial: 'polling',
-          states: {
-            polling: {
-              invoke: {
-                src: 'poll',
-                onError: breaks,
-                input: ({ context }) => context,
-                onDone: [
-                  { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
-                  {
-                    guard: { type: 'isSettled', params: ({ event }) => event.output },
-                    target: '#tryOn.routing',
-                    actions: { type: 'take', params: ({ event }) => event.output },
-                  },
-                  {
-                    guard: { type: 'isPastDeadline', params: ({ event }) => event.output },
-                    target: '#tryOn.stalled',
-                    actions: { type: 'take', params: ({ event }) => event.output },
-                  },
-                  {
-                    target: 'waiting',
-                    actions: [
-                      { type: 'take', params: ({ event }) => event.output },
-                      { type: 'planPoll', params: ({ event }) => event.output },
-                    ],
-                  },
-                ],
-              },
-            },
-            waiting: {
-              exit: 'stopWaiting',
-              after: { wait: 'polling' },
-              on: { wake: { guard: 'mayPollNow', target: 'polling' } },
-            },
-          },
-        },
-        clock: {
-          initial: 'ticking',
-          states: { ticking: { after: { tick: { target: 'ticking', reenter: true, actions: 'lookAtClock' } } } },
-        },
-      },
-    },
+    submitting,
+    needsEmail,
+    following,
 
     stalled: { on: { ...ended, resume: goesOn } },
 
@@ -262,11 +119,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
       states: {
         waiting: { after: { keyCheck: 'checking' } },
         checking: {
-          invoke: {
-            src: 'keyChanged',
-            input: ({ context }) => context,
-            onDone: [{ guard: ({ event }) => event.output, ...goesOn }, { target: 'waiting' }],
-          },
+          invoke: { ...asked('keyChanged'), onDone: [{ ...goesOn, guard: its('isTrue') }, { target: 'waiting' }] },
         },
       },
     },
@@ -278,39 +131,15 @@ export const tryOnMachine = tryOnSetup.createMachine({
     outcomeUnknown: {
       on: {
         ...ended,
-        answered: [
-          {
-            guard: { type: 'isJobOfThisAttempt', params: ({ event }) => event.step },
-            target: 'answered',
-            actions: { type: 'take', params: ({ event }) => event.step },
-          },
-          {
-            guard: { type: 'isThisAttempt', params: ({ event }) => event.step },
-            target: 'booting',
-            actions: { type: 'take', params: ({ event }) => event.step },
-          },
+        lateAnswer: [
+          { guard: tells('isJobOfThisAttempt'), target: 'routing', actions: [tells('take'), 'countDeadline'] },
+          { guard: tells('isThisAttempt'), target: 'booting', actions: tells('take') },
         ],
       },
     },
-    protocolError: { on: { ...ended, resume: { guard: 'hasJob', ...goesOn } } },
+    protocolError: { on: { ...ended, resume: { ...goesOn, guard: 'hasJob' } } },
 
-    leaving: {
-      tags: 'busy',
-      invoke: {
-        src: 'leave',
-        onError: breaks,
-        input: ({ context }) => context,
-        onDone: { target: 'booting', actions: { type: 'take', params: ({ event }) => event.output } },
-      },
-    },
-    discarding: {
-      tags: 'busy',
-      invoke: {
-        src: 'discard',
-        onError: breaks,
-        input: ({ context }) => context,
-        onDone: { target: 'booting', actions: { type: 'take', params: ({ event }) => event.output } },
-      },
-    },
+    leaving: { tags: 'busy', invoke: { ...asked('leave'), onDone: { target: 'booting', actions: its('take') } } },
+    discarding: { tags: 'busy', invoke: { ...asked('discard'), onDone: { target: 'booting', actions: its('take') } } },
   },
 })

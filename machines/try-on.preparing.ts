@@ -1,6 +1,8 @@
 import { assign } from 'xstate'
-import { begins, breaks, discards, leaves, reading } from './try-on.rows.ts'
+import { asked, begins, discards, its, leaves, requested, settling } from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
+
+const stops = { target: '#tryOn.preparing.settling', actions: its('takeRefusal') } as const
 
 /** Consented: the consent is written down, then funnel, photo and visitor are seen to side by side. */
 export const preparing = tryOnSetup.createStateConfig({
@@ -10,16 +12,8 @@ export const preparing = tryOnSetup.createStateConfig({
     consenting: {
       tags: 'busy',
       invoke: {
-        src: 'consent',
-        onError: breaks,
-        input: ({ context }) => context,
-        onDone: [
-          { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
-          {
-            target: '#tryOn.routing',
-            actions: [{ type: 'take', params: ({ event }) => event.output }, 'countDeadline'],
-          },
-        ],
+        ...asked('consent'),
+        onDone: { target: '#tryOn.routing', actions: [its('take'), 'countDeadline'] },
       },
     },
     gathering: {
@@ -37,20 +31,8 @@ export const preparing = tryOnSetup.createStateConfig({
           states: {
             asking: {
               invoke: {
-                src: 'lookUpFunnel',
-                onError: breaks,
-                input: reading,
-                onDone: [
-                  {
-                    guard: { type: 'isAccepted', params: ({ event }) => event.output },
-                    target: 'known',
-                    actions: { type: 'takeFunnel', params: ({ event }) => event.output },
-                  },
-                  {
-                    target: '#tryOn.preparing.settling',
-                    actions: { type: 'takeStop', params: ({ event }) => event.output },
-                  },
-                ],
+                ...requested('lookUpFunnel'),
+                onDone: [{ guard: its('isAccepted'), target: 'known', actions: its('takeFunnel') }, stops],
               },
             },
             known: { type: 'final' },
@@ -61,19 +43,8 @@ export const preparing = tryOnSetup.createStateConfig({
           states: {
             uploading: {
               invoke: {
-                src: 'uploadPhoto',
-                input: reading,
-                onDone: [
-                  {
-                    guard: { type: 'isAccepted', params: ({ event }) => event.output },
-                    target: 'uploaded',
-                    actions: { type: 'takePhoto', params: ({ event }) => event.output },
-                  },
-                  {
-                    target: '#tryOn.preparing.settling',
-                    actions: { type: 'takeStop', params: ({ event }) => event.output },
-                  },
-                ],
+                ...requested('uploadPhoto'),
+                onDone: [{ guard: its('isAccepted'), target: 'uploaded', actions: its('takePhoto') }, stops],
                 /** The bytes are gone, so the shopper is asked again. */
                 onError: {
                   target: '#tryOn.leaving',
@@ -90,14 +61,9 @@ export const preparing = tryOnSetup.createStateConfig({
             choosing: { always: [{ guard: 'asksVisitor', target: 'asking' }, { target: 'known' }] },
             asking: {
               invoke: {
-                src: 'askVisitor',
-                onError: breaks,
                 /** It may create a visitor, so an unknown outcome is not repeated. */
-                input: ({ context }) => ({ clock: context.clock, repeats: 0, of: context }),
-                onDone: {
-                  target: 'known',
-                  actions: { type: 'takeVisitor', params: ({ event }) => event.output },
-                },
+                ...requested('askVisitor', 0),
+                onDone: { target: 'known', actions: its('takeVisitor') },
               },
             },
             known: { type: 'final' },
@@ -105,17 +71,6 @@ export const preparing = tryOnSetup.createStateConfig({
         },
       },
     },
-    settling: {
-      tags: 'busy',
-      invoke: {
-        src: 'settle',
-        onError: breaks,
-        input: ({ context }) => context,
-        onDone: [
-          { guard: { type: 'isGone', params: ({ event }) => event.output }, target: '#tryOn.restoring' },
-          { target: '#tryOn.routing', actions: { type: 'take', params: ({ event }) => event.output } },
-        ],
-      },
-    },
+    settling,
   },
 })

@@ -1,11 +1,11 @@
 import { assertEvent, assign, fromPromise, setup } from 'xstate'
 import type { Funnel, VisitorStatus } from '../src/contract/resources.ts'
-import type { Outcome, Unusable } from '../src/rules/outcome.ts'
+import type { Outcome } from '../src/rules/outcome.ts'
 import type { Problem } from '../src/rules/problem.ts'
-import { waitAfter } from '../src/rules/backoff.ts'
+import { askedWaitMs, waitAfter } from '../src/rules/backoff.ts'
 import { mayBeRunning, type AttemptRecord } from '../src/rules/record.ts'
 import { requestMachine } from './request.machine.ts'
-import type { PollStep, Step, TryOnContext, TryOnEvent, TryOnInput } from './try-on.types.ts'
+import type { Polled, TryOnContext, TryOnEvent, TryOnInput, Written } from './try-on.types.ts'
 
 const provided = <Output, Input = TryOnContext>() =>
   fromPromise<Output, Input>(() => Promise.reject(new Error('provided by the room')))
@@ -14,20 +14,21 @@ const provided = <Output, Input = TryOnContext>() =>
 export const tryOnSetup = setup({
   types: { context: {} as TryOnContext, events: {} as TryOnEvent, input: {} as TryOnInput, tags: {} as 'busy' },
   actors: {
-    restore: provided<Step>(),
-    consent: provided<Step>(),
+    restore: provided<Written>(),
+    consent: provided<Written>(),
     lookUpFunnel: requestMachine,
     uploadPhoto: requestMachine,
     askVisitor: requestMachine,
     register: requestMachine,
-    settle: provided<Step>(),
-    probe: provided<Step>(),
-    claim: provided<Step>(),
-    submit: provided<Step>(),
-    poll: provided<PollStep>(),
+    writeStop: provided<Written>(),
+    writeRegistration: provided<Written>(),
+    probe: provided<Written>(),
+    claim: provided<Written>(),
+    submit: provided<Written>(),
+    poll: provided<Polled>(),
     keyChanged: provided<boolean>(),
-    leave: provided<Step>(),
-    discard: provided<Step>(),
+    leave: provided<Written>(),
+    discard: provided<Written>(),
   },
   guards: {
     isPhase: ({ context }, phase: AttemptRecord['phase']) => context.record?.phase === phase,
@@ -35,33 +36,38 @@ export const tryOnSetup = setup({
     hasJob: ({ context }) => context.record?.job !== undefined,
     isPrepared: ({ context }) => context.record?.funnel !== undefined && context.record.photo.imageUrl !== undefined,
     isCurrent: ({ context }) => !context.archived,
-    isAlone: ({ context }) => context.exclusive,
+    keepsOthersOut: ({ context }) => context.exclusive,
     isEmailNeeded: ({ context }) => context.emailNeeded,
     asksVisitor: ({ context }) =>
       context.askVisitorFirst && context.customerEmail === null && context.record?.phase === 'consented',
     isUnread: ({ context }) => context.problem?.kind === 'storageUnreadable',
     wasNotSent: ({ context }) => context.record?.problem?.kind === 'notSent',
     mayPollNow: ({ context }) => !context.held,
+    isOvertaken: ({ context }) => context.overtaken,
     waitsPastDeadline: ({ context }) =>
       context.record?.phase === 'throttled' && (context.record.until ?? 0) > deadlineOf(context),
-    isPastDeadline: ({ context }, { outcome }: PollStep) =>
-      context.clock.now() + heldMs(outcome) >= deadlineOf(context),
+    isPastDeadline: ({ context }, { outcome }: Polled) =>
+      context.clock.now() + (askedWaitMs(outcome) ?? 0) >= deadlineOf(context),
     mayDiscard: ({ context, event }) =>
       (event.type === 'discard' && event.abandonPaidJob) || !(context.record !== null && mayBeRunning(context.record)),
+    isTrue: (_, answer: boolean) => answer,
     isAccepted: (_, outcome: Outcome<unknown>) => outcome.kind === 'accepted',
-    isSettled: (_, { record, outcome }: PollStep) =>
-      !isRepeated(outcome) && record?.phase !== 'accepted' && record?.phase !== 'preview',
-    isClaimed: (_, { record }: Step) => record?.phase === 'claimed',
-    isUnchanged: ({ context }, { record }: Step) => record === context.record,
-    isGone: (_, { record }: Step) => record === null,
-    isRegisteredInVain: (_, outcome: Outcome<unknown>) =>
-      outcome.kind === 'accepted' && dataOf<Step>(outcome).record === null,
-    isThisAttempt: ({ context }, { record }: Step) => record?.attemptId === context.record?.attemptId,
-    isJobOfThisAttempt: ({ context }, { record }: Step) =>
-      record?.job !== undefined && record.attemptId === context.record?.attemptId,
+    /** Nothing more is to be polled, or this page is not the one to poll it. */
+    isSettled: (_, polled: Polled) => !isRepeated(polled.outcome) && !isRunning(recordIn(polled)),
+    stands: (_, written: Written) => written.kind === 'stands',
+    isClaimed: (_, written: Written) => recordIn(written)?.phase === 'claimed',
+    isUnchanged: ({ context }, written: Written) => recordIn(written) === context.record,
+    isJob: (_, written: Written) => recordIn(written)?.job !== undefined,
+    isThisAttempt: ({ context }, written: Written) => isSameAttempt(recordIn(written), context.record),
+    isJobOfThisAttempt: ({ context }, written: Written) =>
+      recordIn(written)?.job !== undefined && isSameAttempt(recordIn(written), context.record),
   },
   actions: {
-    take: assign((_, { record, durable, problem = null }: Step) => ({ record, durable, problem, stop: null })),
+    take: assign((_, written: Written) => {
+      if (written.kind === 'overtaken') return { overtaken: true }
+      const { durable, problem = null } = written
+      return { overtaken: false, record: recordIn(written), durable, problem, refusal: null }
+    }),
     takeConsent: assign(({ event }) => {
       assertEvent(event, ['start', 'retry'])
       const { consent } = event
@@ -72,7 +78,10 @@ export const tryOnSetup = setup({
       return { form: event.form, problem: null }
     }),
     takeProblem: assign((_, problem: Problem) => ({ problem })),
-    takeStop: assign((_, outcome: Outcome<unknown>) => ({ stop: outcome as Unusable })),
+    takeRefusal: assign((_, outcome: Outcome<unknown>) => {
+      if (outcome.kind === 'accepted') throw new TypeError('an accepted request is no refusal')
+      return { refusal: outcome }
+    }),
     takeFunnel: assign(({ context }, outcome: Outcome<unknown>) => ({
       record: context.record && { ...context.record, funnel: dataOf<Funnel>(outcome) },
     })),
@@ -89,7 +98,7 @@ export const tryOnSetup = setup({
     })),
     restartDeadline: assign(({ context }) => ({ deadlineFrom: context.clock.now(), failures: 0, problem: null })),
     lookAtClock: assign(({ context }) => ({ now: context.clock.now() })),
-    planPoll: assign(({ context }, { outcome }: PollStep) => {
+    planPoll: assign(({ context }, { outcome }: Polled) => {
       if (outcome.kind === 'accepted')
         return { failures: 0, waitMs: context.pollIntervalMs, waitingUntil: null, held: false }
       const waitMs = waitAfter(outcome, context.failures)
@@ -111,16 +120,19 @@ function deadlineOf({ deadlineFrom, deadlineMs }: TryOnContext): number {
 }
 
 /** What a new consent leaves behind of the one before. */
-const fresh = { upload: null, problem: null, failures: 0, stop: null, emailNeeded: false } as const
+const fresh = { upload: null, problem: null, failures: 0, refusal: null, emailNeeded: false } as const
 
 const isRepeated = (outcome: Outcome<unknown>) => outcome.kind === 'unavailable' || outcome.kind === 'throttled'
 
-/** How long the service said to stay away, in ms. */
-function heldMs(outcome: Outcome<unknown>): number {
-  return (outcome.kind === 'throttled' && outcome.retryAfterMs) || 0
-}
+/** The record that a write or a read has left standing. */
+const recordIn = (written: Written): AttemptRecord | null => (written.kind === 'stands' ? written.record : null)
 
-export function dataOf<T>(outcome: Outcome<unknown>): T {
+const isRunning = (record: AttemptRecord | null) => record?.phase === 'accepted' || record?.phase === 'preview'
+
+const isSameAttempt = (one: AttemptRecord | null, other: AttemptRecord | null) =>
+  one !== null && one.attemptId === other?.attemptId
+
+function dataOf<T>(outcome: Outcome<unknown>): T {
   if (outcome.kind !== 'accepted') throw new TypeError(`no data in an outcome that is ${outcome.kind}`)
   return outcome.data as T
 }

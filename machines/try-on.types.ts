@@ -17,12 +17,17 @@ export interface EmailForm {
   name?: string | undefined
 }
 
-/** What a step did: the record that stands now (null: none), and whether storage holds it. */
-export interface Step {
-  record: AttemptRecord | null
-  durable: boolean
-  problem?: Problem | null
-}
+/** What is there after a write or a read; `durable` says whether storage holds it. */
+export type Written =
+  /** This record stands. */
+  | { kind: 'stands'; record: AttemptRecord; durable: boolean; problem?: Problem | null }
+  /** There is no record. */
+  | { kind: 'none'; durable: boolean; problem?: Problem | null }
+  /** Storage held something else than was expected, so nothing was written: another page went first. */
+  | { kind: 'overtaken' }
+
+/** What a poll came to, and what it wrote. */
+export type Polled = Written & { outcome: Outcome<unknown> }
 
 export interface TryOnInput {
   clock: Clock
@@ -39,13 +44,15 @@ export interface TryOnContext extends TryOnInput {
   /** The attempt as storage holds it, or should hold it where storage fails. */
   record: AttemptRecord | null
   durable: boolean
+  /** Storage holds something else than `record`. */
+  overtaken: boolean
   problem: Problem | null
   consent: Consent | null
   /** The address that this page's shopper gave with the consent; never persisted. */
   customerEmail: Private<string> | null
   form: Private<EmailForm> | null
-  /** What stopped the preparation, until it is written down. */
-  stop: Unusable | null
+  /** What ended the preparation or the registration, until it is written down. */
+  refusal: Unusable | null
   emailNeeded: boolean
   upload: UploadProgress | null
   /** Epoch ms of the last look at the clock, for the estimated progress. */
@@ -68,12 +75,10 @@ export type TryOnEvent =
   | { type: 'startOver' }
   | { type: 'discard'; abandonPaidJob: boolean }
   /** The answer to a submission that had been given up waiting for. */
-  | { type: 'answered'; step: Step }
+  | { type: 'lateAnswer'; written: Written }
   /** The input of an intent was refused before it could change anything. */
   | { type: 'refused'; problem: Problem }
   | { type: 'uploaded'; progress: UploadProgress }
   | { type: 'waiting'; until: number | null }
   /** The page is visible, shown or online again. */
   | { type: 'wake' }
-
-export type PollStep = Step & { outcome: Outcome<unknown> }

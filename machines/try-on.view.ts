@@ -39,7 +39,7 @@ export const restoringView: TryOnView = Object.freeze({
 export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnView {
   const { context } = snapshot
   const { record } = context
-  const state = stateOf(snapshot)
+  const state = viewStateOf(snapshot)
   if (state === 'restoring') return restoringView
   const known = context.problem ?? record?.problem ?? null
   const shared = {
@@ -90,7 +90,7 @@ const attemptOf = (record: AttemptRecord | null): AttemptView | null =>
   record && { id: record.attemptId, jobId: record.job?.jobId ?? null, startedAt: record.startedAt }
 
 /** What passes by between two states is shown as `restoring`. */
-function stateOf(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnState {
+function viewStateOf(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnState {
   const [state] = typeof snapshot.value === 'string' ? [snapshot.value] : Object.keys(snapshot.value)
   if (state === 'following') return snapshot.context.record?.phase === 'preview' ? 'preview' : 'processing'
   return tryOnStates.find((known) => known === state) ?? 'restoring'

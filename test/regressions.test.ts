@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 import type { FlowStorage, TryOn } from 'fitting-room'
-import { tryOnMachine, tryOnView, type Step, type TryOnContext } from 'fitting-room/machines'
+import { tryOnMachine, tryOnView, type TryOnContext, type Written } from 'fitting-room/machines'
+import type { AttemptRecord } from '../src/rules/record.ts'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { answers, createWorld, person, product, type World } from './support/world.ts'
 
@@ -270,7 +271,7 @@ describe('a storage that refuses everything', () => {
 describe('a claim', () => {
   it('whose submission breaks unforeseen is outcomeUnknown, and resume() is not permitted', async () => {
     const { clock } = world
-    const claimed: Step['record'] = {
+    const claimed: AttemptRecord = {
       version: 1,
       savedAt: 0,
       attemptId: 'a',
@@ -281,11 +282,12 @@ describe('a claim', () => {
       funnelIds: [1],
       photo: { id: 'p' },
     }
-    const step = (record: Step['record']) => fromPromise<Step, TryOnContext>(async () => ({ record, durable: true }))
-    const broken = fromPromise<Step, TryOnContext>(() => Promise.reject(new Error('a bug')))
-    const restore = step({ ...claimed, phase: 'throttled', until: 0 })
-    const probe = fromPromise<Step, TryOnContext>(async ({ input: { record, durable } }) => ({ record, durable }))
-    const machine = tryOnMachine.provide({ actors: { restore, probe, claim: step(claimed), submit: broken } })
+    const standing = (record: AttemptRecord): Written => ({ kind: 'stands', record, durable: true })
+    const stands = (record: AttemptRecord) => fromPromise<Written, TryOnContext>(async () => standing(record))
+    const broken = fromPromise<Written, TryOnContext>(() => Promise.reject(new Error('a bug')))
+    const restore = stands({ ...claimed, phase: 'throttled', until: 0 })
+    const probe = fromPromise<Written, TryOnContext>(async ({ input }) => standing(input.record ?? claimed))
+    const machine = tryOnMachine.provide({ actors: { restore, probe, claim: stands(claimed), submit: broken } })
     const given = { pollIntervalMs: 1, deadlineMs: 1, askVisitorFirst: false, exclusive: true, archived: false }
     const own = createActor(machine, { input: { ...given, clock }, clock })
     own.start()

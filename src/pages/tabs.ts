@@ -1,4 +1,4 @@
-import type { Step } from '../../machines/try-on.types.ts'
+import type { Written } from '../../machines/try-on.types.ts'
 import type { Problem } from '../rules/problem.ts'
 import type { TryOnView } from '../rules/view.ts'
 import type { Intent } from '../rules/words.ts'
@@ -13,7 +13,7 @@ export type TabMessage =
   | { type: 'ask'; name: string; id: string; intent: Intent; given: unknown[]; seen: string | null }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
   /** The answer to a submission, for whichever page runs the try-on by now. */
-  | { type: 'answered'; name: string; step: Step }
+  | { type: 'lateAnswer'; name: string; written: Written }
   /** Everything of this shopper was wiped. */
   | { type: 'reset' }
 

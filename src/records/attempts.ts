@@ -1,38 +1,37 @@
-import type { Step } from '../../machines/try-on.types.ts'
+import type { Written } from '../../machines/try-on.types.ts'
 import type { Journal, Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
 import type { Clock } from '../ports.ts'
 import type { Catalog } from './catalog.ts'
 import type { Problem } from '../rules/problem.ts'
 import {
+  advance,
   consentLifetimeMs,
   mayBePaid,
   mayBeRunning,
   readable,
   readRecord,
-  step,
   type AttemptRecord,
 } from '../rules/record.ts'
 
 /**
  * The durable side of one try-on: which attempt is current, written by compare-on-attempt and on the phase that was
- * seen, so that an answer that comes late or a page that slept never overwrites what another page has done since. A
- * step whose record is null found something else than it had seen.
+ * seen, so that an answer that comes late or a page that slept never overwrites what another page has done since.
  */
 export interface Attempts {
-  restore(): Promise<Step>
+  restore(): Promise<Written>
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
-  begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Step>
+  begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Written>
   /** The claim that stands before the POST leaves. */
-  claim(consented: AttemptRecord): Promise<Step>
+  claim(consented: AttemptRecord): Promise<Written>
   /** Writes the next phase of `seen`. */
-  write(record: AttemptRecord, seen: AttemptRecord): Promise<Step>
+  write(record: AttemptRecord, seen: AttemptRecord): Promise<Written>
   /** As `write`; a job is taken in every phase that has none, and goes to the archive if its attempt was left. */
-  writeAnswer(record: AttemptRecord, claimed: AttemptRecord): Promise<Step>
+  writeAnswer(record: AttemptRecord, claimed: AttemptRecord): Promise<Written>
   /** Takes the record away, into the archive if money may have been spent on it. */
-  leave(record: AttemptRecord, problem: Problem | null): Promise<Step>
+  leave(record: AttemptRecord, problem: Problem | null): Promise<Written>
   /** Takes the record away for good, and refuses its late answers. */
-  forget(record: AttemptRecord): Promise<Step>
+  forget(record: AttemptRecord): Promise<Written>
 }
 
 export interface AttemptsParts {
@@ -61,8 +60,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const found = readable(at(stored))
     return found !== null && found.attemptId === seen?.attemptId && found.phase === seen.phase
   }
-  const stepOf = (record: AttemptRecord, kept: Kept): Step =>
-    kept === 'unchanged' ? { record: null, durable: true } : { record, durable: kept === 'stored' && journal.lasting }
+  const writtenOf = (record: AttemptRecord, kept: Kept): Written =>
+    kept === 'unchanged'
+      ? { kind: 'overtaken' }
+      : { kind: 'stands', record, durable: kept === 'stored' && journal.lasting }
 
   /** Only what a submission has led to is written anew where storage lost it: another page may have left the rest. */
   async function keep(record: AttemptRecord, seen: AttemptRecord, from = isAsSeen): Promise<Kept> {
@@ -116,15 +117,14 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   const remove = (record: AttemptRecord) => journal.update(key, (old) => (isAsSeen(old, record) ? null : undefined))
 
   /** What there is when the record is gone, or instead of it where it is no longer as it was seen. */
-  async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Step> {
+  async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Written> {
     const removed = await remove(record)
-    if (removed === 'memory') return { record: null, durable: false, problem }
-    const rest = await restore(removed === 'stored' ? [record.attemptId] : [])
-    return { ...rest, problem: problem ?? rest.problem ?? null }
+    if (removed === 'memory') return { kind: 'none', durable: false, problem }
+    return withProblem(await restore(removed === 'stored' ? [record.attemptId] : []), problem)
   }
 
   /** What storage holds; `gone` are attempts that were just removed, whatever storage says. */
-  async function restore(gone: readonly string[] = []): Promise<Step> {
+  async function restore(gone: readonly string[] = []): Promise<Written> {
     const found = await find().catch(() => null)
     if (found === null) return unread
     const record = found.record && !gone.includes(found.record.attemptId) ? found.record : null
@@ -132,11 +132,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (record !== null && problem !== undefined) {
       // what is read and what is changed are not the same: storage can not be relied on
       if ((await remove(record)) === 'unchanged') return unread
-      const rest = await restore([...gone, record.attemptId])
-      return { ...rest, problem: problem ?? rest.problem ?? null }
+      return withProblem(await restore([...gone, record.attemptId]), problem)
     }
-    if (record !== null) born.set(record.attemptId, await epoch.read())
-    return { record, durable: journal.lasting, problem: found.skipped ? { kind: 'recordUnreadable' } : null }
+    const skipped: Problem | null = found.skipped ? { kind: 'recordUnreadable' } : null
+    const rest = { durable: journal.lasting, problem: skipped }
+    if (record === null) return { kind: 'none', ...rest }
+    born.set(record.attemptId, await epoch.read())
+    return { kind: 'stands', record, ...rest }
   }
 
   /** What to say of a record that is too old; undefined where it is not. */
@@ -155,28 +157,29 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       born.set(record.attemptId, await epoch.read())
       await catalog.list(key)
       const free = (old: unknown) => old === undefined || isAsSeen(old, previous)
-      return stepOf(record, await journal.update(key, (old) => (free(old) ? record : undefined)))
+      return writtenOf(record, await journal.update(key, (old) => (free(old) ? record : undefined)))
     },
 
     async claim(consented) {
-      const claimed = step(consented, clock.now(), { phase: 'claimed' })
+      const claimed = advance(consented, clock.now(), { phase: 'claimed' })
       const kept = await keep(claimed, consented)
       const stillConsented = kept === 'memory' && isOf(journal.onDisk(key), consented.attemptId)
-      if (!stillConsented || (await remove(claimed)) !== 'memory') return stepOf(claimed, kept)
+      if (!stillConsented || (await remove(claimed)) !== 'memory') return writtenOf(claimed, kept)
       // a reload would find the consent and submit again
-      const stopped = step(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } })
-      return { record: stopped, durable: false }
+      const stopped = advance(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } })
+      return { kind: 'stands', record: stopped, durable: false }
     },
 
     async write(record, seen) {
-      return stepOf(record, await keep(record, seen))
+      return writtenOf(record, await keep(record, seen))
     },
 
     async writeAnswer(record, claimed) {
       const lacksJob = (old: unknown) => isOf(old, record.attemptId) && !readable(at(old))?.job
       const takes = (old: unknown) => isAsSeen(old, claimed) || (record.job !== undefined && lacksJob(old))
-      const written = stepOf(record, await keep(record, claimed, takes))
-      if (written.record === null && record.job !== undefined && (await isOfThisEpoch(record))) await archive(record)
+      const written = writtenOf(record, await keep(record, claimed, takes))
+      if (written.kind === 'overtaken' && record.job !== undefined && (await isOfThisEpoch(record)))
+        await archive(record)
       return written
     },
 
@@ -187,13 +190,22 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async forget(record) {
       const left = await without(record)
-      if (left.record?.attemptId !== record.attemptId) born.delete(record.attemptId)
+      if (left.kind !== 'stands' || left.record.attemptId !== record.attemptId) born.delete(record.attemptId)
       return left
     },
   }
 }
 
-const unread: Step = { record: null, durable: false, problem: { kind: 'storageUnreadable' } }
+/** A problem that is told already stays. */
+const withProblem = (written: Written, problem: Problem | null): Written =>
+  written.kind === 'overtaken' || problem === null ? written : { ...written, problem }
+
+const unread: Written = { kind: 'none', durable: false, problem: { kind: 'storageUnreadable' } }
 
 /** The attempt stays where it is: its job would be lost from storage. */
-const notArchived = (record: AttemptRecord): Step => ({ record, durable: true, problem: { kind: 'storage' } })
+const notArchived = (record: AttemptRecord): Written => ({
+  kind: 'stands',
+  record,
+  durable: true,
+  problem: { kind: 'storage' },
+})

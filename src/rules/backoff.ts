@@ -4,12 +4,17 @@ import type { Outcome } from './outcome.ts'
 const longestMs = 30_000
 
 /** The pause after `failures` tries in a row, in ms: doubling, bounded, and spread so that pages do not come back together. */
-export function backoffMs(failures: number): number {
+function backoffMs(failures: number): number {
   const full = Math.min(longestMs, 1_000 * 2 ** Math.min(failures, 10))
   return Math.round(full * (0.75 + Math.random() / 4))
 }
 
-/** How long to wait before the next try, in ms: what the service said, else the backoff. */
+/** The wait that the service asked for, in ms; null where it asked for none that is known. */
+export function askedWaitMs(outcome: Outcome<unknown>): number | null {
+  return (outcome.kind === 'throttled' && outcome.retryAfterMs) || null
+}
+
+/** How long to wait before the next try, in ms: what the service asked for, else the backoff. */
 export function waitAfter(outcome: Outcome<unknown>, failures: number): number {
-  return (outcome.kind === 'throttled' && outcome.retryAfterMs) || backoffMs(failures)
+  return askedWaitMs(outcome) ?? backoffMs(failures)
 }

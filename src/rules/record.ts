@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { funnelId, jobId } from '../contract/ids.ts'
 import { funnel, httpUrl, jobSuccess, type GenerationStarted, type PolledJob } from '../contract/resources.ts'
+import { waitAfter } from './backoff.ts'
 import type { Outcome, Unusable } from './outcome.ts'
 import { problem, problemOf } from './problem.ts'
 
@@ -67,39 +68,39 @@ export function readRecord(stored: unknown, now: number): AttemptRecord | null |
 export const readable = (read: ReturnType<typeof readRecord>): AttemptRecord | null =>
   read === 'unreadable' ? null : read
 
-/** The next state of a record: `change` over it, without the traces of the phase before. */
-export function step(record: AttemptRecord, now: number, change: Partial<AttemptRecord>): AttemptRecord {
+/** The next phase of a record: `change` over it, without the traces of the phase before. */
+export function advance(record: AttemptRecord, now: number, change: Partial<AttemptRecord>): AttemptRecord {
   const { until: _until, problem: _problem, ...lasting } = record
   return { ...lasting, ...change, savedAt: now }
 }
 
-/** What the answer to a submission makes of its claim (outcome table). */
-export function settleSubmission(
+/** What the answer to a submission makes of its claim (outcome table); `failures` in a row before it, for the backoff. */
+export function recordOfSubmission(
   claim: AttemptRecord,
   outcome: Outcome<GenerationStarted>,
   now: number,
-  backoffMs: number,
+  failures: number,
 ): AttemptRecord {
   switch (outcome.kind) {
     case 'accepted': {
       const { jobId: id, etaSeconds } = outcome.data
-      return step(claim, now, { phase: 'accepted', job: { jobId: id, etaSeconds, acceptedAt: now } })
+      return advance(claim, now, { phase: 'accepted', job: { jobId: id, etaSeconds, acceptedAt: now } })
     }
     case 'throttled':
     case 'notSent': {
-      const waitMs = (outcome.kind === 'throttled' && outcome.retryAfterMs) || backoffMs
-      return step(claim, now, { phase: 'throttled', until: now + waitMs, problem: problemOf(outcome) })
+      const until = now + waitAfter(outcome, failures)
+      return advance(claim, now, { phase: 'throttled', until, problem: problemOf(outcome) })
     }
     case 'outcomeUnknown':
-      return step(claim, now, { phase: 'claimed', problem: problemOf(outcome) })
+      return advance(claim, now, { phase: 'claimed', problem: problemOf(outcome) })
     default:
-      return settleStop(claim, outcome, now)
+      return recordOfStop(claim, outcome, now)
   }
 }
 
 /** What a definite stop of any request makes of the record. */
-export function settleStop(record: AttemptRecord, outcome: Unusable, now: number): AttemptRecord {
-  return step(record, now, { phase: stopPhase(outcome), problem: problemOf(outcome) })
+export function recordOfStop(record: AttemptRecord, outcome: Unusable, now: number): AttemptRecord {
+  return advance(record, now, { phase: stopPhase(outcome), problem: problemOf(outcome) })
 }
 
 function stopPhase(outcome: Unusable): Phase {
@@ -111,15 +112,15 @@ function stopPhase(outcome: Unusable): Phase {
 }
 
 /** What a polled job makes of the record (spec §2, storageStatus rules); the same record where nothing is new. */
-export function settlePoll(record: AttemptRecord, job: PolledJob, now: number): AttemptRecord {
+export function recordOfPoll(record: AttemptRecord, job: PolledJob, now: number): AttemptRecord {
   if (job.status === 'ERROR') {
-    return step(record, now, { phase: 'failed', problem: { kind: 'jobFailed', error: job.error } })
+    return advance(record, now, { phase: 'failed', problem: { kind: 'jobFailed', error: job.error } })
   }
   const result = job.status === 'SUCCESS' ? job : record.result
   const stillRunning = job.status === 'PROCESSING' || job.storageStatus === 'PENDING'
   const reached = stillRunning ? (result ? 'preview' : 'accepted') : 'final'
   if (reached === record.phase && JSON.stringify(result) === JSON.stringify(record.result)) return record
-  return step(record, now, { phase: reached, ...(result && { result }) })
+  return advance(record, now, { phase: reached, ...(result && { result }) })
 }
 
 /** Whether money may have been spent on this attempt: then it is archived, never dropped. */

@@ -1,7 +1,6 @@
 import { fromPromise } from 'xstate'
-import { backoffMs } from '../rules/backoff.ts'
 import { requestMachine } from '../../machines/request.machine.ts'
-import type { PollStep, Step, TryOnContext, TryOnEvent } from '../../machines/try-on.types.ts'
+import type { Polled, TryOnContext, TryOnEvent, Written } from '../../machines/try-on.types.ts'
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import { generationStarted, polledJob, type GenerationStarted } from '../contract/resources.ts'
 import type { Attempts } from '../records/attempts.ts'
@@ -11,11 +10,11 @@ import { outcomeOf, type Outcome, type Unusable } from '../rules/outcome.ts'
 import type { Photos } from '../shopper/photos.ts'
 import type { Clock, UploadProgress } from '../ports.ts'
 import {
+  advance,
   consentLifetimeMs,
-  settlePoll,
-  settleStop,
-  settleSubmission,
-  step,
+  recordOfPoll,
+  recordOfStop,
+  recordOfSubmission,
   type AttemptRecord,
 } from '../rules/record.ts'
 import type { VisitorStore } from '../shopper/visitor.ts'
@@ -52,7 +51,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   const request = (send: (context: TryOnContext) => Promise<Outcome<unknown>>) =>
     requestMachine.provide({ actors: { send: fromPromise(({ input }) => send(input as TryOnContext)) } })
 
-  async function consent(context: TryOnContext): Promise<Step> {
+  async function consent(context: TryOnContext): Promise<Written> {
     const given = context.consent
     if (given === null) throw new TypeError('no consent to write down')
     const now = clock.now()
@@ -74,29 +73,25 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   /** Whether a submission can be sent at all, and in a form that no browser repeats; else what stops it. */
-  async function probe({ record, durable, failures }: TryOnContext): Promise<Step> {
-    if (record === null) return { record, durable }
-    const stopped = (why: Unusable) => attempts.write(settleStop(record, why, clock.now()), record)
+  async function probe({ record, durable, failures }: TryOnContext): Promise<Written> {
+    if (record === null) return nothing
+    const stopped = (why: Unusable) => attempts.write(recordOfStop(record, why, clock.now()), record)
     if (!(await client.readKey())) return stopped(noKey)
     if (!client.isSameInstallation()) return stopped(moved)
     const probed = await client.probe()
-    if (probed.kind === 'accepted') return { record, durable }
-    return attempts.write(settleSubmission(record, probed, clock.now(), backoffMs(failures)), record)
+    if (probed.kind === 'accepted') return { kind: 'stands', record, durable }
+    return attempts.write(recordOfSubmission(record, probed, clock.now(), failures), record)
   }
 
-  async function claim({ record, durable }: TryOnContext): Promise<Step> {
-    return record === null ? { record, durable } : attempts.claim(record)
-  }
-
-  async function submit({ record: claimed, customerEmail, failures }: TryOnContext): Promise<Step> {
+  async function submit({ record: claimed, customerEmail, failures }: TryOnContext): Promise<Written> {
     const { imageUrl } = claimed?.photo ?? {}
     if (claimed?.funnel === undefined || imageUrl === undefined) throw new TypeError('not prepared')
     /** The page may run another machine by now, or none: whoever runs hears of it. */
-    const answered = async (outcome: Outcome<GenerationStarted>): Promise<Step> => {
-      const record = settleSubmission(claimed, outcome, clock.now(), backoffMs(failures))
+    const concluded = async (outcome: Outcome<GenerationStarted>): Promise<Written> => {
+      const record = recordOfSubmission(claimed, outcome, clock.now(), failures)
       const written = await attempts.writeAnswer(record, claimed)
       if (outcome.kind === 'accepted') learn({ uniqueUserId: outcome.data.uniqueUserId })
-      tell({ type: 'answered', step: written })
+      tell({ type: 'lateAnswer', written })
       return written
     }
     const { productId, variantId, funnel, moreLooksConsent } = claimed
@@ -111,40 +106,42 @@ export function tryOnActors(parts: TryOnParts): Provided {
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
     }
     // probing and claiming may have taken a while
-    if (!client.isSameInstallation()) return answered(moved)
-    return answered(await client.createGeneration(order, { onLateAnswer: answered }))
+    if (!client.isSameInstallation()) return concluded(moved)
+    return concluded(await client.createGeneration(order, { onLateAnswer: concluded }))
   }
 
-  async function poll({ record, durable }: TryOnContext): Promise<PollStep> {
+  async function poll({ record, durable }: TryOnContext): Promise<Polled> {
     if (record?.job === undefined) throw new TypeError('no job to poll')
     // a job is polled only at the installation that it came from
     const { jobId } = record.job
     const outcome = client.isSameInstallation()
       ? await client.getGeneration(jobId, { uniqueUserId: visitorId() })
       : outcomeOf('getGeneration', { came: 'notMade', why: 'moved' }, polledJob)
-    if (outcome.kind === 'unavailable' || outcome.kind === 'throttled') return { record, durable, outcome }
+    const unchanged: Polled = { kind: 'stands', record, durable, outcome }
+    if (outcome.kind === 'unavailable' || outcome.kind === 'throttled') return unchanged
     const now = clock.now()
-    const next = outcome.kind === 'accepted' ? settlePoll(record, outcome.data, now) : settleStop(record, outcome, now)
+    const next =
+      outcome.kind === 'accepted' ? recordOfPoll(record, outcome.data, now) : recordOfStop(record, outcome, now)
     if (outcome.kind === 'accepted' && outcome.data.status === 'SUCCESS') learn(outcome.data)
-    return next === record ? { record, durable, outcome } : { ...(await attempts.write(next, record)), outcome }
+    return next === record ? unchanged : { ...(await attempts.write(next, record)), outcome }
   }
 
-  async function settle({ record, stop }: TryOnContext): Promise<Step> {
-    if (record === null) return { record, durable: true }
-    if (stop === null) return attempts.write(step(record, clock.now(), { phase: 'awaitingEmail' }), record)
-    return attempts.write(settleStop(record, stop, clock.now()), record)
+  /** What stopped the requests, or the e-mail address that is wanted before a submission. */
+  async function writeStop({ record, refusal }: TryOnContext): Promise<Written> {
+    if (record === null) return nothing
+    const now = clock.now()
+    const stopped = refusal ? recordOfStop(record, refusal, now) : advance(record, now, { phase: 'awaitingEmail' })
+    return attempts.write(stopped, record)
   }
 
-  async function register({ record, form }: TryOnContext): Promise<Outcome<unknown>> {
-    if (record === null || form === null) throw new TypeError('nobody to register')
+  async function register({ form }: TryOnContext): Promise<Outcome<unknown>> {
+    if (form === null) throw new TypeError('nobody to register')
     const uniqueUserId = visitorId()
     const { email, name } = form.reveal()
     const visitorOf = uniqueUserId === undefined ? {} : { uniqueUserId }
     const outcome = await client.registerCustomer({ email, ...(name !== undefined && { name }), ...visitorOf })
-    if (outcome.kind !== 'accepted') return outcome
-    learn(outcome.data)
-    const written = await attempts.write(step(record, clock.now(), { phase: 'emailRegistered' }), record)
-    return { kind: 'accepted', data: written }
+    if (outcome.kind === 'accepted') learn(outcome.data)
+    return outcome
   }
 
   /** A paid job goes on with a new key by itself; a submission only while its consent is young and no other page can. */
@@ -152,10 +149,6 @@ export function tryOnActors(parts: TryOnParts): Provided {
     if (record === null) return false
     const young = clock.now() - record.startedAt < consentLifetimeMs
     return (record.job !== undefined || (young && exclusive)) && client.keyChanged()
-  }
-
-  async function leave({ record, problem }: TryOnContext): Promise<Step> {
-    return record === null ? { record, durable: true, problem } : attempts.leave(record, problem)
   }
 
   return {
@@ -172,21 +165,25 @@ export function tryOnActors(parts: TryOnParts): Provided {
     }),
     askVisitor: request(() => visitor.ask(client)),
     register: request(register),
-    settle: task(settle),
+    writeStop: task(writeStop),
+    writeRegistration: task(async ({ record }) =>
+      record ? attempts.write(advance(record, clock.now(), { phase: 'emailRegistered' }), record) : nothing,
+    ),
     probe: task(probe),
-    claim: task(claim),
+    claim: task(async ({ record }) => (record ? attempts.claim(record) : nothing)),
     submit: task(submit),
     poll: task(poll),
     keyChanged: task(keyChanged),
-    leave: task(leave),
-    discard: task<Step>(async ({ record }) => {
-      if (record === null) return { record, durable: true }
+    leave: task(async ({ record, problem }) => (record ? attempts.leave(record, problem) : { ...nothing, problem })),
+    discard: task(async ({ record }) => {
+      if (record === null) return nothing
       const left = await attempts.forget(record)
-      if (left.record === null) await photos.drop(record.photo.id)
+      if (left.kind === 'none') await photos.drop(record.photo.id)
       return left
     }),
   }
 }
 
+const nothing = { kind: 'none', durable: true } as const satisfies Written
 const moved = outcomeOf('createGeneration', { came: 'notMade', why: 'moved' }, generationStarted) as Unusable
 const noKey = outcomeOf('createGeneration', { came: 'notMade', why: 'noKey' }, generationStarted) as Unusable

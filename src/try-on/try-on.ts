@@ -113,7 +113,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const tell = (event: TryOnEvent) => {
       seat?.actor?.send(event)
       // this page may not know yet that another one has taken over
-      if (event.type === 'answered') post({ type: 'answered', name, step: event.step })
+      if (event.type === 'lateAnswer') post({ type: 'lateAnswer', name, written: event.written })
     }
     const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell }) })
     const heard = inspect && { inspect: inspection(inspect, parts.product) }
@@ -245,7 +245,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (message.type === 'answer') asked.get(message.id)?.answer(message)
       else if (message.type === 'ask') void serve(message)
       else if (message.type === 'hello' && seat?.actor) post({ type: 'view', name, view })
-      else if (message.type === 'answered') seat?.actor?.send({ type: 'answered', step: message.step })
+      else if (message.type === 'lateAnswer') seat?.actor?.send({ type: 'lateAnswer', written: message.written })
       else if (message.type === 'view' && seat && !seat.actor) hearOwner(message.view)
     },
     wake: () => seat?.actor?.send({ type: 'wake' }),

@@ -4,11 +4,11 @@ import type { AnyEventObject, SnapshotFrom } from 'xstate'
 import type { Intent } from 'fitting-room'
 import { Private } from '../../machines/private.ts'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
-import type { Step, TryOnEvent } from '../../machines/try-on.types.ts'
+import type { TryOnEvent, Written } from '../../machines/try-on.types.ts'
 import { tryOnView } from '../../machines/try-on.view.ts'
 import { generationStarted, polledJob, registeredVisitor } from '../../src/contract/resources.ts'
 import { outcomeOf, type Exchange, type Outcome } from '../../src/rules/outcome.ts'
-import { settlePoll, settleStop, settleSubmission, step, type AttemptRecord } from '../../src/rules/record.ts'
+import { advance, recordOfPoll, recordOfStop, recordOfSubmission, type AttemptRecord } from '../../src/rules/record.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { answers, createWorld, lost, person, product, type Fault, type World } from '../support/world.ts'
 
@@ -82,7 +82,8 @@ const reads: [Exchange, Fault | null][] = [
 /** What each actor of the machine may come to, given where the machine stands. */
 function outputsOf(source: string, { context }: Snapshot): { output: unknown; in?: Place; fault?: Fault | null }[] {
   const record = context.record ?? consented
-  const kept = (next: AttemptRecord | null): Step => ({ record: next, durable: true })
+  const kept = (next: AttemptRecord | null): Written =>
+    next ? { kind: 'stands', record: next, durable: true } : { kind: 'none', durable: true }
   const refused = (place: Place, operation: 'getFunnel' | 'createUpload' | 'registerCustomer') =>
     reads.map(([came, fault]) => ({ output: outcomeOf(operation, came, registeredVisitor), in: place, fault }))
   const given = (place: Place, data: unknown) => ({ output: { kind: 'accepted', data }, in: place, fault: null })
@@ -96,9 +97,11 @@ function outputsOf(source: string, { context }: Snapshot): { output: unknown; in
     case 'probe':
       return [{ output: kept(context.record) }]
     case 'claim':
-      return [{ output: kept(step(record, now, { phase: 'claimed' })) }]
-    case 'settle':
-      return context.stop ? [{ output: kept(settleStop(record, context.stop, now)) }] : []
+      return [{ output: kept(advance(record, now, { phase: 'claimed' })) }]
+    case 'writeStop':
+      return context.refusal ? [{ output: kept(recordOfStop(record, context.refusal, now)) }] : []
+    case 'writeRegistration':
+      return [{ output: kept(advance(record, now, { phase: 'emailRegistered' })) }]
     case 'keyChanged':
       return [{ output: false }]
     case 'lookUpFunnel':
@@ -109,14 +112,11 @@ function outputsOf(source: string, { context }: Snapshot): { output: unknown; in
     case 'uploadPhoto':
       return [given('upload', { id: 'photo', imageUrl: 'https://api.test/p' }), ...refused('upload', 'createUpload')]
     case 'register':
-      return [
-        given('register', kept(step(record, now, { phase: 'emailRegistered' }))),
-        ...refused('register', 'registerCustomer'),
-      ]
+      return [given('register', { requestsLeft: -1 }), ...refused('register', 'registerCustomer')]
     case 'submit':
       return submissions.map(([came, fault]) => {
         const outcome = outcomeOf('createGeneration', came, generationStarted)
-        return { output: kept(settleSubmission(record, outcome, now, 1_000)), in: 'submission', fault }
+        return { output: kept(recordOfSubmission(record, outcome, now, 0)), in: 'submission', fault }
       })
     case 'poll':
       return polls.map(([came, fault]) => {
@@ -129,8 +129,8 @@ function outputsOf(source: string, { context }: Snapshot): { output: unknown; in
 }
 
 function polled(record: AttemptRecord, outcome: ReturnType<typeof outcomeOf<unknown>>): AttemptRecord {
-  if (outcome.kind === 'accepted') return settlePoll(record, (outcome as Outcome<never> & { data: never }).data, now)
-  return outcome.kind === 'unavailable' || outcome.kind === 'throttled' ? record : settleStop(record, outcome, now)
+  if (outcome.kind === 'accepted') return recordOfPoll(record, (outcome as Outcome<never> & { data: never }).data, now)
+  return outcome.kind === 'unavailable' || outcome.kind === 'throttled' ? record : recordOfStop(record, outcome, now)
 }
 
 const intents: (TryOnEvent & { intent: Intent })[] = [
@@ -165,7 +165,7 @@ const options = {
     archived: false,
   },
   serializeState: (snapshot: Snapshot) =>
-    JSON.stringify([snapshot.value, snapshot.context.record?.phase, snapshot.context.stop?.situation]),
+    JSON.stringify([snapshot.value, snapshot.context.record?.phase, snapshot.context.refusal?.situation]),
   serializeEvent: (event: PathEvent) => JSON.stringify(event),
 }
 

@@ -1,0 +1,35 @@
+import { asked, discards, its, leaves, routed } from './try-on.rows.ts'
+import { tryOnSetup } from './try-on.setup.ts'
+
+/** A job is known: it is polled, and its estimated progress is shown. */
+export const following = tryOnSetup.createStateConfig({
+  type: 'parallel',
+  entry: 'lookAtClock',
+  on: { startOver: leaves, discard: discards },
+  states: {
+    poll: {
+      initial: 'polling',
+      states: {
+        polling: {
+          invoke: {
+            ...asked('poll'),
+            onDone: [
+              { ...routed, guard: its('isSettled') },
+              { guard: its('isPastDeadline'), target: '#tryOn.stalled', actions: its('take') },
+              { target: 'waiting', actions: [its('take'), its('planPoll')] },
+            ],
+          },
+        },
+        waiting: {
+          exit: 'stopWaiting',
+          after: { wait: 'polling' },
+          on: { wake: { guard: 'mayPollNow', target: 'polling' } },
+        },
+      },
+    },
+    clock: {
+      initial: 'ticking',
+      states: { ticking: { after: { tick: { target: 'ticking', reenter: true, actions: 'lookAtClock' } } } },
+    },
+  },
+})
