@@ -1,11 +1,5 @@
-export {
-  createFittingRoom,
-  type FittingRoom,
-  type FittingRoomOptions,
-  type ListedAttempt,
-  type RoomTiming,
-  type TryOnProduct,
-} from './room.ts'
+export { createFittingRoom, type FittingRoom, type ListedAttempt } from './room.ts'
+export type { FittingRoomOptions, RoomTiming, TryOnProduct } from './options.ts'
 export type { DiscardOptions, EmailForm, Inspect, InspectEvent, StartOptions, TryOn } from './try-on/try-on.types.ts'
 export type { ResultOptions } from './try-on/result.ts'
 export type { PhotoInput } from './shopper/photo-input.ts'

@@ -12,13 +12,23 @@ export interface FlowStorage {
   setItem(key: string, value: string): MaybePromise<unknown>
   /** Resolves once the value is gone; a key without one is no error. */
   removeItem(key: string): MaybePromise<unknown>
-  /** One atomic read-modify-write; null removes. Without it two pages can not be kept from claiming at once. */
+  /**
+   * One atomic read-modify-write; null removes. Without it two pages can not be kept from claiming at once. `change` may
+   * be called again where a try failed, and decides anew then.
+   */
   update?(key: string, change: (old: string | null) => string | null): MaybePromise<unknown>
+  /** Removes many values, in one transaction where the storage can, but for those that `isKept` says yes to. */
+  removeItems?(keys: readonly string[], isKept: (value: string) => boolean): MaybePromise<unknown>
+  /** Of a storage that consists of several: every text that one of them holds, or may still hold, under that key. */
+  copies?(key: string): MaybePromise<readonly string[]>
   /** False for a storage that a reload empties. */
   readonly durable?: boolean | undefined
   /** Where photos wait that are kept beside these records; without it they wait in memory. */
   readonly photos?: PhotoStore | undefined
 }
+
+/** A storage in which one page's change can not come between another's read and write. */
+export type AtomicStorage = FlowStorage & Required<Pick<FlowStorage, 'update'>>
 
 /** A photo's raw bytes and their image type. */
 export interface StoredPhoto {

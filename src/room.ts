@@ -1,63 +1,30 @@
-import { storageChain } from '../adapters/storage/chain.ts'
-import { indexedDbStorage } from '../adapters/storage/indexed-db.ts'
-import { webStorage } from '../adapters/storage/local-storage.ts'
-import { memoryPhotos, memoryStorage } from '../adapters/storage/memory.ts'
-import { createAttempts } from './records/attempts.ts'
-import { clientTiming, type Client, type ClientOptions, type ClientTiming } from './wire/operations.ts'
-import { createRoomClient } from './wire/room-client.ts'
-import { systemClock } from './platform/clock.ts'
-import { digitsOf, funnelId, productId, variantId, type StoreId } from './contract/ids.ts'
+import { defaultStorage } from '../adapters/storage/default.ts'
+import { memoryPhotos } from '../adapters/storage/memory.ts'
 import { pollIntervalMs } from './contract/limits.ts'
-import { createJournal } from './records/journal.ts'
-import { keysOf } from './records/keys.ts'
+import { digitsOf } from './contract/ids.ts'
+import { checkedOptions, checkedProduct, type FittingRoomOptions, type RoomTiming, type TryOnProduct } from './options.ts'
 import { createOwnership } from './pages/ownership.ts'
-import { boundedPhotoStore } from './records/photo-store.ts'
-import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
-import type { Clock, FlowStorage, PhotoStore, Readable } from './ports.ts'
-import { TryOnError } from './rules/problem.ts'
-import { createCatalog, type Listed } from './records/catalog.ts'
+import { followPageLife } from './pages/page-life.ts'
 import { openTabs, type Tabs } from './pages/tabs.ts'
+import { steadyClock, systemClock } from './platform/clock.ts'
+import { withDefaults } from './platform/with-defaults.ts'
+import type { Readable } from './ports.ts'
+import { createAttempts, type Place } from './records/attempts.ts'
+import { createCatalog } from './records/catalog.ts'
+import { sweep, wipe } from './records/housekeeping.ts'
+import { createJournal } from './records/journal.ts'
+import { keysOf, leaseOf, type Keys } from './records/keys.ts'
+import { isPhotoNeeded, listAttempts, type Listed } from './records/listing.ts'
+import { boundedPhotoStore } from './records/photo-store.ts'
+import { TryOnError } from './rules/problem.ts'
+import { recordCodec } from './rules/record.ts'
+import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
+import { createVisitor, type Visitor } from './shopper/visitor.ts'
 import { createTryOn, type RunningTryOn } from './try-on/try-on.ts'
 import type { Product } from './try-on/try-on.actors.ts'
-import type { Inspect, TryOn } from './try-on/try-on.types.ts'
-import { createVisitor, type Visitor } from './shopper/visitor.ts'
-
-/** All times in ms. */
-export interface RoomTiming extends ClientTiming {
-  /** Between two polls of one job. Default: 2,000. */
-  pollIntervalMs: number
-  /** From acceptance; past it a try-on is `stalled`, not failed. Default: 180,000. */
-  deadlineMs: number
-}
-
-export interface FittingRoomOptions extends Omit<ClientOptions, 'timing'> {
-  /** Where records are kept. Default: IndexedDB, else localStorage, else memory. */
-  storage?: FlowStorage | undefined
-  /** Where a photo's bytes wait until they are uploaded. Default: beside the records, else in memory. */
-  photoStore?: PhotoStore | undefined
-  /** Two rooms of one page origin and installation that must not share anything have two names. Default: `default`. */
-  namespace?: string | undefined
-  /** Time limits and intervals, in ms. */
-  timing?: Partial<RoomTiming> | undefined
-  /** How long a record is kept after its last change, in ms. Default: 86,400,000, a day. */
-  retentionMs?: number | undefined
-  /** A visitor ID that the application already has. Default: the one that the service gives. */
-  uniqueUserId?: string | undefined
-  /** Asks GET /requests-left before a submission, so that the e-mail form comes first. Default: false. */
-  askVisitorFirst?: boolean | undefined
-  /** Hears what happens inside the room's try-ons, for developers; nothing private is in it. */
-  inspect?: Inspect | undefined
-}
-
-/** One product variant, and the funnels to try it with in preferred order (spec §4, GET /funnel). */
-export interface TryOnProduct {
-  /** Digits, or the platform's global ID: `'1001'` or `'gid://platform/Product/1001'`. */
-  productId: StoreId
-  /** Digits, or the platform's global ID: `'2001'` or `'gid://platform/ProductVariant/2001'`. */
-  variantId: StoreId
-  /** At least one. */
-  funnelIds: readonly number[]
-}
+import type { TryOn } from './try-on/try-on.types.ts'
+import { clientTiming, type Client } from './wire/operations.ts'
+import { createRoomClient } from './wire/room-client.ts'
 
 /** One attempt that storage holds, current or archived; `open()` gives the try-on that follows it. */
 export type ListedAttempt = Listed<TryOn>
@@ -75,52 +42,86 @@ export interface FittingRoom {
   list(): Promise<ListedAttempt[]>
   /** Resolves when storage has been read. */
   readonly ready: Promise<void>
-  /** Wipes everything of this shopper; rejects with kind `storage` when something could not be wiped. */
+  /** Wipes everything of every visitor, in every tab; rejects with kind `storage` when something could not be wiped. */
   reset(): Promise<void>
   /** Stops timers; persisted work stays, and using the room again reopens it. */
   close(): void
 }
 
+const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs, deadlineMs: 180_000 }
+
 /** The composition root: picks the defaults and wires the parts. No I/O before the first use. */
-export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
-  const { clock = systemClock, namespace = 'default', retentionMs = 86_400_000 } = options
-  const timing: RoomTiming = { ...clientTiming, pollIntervalMs, deadlineMs: 180_000, ...options.timing }
+export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
+  const options = checkedOptions(given)
+  const { namespace = 'default', retentionMs = 86_400_000, askVisitorFirst = false, uniqueUserId } = options
+  const clock = steadyClock(options.clock ?? systemClock)
+  const timing = withDefaults<RoomTiming>(defaultTiming, options.timing)
   const storage = options.storage ?? defaultStorage(clock)
-  const store = boundedPhotoStore(options.photoStore ?? storage.photos ?? memoryPhotos(), clock)
-  if (options.uniqueUserId === '') throw new TryOnError({ kind: 'input', at: 'uniqueUserId' })
+  const photosBeside = typeof storage.photos?.get === 'function' ? storage.photos : undefined
+  const store = boundedPhotoStore(options.photoStore ?? photosBeside ?? memoryPhotos(), clock)
   const client = createRoomClient({ ...options, clock, timing })
-  const keys = keysOf(client.installation(), namespace, options.uniqueUserId)
   const journal = createJournal(storage, clock)
-  const catalog = createCatalog({ journal, keys, store, clock, retentionMs })
-  const visitor = createVisitor({ journal, keys, clock, retentionMs, given: options.uniqueUserId })
-  const photos = createPhotos({ client, clock, journal, keys, store, catalog, retentionMs })
+  let known: Keys | null = null
+  const keys = () => (known ??= keysOf(client.installation(), namespace, uniqueUserId))
+  const catalog = createCatalog({ journal, keys, clock, retentionMs, onReset: forgetAll })
+  const placeAt = (key: string): Place => ({ key, cell: journal.cell(key, catalog.dated(recordCodec)) })
+  const records = { catalog, journal, keys, store, clock, retentionMs, cellOf: (key: string) => placeAt(key).cell }
+  const visitor = createVisitor({ ...records, ownId: uniqueUserId })
+  const photos = createPhotos({ ...records, client, isNeeded: (photoId) => isPhotoNeeded(records, photoId) })
+  const ownership = createOwnership({ storage, clock, leaseOf, storageId: () => catalog.storageIds()[0] ?? '' })
   const tryOns = new Map<string, RunningTryOn>()
-  const ownership = createOwnership(storage, clock)
   let opened: Promise<void> | null = null
   let tabs: Tabs | null = null
-  let stopListening = () => {}
+  let stopFollowing = () => {}
+
+  const post: Tabs['post'] = (message) => tabs?.post(message)
 
   const refresh = async () => {
+    await catalog.isPresent(catalog.shopper())
     await Promise.all([visitor.restore(), photos.restore()])
+  }
+
+  function listen(): void {
+    // what only memory holds is nobody else's
+    if (tabs !== null || !journal.durable) return
+    tabs = openTabs({
+      name: keys().room,
+      storageIds: catalog.storageIds,
+      lookAgain: () => catalog.isPresent(catalog.shopper()),
+      onMessage(message) {
+        if (message.type === 'reset') catalog.forget()
+        else tryOns.forEach((each) => each.hear(message))
+      },
+    })
+  }
+
+  function stopListening(): void {
+    tabs?.close()
+    tabs = null
   }
 
   function open(): Promise<void> {
     return (opened ??= (async () => {
-      stopListening = onPageLife({
-        wake: () => tryOns.forEach((each) => each.wake()),
-        leave: (isFreezing) => tryOns.forEach((each) => each.stop(isFreezing)),
-        come: () => tryOns.forEach((each) => each.restart()),
+      clock.begin()
+      stopFollowing = followPageLife({
+        onWake: () => tryOns.forEach((each) => each.wake()),
+        onHide(isFreezing) {
+          tryOns.forEach((each) => each.stop(isFreezing))
+          stopListening()
+        },
+        onShow() {
+          listen()
+          tryOns.forEach((each) => each.restart())
+        },
       })
-      tabs = openTabs(keys.index)
-      tabs.listen((message) => {
-        if (message.type === 'reset') forgetAll()
-        else tryOns.forEach((each) => each.hear(message))
-      })
+      await catalog.open()
+      listen()
       await refresh()
+      void sweep(records).catch(() => undefined)
     })())
   }
 
-  /** Storage is empty: whoever looks is shown that. */
+  /** The shopper has gone: whoever looks is shown what there is now. */
   function forgetAll(): void {
     client.forgetAddresses()
     visitor.forget()
@@ -128,20 +129,21 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     tryOns.forEach((each) => each.restart())
   }
 
-  function running(name: string, product: Product, keyAt: (slot: number) => string, archived: boolean): TryOn {
-    const known = tryOns.get(name)
-    if (known) return known.tryOn
-    const attempts = createAttempts({ catalog, journal, clock, keys, keyAt, retentionMs })
-    const { pollIntervalMs: every, deadlineMs } = timing
-    const input = {
+  function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
+    const running = tryOns.get(name)
+    if (running) return running.tryOn
+    const attempts = createAttempts({
       clock,
-      pollIntervalMs: every,
-      deadlineMs,
-      askVisitorFirst: options.askVisitorFirst ?? false,
-      exclusive: ownership.exclusive,
-      archived,
-    }
-    const post: Tabs['post'] = (message) => tabs?.post(message)
+      catalog,
+      candidates: places,
+      archiveOf: (attemptId) => placeAt(keys().attempt(attemptId)),
+      isDurable: journal.durable,
+      mayClaimInMemory: () => ownership.isFirm || !journal.hasWorked(),
+      retentionMs,
+    })
+    const { deadlineMs } = timing
+    const { exclusive } = ownership
+    const input = { clock, pollIntervalMs: timing.pollIntervalMs, deadlineMs, askVisitorFirst, exclusive, archived }
     const made = createTryOn({
       client,
       clock,
@@ -150,7 +152,7 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
       attempts,
       product,
       ownership,
-      name: keyAt(0),
+      name: () => places()[0]?.key ?? '',
       input,
       post,
       inspect: options.inspect,
@@ -161,11 +163,12 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     return made.tryOn
   }
 
+  const currentName = ({ productId, variantId }: Product) => `${digitsOf(productId)}:${digitsOf(variantId)}`
   const current = (product: Product) =>
     running(
-      `${digitsOf(product.productId)}:${digitsOf(product.variantId)}`,
+      currentName(product),
       product,
-      (slot) => keys.tryOn(product.productId, product.variantId, slot),
+      () => keys().tryOn(product.productId, product.variantId).map(placeAt),
       false,
     )
 
@@ -176,69 +179,32 @@ export function createFittingRoom(options: FittingRoomOptions): FittingRoom {
     get ready() {
       return open()
     },
-    tryOn: (given) => current(checked(given)),
+    tryOn: (product) => current(checkedProduct(product)),
     async list() {
       await open()
-      return catalog.attempts(({ record: { productId: product, variantId: variant, funnelIds }, key, archived }) => {
-        const known = { productId: product, variantId: variant, funnelIds }
-        return archived ? running(key, known, () => key, true) : current(known)
-      })
+      return listAttempts(records, ({ record, key, archived }) =>
+        archived ? running(key, record, () => [placeAt(key)], true) : current(record),
+      )
     },
     async reset() {
       await open()
       tryOns.forEach((each) => each.stop())
-      const wiped = await catalog.wipe()
+      const tell = () => post({ type: 'reset' })
+      const isWiped = await wipe(records, tell)
       forgetAll()
-      tabs?.post({ type: 'reset' })
-      if (!wiped) throw new TryOnError({ kind: 'storage' })
+      tell()
+      if (!isWiped) throw new TryOnError({ kind: 'storage' })
     },
     close() {
-      stopListening()
+      stopFollowing()
       tryOns.forEach((each) => each.stop())
-      tabs?.close()
-      tabs = null
+      stopListening()
       opened = null
     },
   }
 }
 
-/** Pages have IndexedDB; a runtime that has none keeps nothing unless it is given a storage. */
-function defaultStorage(clock: Clock): FlowStorage {
-  if (typeof indexedDB === 'undefined') return memoryStorage()
-  return storageChain([indexedDbStorage(), webStorage()], clock)
-}
-
 /** The shared store without what only the room may do. */
 function readOnly<T>(store: Readable<T>): Readable<T> {
   return { get: () => store.get(), subscribe: (onChange) => store.subscribe(onChange) }
-}
-
-function checked({ productId: product, variantId: variant, funnelIds }: TryOnProduct): Product {
-  if (!productId.safeParse(product).success) throw new TryOnError({ kind: 'input', at: 'productId' })
-  if (!variantId.safeParse(variant).success) throw new TryOnError({ kind: 'input', at: 'variantId' })
-  const valid = funnelIds.length > 0 && funnelIds.every((id) => funnelId.safeParse(id).success)
-  if (!valid) throw new TryOnError({ kind: 'input', at: 'funnelIds' })
-  return { productId: String(product), variantId: String(variant), funnelIds }
-}
-
-interface PageLife {
-  /** Timers of a hidden page run late or not at all, so its return is a reason to look at once. */
-  wake(): void
-  /** The page may be kept without running: it holds nothing that another page waits for. */
-  leave(isFreezing: boolean): void
-  come(): void
-}
-
-function onPageLife({ wake, leave, come }: PageLife): () => void {
-  if (typeof window === 'undefined' || typeof document === 'undefined') return () => {}
-  const ends = new AbortController()
-  const on = (target: EventTarget, type: string, react: (event: Event) => void) =>
-    target.addEventListener(type, react, { signal: ends.signal })
-  on(document, 'visibilitychange', () => document.visibilityState === 'visible' && wake())
-  on(window, 'online', wake)
-  on(window, 'pagehide', () => leave(false))
-  on(document, 'freeze', () => leave(true))
-  on(document, 'resume', come)
-  on(window, 'pageshow', (event) => ((event as PageTransitionEvent).persisted ? come() : wake()))
-  return () => ends.abort()
 }

@@ -1,40 +1,45 @@
-import { systemClock, withinLimit } from '../../src/platform/clock.ts'
-import type { Clock, FlowStorage } from '../../src/ports.ts'
-
-type Tier = FlowStorage & Required<Pick<FlowStorage, 'update'>>
-
-/** How long one tier may take before the next is asked, in ms. */
-const tierLimitMs = 2_000
+import { systemClock } from '../../src/platform/clock.ts'
+import type { AtomicStorage, Clock, MaybePromise } from '../../src/ports.ts'
+import { isDoneWith, prevailing } from '../../src/rules/copies.ts'
+import { createTier, type Change, type Tier } from './tier.ts'
 
 /**
- * Several storages as one. Every tier is read, and the newest value (by its `savedAt`) wins; writes go to the first
- * tier that takes one, and that choice sticks. Rejects when no tier works.
+ * Several storages as one. Writes go to the first tier that takes one, and that choice sticks until it fails; what the
+ * others hold of the same value is cleared. A tier that fails but was ever written to makes a read reject, for it is not
+ * known what it holds; one that was never written to counts as empty. Rejects when no tier works.
  */
-export function storageChain(tiers: readonly Tier[], clock: Clock = systemClock): FlowStorage {
+export function storageChain(storages: readonly AtomicStorage[], clock: Clock = systemClock): AtomicStorage {
+  const tiers = storages.map((storage, index) => createTier(storage, `fitting-room:tier:${index}`, clock))
   let chosen: Tier | null = null
-  const ask = <T>(work: () => T) => withinLimit(clock, tierLimitMs, Promise.resolve().then(work))
+  const others = (tier: Tier) => tiers.filter((each) => each !== tier)
 
-  /** Tiers that failed when they were last read. */
-  let failing = new Set<Tier>()
-
-  /** A tier that fails once may hold the newest, so nothing is said; one that fails again is done without. */
-  async function newest(key: string): Promise<string | null> {
-    const read = await Promise.allSettled(tiers.map((tier) => ask(() => tier.getItem(key))))
-    const failed = tiers.filter((_, at) => read[at]?.status === 'rejected')
-    const surprising = failed.some((tier) => !failing.has(tier))
-    failing = new Set(failed)
-    if (surprising || failed.length === tiers.length) throw read.find((result) => result.status === 'rejected')?.reason
-    const texts = read.map((result) => (result.status === 'fulfilled' ? (result.value as string | null) : null))
-    return texts.reduce(newer, null)
+  /** Whether a tier was ever written to, as far as it and the others know. */
+  async function mayHold(tier: Tier): Promise<boolean> {
+    if (tier.isUsed()) return true
+    const markers = await Promise.allSettled(others(tier).map((each) => each.use((of) => of.getItem(tier.marker))))
+    return markers.some((each) => each.status === 'fulfilled' && each.value !== null && each.value !== undefined)
   }
 
-  async function firstThatTakes(work: (tier: Tier) => unknown): Promise<void> {
+  /** Asks every tier; resolves with those that failed and may hold something, which are all where no tier works. */
+  async function ask(call: (tier: Tier) => Promise<unknown>): Promise<{ failed: Tier[]; unread: Tier[]; why: unknown }> {
+    const asked = await Promise.allSettled(tiers.map(call))
+    const failed = tiers.filter((_, index) => asked[index]?.status === 'rejected')
+    const why: unknown = asked.find((each) => each.status === 'rejected')?.reason
+    if (failed.length === tiers.length) return { failed, unread: failed, why }
+    const held = await Promise.all(failed.map(mayHold))
+    return { failed, unread: failed.filter((_, index) => held[index]), why }
+  }
+
+  /** The tier that was last written to comes first, and those that just failed last. */
+  async function firstThatTakes<T>(failed: readonly Tier[], work: (tier: Tier) => Promise<T>): Promise<T> {
+    const rank = (tier: Tier) => (failed.includes(tier) ? 2 : tier === chosen ? 0 : 1)
     let failure: unknown
-    for (const tier of chosen ? [chosen] : tiers) {
+    for (const tier of [...tiers].sort((a, b) => rank(a) - rank(b))) {
       try {
-        await ask(() => work(tier))
+        await tier.mark(others(tier).filter((each) => !failed.includes(each)))
+        const done = await work(tier)
         chosen = tier
-        return
+        return done
       } catch (error) {
         failure = error
       }
@@ -42,52 +47,67 @@ export function storageChain(tiers: readonly Tier[], clock: Clock = systemClock)
     throw failure
   }
 
-  async function update(key: string, change: (old: string | null) => string | null): Promise<void> {
-    const known = await newest(key)
-    let removed = false
-    await firstThatTakes((tier) =>
-      tier.update(key, (old) => {
-        const value = change(newer(old, known))
-        removed = value === null
-        return value
+  async function update(key: string, change: Change): Promise<void> {
+    const { failed } = await ask((tier) => tier.look(key))
+    let base: string | null = null
+    const written = await firstThatTakes(failed, (tier) =>
+      tier.write(key, (old) => {
+        base = prevailing([old, ...others(tier).flatMap((each) => each.heldAt(key))])
+        return change(base)
       }),
     )
-    if (!removed) return
-    const rest = tiers.filter((tier) => tier !== chosen)
-    await Promise.allSettled(rest.map((tier) => ask(() => tier.removeItem(key))))
+    if (written === base) return
+    // no older copy may come back; what can not be cleared now is told by `copies`
+    const current = written ?? base
+    const clear = (old: string | null) => (old === null || isDoneWith(old, current) ? null : old)
+    const stale = tiers.filter((tier) => tier !== chosen && tier.heldAt(key).length > 0)
+    await Promise.all(stale.map((tier) => tier.write(key, clear).catch(() => undefined)))
+  }
+
+  /** Does it in every tier; rejects where one that may hold something fails. */
+  async function everywhere(call: (storage: AtomicStorage) => MaybePromise<unknown>): Promise<void> {
+    const { unread, why } = await ask((tier) => tier.use(call))
+    if (unread.length > 0) throw why
+  }
+
+  async function removeItems(keys: readonly string[], isKept: (value: string) => boolean): Promise<void> {
+    const orKeep: Change = (old) => (old !== null && isKept(old) ? old : null)
+    await everywhere((of) =>
+      of.removeItems ? of.removeItems(keys, isKept) : Promise.all(keys.map((key) => of.update(key, orKeep))),
+    )
+    for (const tier of tiers) tier.forget(keys)
   }
 
   return {
-    getItem: newest,
+    async getItem(key) {
+      const { failed, unread, why } = await ask((tier) => tier.look(key))
+      if (unread.length > 0) throw why
+      return prevailing(tiers.filter((tier) => !failed.includes(tier)).flatMap((tier) => tier.heldAt(key)))
+    },
     setItem: (key, value) => update(key, () => value),
-    removeItem: (key) => update(key, () => null),
+    removeItem: (key) => removeItems([key], () => false),
+    removeItems,
     update,
+    async copies(key) {
+      await ask((tier) => tier.look(key))
+      return tiers.flatMap((tier) => tier.heldAt(key))
+    },
     photos: {
       async get(key) {
         for (const tier of tiers) {
-          const photo = await ask(() => tier.photos?.get(key)).catch(() => undefined)
+          const photo = await tier.use(({ photos }) => photos?.get(key)).catch(() => undefined)
           if (photo) return photo
         }
         return undefined
       },
       set: (key, photo) =>
-        firstThatTakes((tier) => {
-          if (!tier.photos) throw new Error('this storage keeps no photos')
-          return tier.photos.set(key, photo)
-        }),
-      remove: (key) => Promise.allSettled(tiers.map((tier) => ask(() => tier.photos?.remove(key)))),
+        firstThatTakes([], (tier) =>
+          tier.use(({ photos }) => {
+            if (!photos) throw new Error('this storage keeps no photos')
+            return photos.set(key, photo)
+          }),
+        ),
+      remove: (key) => everywhere(({ photos }) => photos?.remove(key)),
     },
-  }
-}
-
-function newer(a: string | null, b: string | null): string | null {
-  return b === null || (a !== null && savedAt(a) >= savedAt(b)) ? a : b
-}
-
-function savedAt(text: string): number {
-  try {
-    return Number((JSON.parse(text) as { savedAt?: unknown }).savedAt) || 0
-  } catch {
-    return 0
   }
 }

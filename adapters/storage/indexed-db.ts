@@ -1,17 +1,18 @@
 import { del, get, promisifyRequest, set, type UseStore } from 'idb-keyval'
-import type { FlowStorage, StoredPhoto } from '../../src/ports.ts'
+import type { AtomicStorage, StoredPhoto } from '../../src/ports.ts'
 
 /**
  * Keeps records and photos in IndexedDB, in two databases of that name. A write resolves once it is on disk
  * (`durability: 'strict'`); a read-modify-write is one transaction, which no other tab can interleave.
  */
-export function indexedDbStorage(name = 'fitting-room'): FlowStorage & Required<Pick<FlowStorage, 'update'>> {
+export function indexedDbStorage(name = 'fitting-room'): AtomicStorage {
   const records = strictStore(name)
   const photos = strictStore(`${name}-photos`)
   return {
     getItem: (key) => get<string>(key, records).then((value) => value ?? null),
     setItem: (key, value) => set(key, value, records),
     removeItem: (key) => del(key, records),
+    removeItems: (keys, isKept) => removeIn(records, keys, isKept),
     update: (key, change) => updateIn(records, key, change),
     photos: {
       get: (key) => get<StoredPhoto>(key, photos),
@@ -53,6 +54,19 @@ function strictStore(database: string): UseStore {
       return await use(transaction(await open(), mode))
     }
   }
+}
+
+function removeIn(store: UseStore, keys: readonly string[], isKept: (value: string) => boolean): Promise<void> {
+  return store('readwrite', (items) => {
+    for (const key of keys) {
+      const reading = items.get(key)
+      reading.onsuccess = () => {
+        const value: unknown = reading.result
+        if (typeof value === 'string' && !isKept(value)) items.delete(key)
+      }
+    }
+    return promisifyRequest(items.transaction)
+  })
 }
 
 function updateIn(store: UseStore, key: string, change: (old: string | null) => string | null): Promise<void> {

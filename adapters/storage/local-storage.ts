@@ -1,4 +1,4 @@
-import type { FlowStorage } from '../../src/ports.ts'
+import type { AtomicStorage } from '../../src/ports.ts'
 
 /**
  * Keeps records in `localStorage` (or `sessionStorage`); throws at the first use where the page may not have one.
@@ -6,7 +6,7 @@ import type { FlowStorage } from '../../src/ports.ts'
  */
 export function webStorage(
   area: () => Storage = () => globalThis.localStorage,
-): FlowStorage & Required<Pick<FlowStorage, 'update'>> {
+): AtomicStorage {
   return {
     getItem: (key) => area().getItem(key),
     setItem: (key, value) => area().setItem(key, value),

@@ -1,7 +1,7 @@
-import type { FlowStorage, PhotoStore, StoredPhoto } from '../../src/ports.ts'
+import type { AtomicStorage, PhotoStore, StoredPhoto } from '../../src/ports.ts'
 
 /** Keeps records for as long as the page lives, and nothing on disk. */
-export function memoryStorage(): FlowStorage & Required<Pick<FlowStorage, 'update'>> {
+export function memoryStorage(): AtomicStorage {
   const items = new Map<string, string>()
   return {
     getItem: (key) => items.get(key) ?? null,

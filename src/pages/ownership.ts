@@ -1,27 +1,42 @@
 import { withinLimit } from '../platform/clock.ts'
 import { newId } from '../platform/new-id.ts'
-import type { Clock, FlowStorage } from '../ports.ts'
+import type { AtomicStorage, Clock, FlowStorage } from '../ports.ts'
 
 /** One owner a try-on: only its page runs the flow, every other shows what the owner shows. */
 export interface Ownership {
   /** Whether other pages are really kept out; without a lock or an atomic update nothing is submitted by itself. */
   readonly exclusive: boolean
-  claim(name: string, turns: Turns): Claim
+  /** Whether what only memory holds is safe: no other page can take over while this one hangs. */
+  readonly isFirm: boolean
+  /** Asks for the try-on whose record has this key. */
+  request(key: string, turns: Turns): Hold
 }
 
-export interface Claim {
+/** This page's hold on a try-on, or its place in the line. */
+export interface Hold {
+  /** Looks once more whether this page holds it. */
+  confirm(): Promise<boolean>
   /** Gives it up. A page that is being frozen finishes no transaction, and one left open would keep storage from every other page. */
-  end(isFreezing: boolean): void
+  release(isFreezing: boolean): void
 }
 
-/** What a page hears about its claim, until it ends it. */
+/** What a page hears of its request, until it releases it. */
 interface Turns {
   /** This page may run the try-on. */
-  own(): void
-  /** Another page does; `own` comes when that one is gone. */
-  wait(): void
-  /** This page slept until another one took over: the claim has ended. */
-  lose(): void
+  onOwn(): void
+  /** Another page does; `onOwn` comes when that one is gone. */
+  onWait(): void
+  /** This page slept until another one took over: the request has ended. */
+  onLose(): void
+}
+
+interface OwnershipParts {
+  storage: FlowStorage
+  clock: Clock
+  /** Where the lease on a record stands. */
+  leaseOf: (key: string) => string
+  /** What tells this storage from others of the page's origin, which locks are common to. */
+  storageId: () => string
 }
 
 /** How long a lease lasts without being renewed, in ms: what a killed page costs the next one. */
@@ -29,102 +44,123 @@ const leaseMs = 2_000
 const renewEveryMs = 500
 
 /** Web Locks where pages have them, else a lease in storage, else nothing. Storage that one page has alone needs none. */
-export function createOwnership(storage: FlowStorage, clock: Clock): Ownership {
-  if (storage.durable === false) return { exclusive: true, claim: alone }
+export function createOwnership({ storage, clock, leaseOf, storageId }: OwnershipParts): Ownership {
+  if (storage.durable === false) return { exclusive: true, isFirm: true, request: uncontested }
   // the locks of a runtime that is no page do not reach beyond its process
-  if (globalThis.isSecureContext && 'locks' in navigator) return { exclusive: true, claim: byLock }
+  if (globalThis.isSecureContext && 'locks' in navigator) {
+    return { exclusive: true, isFirm: true, request: (key, turns) => byLock(`${key}:${storageId()}`, turns) }
+  }
   const { update } = storage
-  if (!update) return { exclusive: false, claim: alone }
-  return { exclusive: true, claim: byLease({ update: (...given) => update.apply(storage, given) }, clock) }
+  if (typeof update !== 'function') return { exclusive: false, isFirm: false, request: uncontested }
+  const atomic = { update: (...change: Parameters<typeof update>) => update.apply(storage, change) }
+  return { exclusive: true, isFirm: false, request: (key, turns) => byLease(atomic, clock, leaseOf(key), turns) }
 }
 
-const alone: Ownership['claim'] = (_name, { own }) => {
-  own()
-  return { end: () => {} }
+function uncontested(_key: string, { onOwn }: Turns): Hold {
+  let isHeld = true
+  onOwn()
+  return { confirm: async () => isHeld, release: () => void (isHeld = false) }
 }
 
-const byLock: Ownership['claim'] = (name, { own, wait }) => {
+function byLock(name: string, { onOwn, onWait }: Turns): Hold {
   const ended = new AbortController()
-  const held = () =>
+  let isHeld = false
+  const hold = () =>
     new Promise<void>((release) => {
       ended.signal.addEventListener('abort', () => release())
-      own()
+      isHeld = true
+      onOwn()
     })
-  const queue = () => navigator.locks.request(name, { signal: ended.signal }, held).catch(() => undefined)
+  const queue = () => navigator.locks.request(name, { signal: ended.signal }, hold).catch(() => undefined)
   const tryFirst = async (lock: Lock | null) => {
     if (ended.signal.aborted) return
-    if (lock) return held()
-    wait()
+    if (lock) return hold()
+    onWait()
     void queue()
   }
   // a page without an origin of its own has no locks, and no storage that another page could share
-  navigator.locks.request(name, { ifAvailable: true }, tryFirst).catch(() => ended.signal.aborted || own())
-  return { end: () => ended.abort() }
+  navigator.locks.request(name, { ifAvailable: true }, tryFirst).catch(() => ended.signal.aborted || void hold())
+  return { confirm: async () => isHeld && !ended.signal.aborted, release: () => ended.abort() }
 }
 
-/** Who holds a lease, and until when (epoch ms). */
+/** Who holds a lease, and until when by that page's clock (epoch ms). */
 interface Lease {
   owner: string
   until: number
 }
 
-function byLease(storage: Required<Pick<FlowStorage, 'update'>>, clock: Clock): Ownership['claim'] {
-  return (name, { own, wait, lose }) => {
-    const key = `${name}:lease`
-    const owner = newId()
-    let state: 'asking' | 'waiting' | 'owning' | 'ended' = 'asking'
-    let timer: unknown = null
+function byLease(storage: Pick<AtomicStorage, 'update'>, clock: Clock, key: string, turns: Turns): Hold {
+  const owner = newId()
+  let state: 'asking' | 'waiting' | 'owning' | 'ended' = 'asking'
+  let timer: unknown = null
+  let hasRenewed = false
+  /** The lease of another page, and since when it stands unchanged on this page's own clock. */
+  let foreign = { owner: '', until: 0, seenAt: 0 }
 
-    /** A lease that nobody has renewed since this page first saw it; its end may be by a clock that ran ahead. */
-    let seen: Lease & { at: number } = { owner, until: 0, at: 0 }
+  /** By this page's own time: the other's clock may be any. */
+  function isFree(lease: Lease): boolean {
+    if (lease.owner === owner) return true
+    const isNew = foreign.owner !== lease.owner || foreign.until !== lease.until
+    if (isNew) foreign = { ...lease, seenAt: clock.monotonic() }
+    return clock.monotonic() - foreign.seenAt >= leaseMs
+  }
 
-    function isFree({ owner: holder, until }: Lease): boolean {
-      if (holder === owner || until <= clock.now()) return true
-      const isNew = seen.owner !== holder || seen.until !== until
-      if (isNew) seen = { owner: holder, until, at: clock.monotonic() }
-      return clock.monotonic() - seen.at >= leaseMs
+  /** Whether the lease is this page's now; rejects when storage fails. */
+  async function renew(): Promise<boolean> {
+    let isMine = false
+    let isGivenUp = false
+    const renewal = storage.update(key, (old) => {
+      if (isGivenUp || state === 'ended') return old
+      const lease = leaseIn(old)
+      isMine = lease === null || isFree(lease)
+      return isMine ? JSON.stringify({ owner, until: clock.now() + leaseMs }) : old
+    })
+    try {
+      await withinLimit(clock, leaseMs, Promise.resolve(renewal))
+    } catch (error) {
+      isGivenUp = true
+      throw error
     }
+    hasRenewed ||= isMine
+    return isMine
+  }
 
-    /** Whether the lease is this page's now; rejects when storage fails. */
-    async function renew(): Promise<boolean> {
-      let mine = false
-      const update = storage.update(key, (old) => {
-        const held = leaseIn(old)
-        mine = held === null || isFree(held)
-        return mine ? JSON.stringify({ owner, until: clock.now() + leaseMs }) : old
-      })
-      await withinLimit(clock, leaseMs, Promise.resolve(update))
-      return mine
-    }
+  function lose(): void {
+    state = 'ended'
+    clock.clearTimeout(timer)
+    turns.onLose()
+  }
 
-    async function ask(): Promise<void> {
-      // storage that fails does not keep this page from its work, and takes no work from another one
-      const mine = await renew().catch(() => state !== 'waiting')
-      if (state === 'ended') return
-      if (!mine && state === 'owning') {
-        state = 'ended'
-        return lose()
-      }
-      if (mine && state !== 'owning') {
-        state = 'owning'
-        own()
-      } else if (!mine && state === 'asking') {
-        state = 'waiting'
-        wait()
-      }
-      timer = clock.setTimeout(() => void ask(), renewEveryMs)
+  async function ask(): Promise<void> {
+    // storage that fails does not keep this page from its work, and takes no work from another one
+    const isMine = await renew().catch(() => state !== 'waiting')
+    if (state === 'ended') return
+    if (!isMine && state === 'owning') return lose()
+    if (isMine && state !== 'owning') {
+      state = 'owning'
+      turns.onOwn()
+    } else if (!isMine && state === 'asking') {
+      state = 'waiting'
+      turns.onWait()
     }
+    timer = clock.setTimeout(() => void ask(), renewEveryMs)
+  }
 
-    void ask()
-    return {
-      end(isFreezing) {
-        state = 'ended'
-        clock.clearTimeout(timer)
-        if (isFreezing) return
-        const free = async () => storage.update(key, (old) => (leaseIn(old)?.owner === owner ? null : old))
-        free().catch(() => undefined)
-      },
-    }
+  void ask()
+  return {
+    async confirm() {
+      if (state !== 'owning') return false
+      // a lease that was not renewed in time is lost, in this page's eyes first; where none ever stood, nobody else has one
+      const isMine = await renew().catch(() => !hasRenewed)
+      return isMine && state === 'owning'
+    },
+    release(isFreezing) {
+      state = 'ended'
+      clock.clearTimeout(timer)
+      if (isFreezing) return
+      const free = async () => storage.update(key, (old) => (leaseIn(old)?.owner === owner ? null : old))
+      free().catch(() => undefined)
+    },
   }
 }
 

@@ -1,7 +1,12 @@
-import type { Written } from '../../machines/try-on.types.ts'
-import type { Problem } from '../rules/problem.ts'
+import * as z from 'zod/mini'
+import { jobSuccess } from '../contract/resources.ts'
+import { problem, type Problem } from '../rules/problem.ts'
+import { attemptRecord, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
-import type { Intent } from '../rules/words.ts'
+import { intents, tryOnStates, type Intent } from '../rules/words.ts'
+
+/** What a page asks for on its shopper's behalf: an intent with what was given to it. */
+export type PassedCall = { intent: Intent } & Readonly<Record<string, unknown>>
 
 /** What the pages of one room tell each other; `name` is the try-on's. */
 export type TabMessage =
@@ -10,28 +15,92 @@ export type TabMessage =
   /** A page that waits asks for it. */
   | { type: 'hello'; name: string }
   /** A page that waits passes an intent on, with the attempt that its shopper saw. */
-  | { type: 'ask'; name: string; id: string; intent: Intent; given: unknown[]; seen: string | null }
+  | { type: 'ask'; name: string; id: string; call: PassedCall; seenAttempt: string | null }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
-  /** The answer to a submission, for whichever page runs the try-on by now. */
-  | { type: 'lateAnswer'; name: string; written: Written }
-  /** Everything of this shopper was wiped. */
+  /** What the answer to a submission has led to, for whichever page runs the try-on by now. */
+  | { type: 'lateAnswer'; name: string; record: AttemptRecord; durable: boolean }
+  /** Everything of this shopper is being wiped, and then was. */
   | { type: 'reset' }
 
 /** The other pages of this room; where there is no BroadcastChannel, nobody. */
 export interface Tabs {
   post(message: TabMessage): void
-  listen(onMessage: (message: TabMessage) => void): void
   close(): void
 }
 
-export function openTabs(room: string): Tabs {
-  if (typeof BroadcastChannel === 'undefined') return { post: () => {}, listen: () => {}, close: () => {} }
-  const channel = new BroadcastChannel(room)
+export interface TabsParts {
+  /** What the rooms have in common that may hear each other: origin, installation and namespace. */
+  name: string
+  /** What tells this room's storage from every other. */
+  storageIds: () => readonly string[]
+  /** Looks whether storage has another ID by now. */
+  lookAgain: () => Promise<unknown>
+  onMessage: (message: TabMessage) => void
+}
+
+const name = z.string()
+const pictured = z.nullable(jobSuccess)
+const view = z.looseObject({
+  state: z.enum(tryOnStates),
+  attempt: z.nullable(z.looseObject({ id: z.string(), jobId: z.nullable(z.string()) })),
+  preview: pictured,
+  result: pictured,
+  problem: z.nullable(problem),
+  can: z.record(z.enum(intents), z.boolean()),
+})
+const isView = (value: unknown): value is TryOnView => view.safeParse(value).success
+
+const message = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('view'), name, view: z.custom<TryOnView>(isView) }),
+  z.object({ type: z.literal('hello'), name }),
+  z.object({
+    type: z.literal('ask'),
+    name,
+    id: z.string(),
+    call: z.looseObject({ intent: z.enum(intents) }),
+    seenAttempt: z.nullable(z.string()),
+  }),
+  z.object({
+    type: z.literal('answer'),
+    name,
+    id: z.string(),
+    problem: z.nullable(problem),
+    jobId: z.nullable(z.string()),
+  }),
+  z.object({ type: z.literal('lateAnswer'), name, record: attemptRecord, durable: z.boolean() }),
+  z.object({ type: z.literal('reset') }),
+])
+const envelope = z.object({ version: z.literal(1), storageIds: z.array(z.string()), message })
+
+const nobody: Tabs = { post: () => {}, close: () => {} }
+
+export function openTabs({ name: channelName, storageIds, lookAgain, onMessage }: TabsParts): Tabs {
+  if (typeof BroadcastChannel === 'undefined') return nobody
+  const channel = new BroadcastChannel(channelName)
+  const unknown = new Set<string>()
+  let isOpen = true
+
+  async function hear(data: unknown): Promise<void> {
+    const read = envelope.safeParse(data)
+    if (!read.success) return
+    const { storageIds: theirs, message: heard } = read.data
+    const isShared = () => theirs.some((id) => storageIds().includes(id))
+    if (!isShared() && theirs.some((id) => !unknown.has(id))) {
+      // this page may not know yet what storage has come to be called
+      for (const id of theirs) unknown.add(id)
+      await lookAgain()
+    }
+    if (isOpen && isShared()) onMessage(heard as TabMessage)
+  }
+
+  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => void hear(data))
   // a waiting channel must not keep a process alive that has nothing else to do
   ;(channel as { unref?: () => void }).unref?.()
   return {
-    post: (message) => channel.postMessage(message),
-    listen: (onMessage) => void (channel.onmessage = ({ data }: MessageEvent<TabMessage>) => onMessage(data)),
-    close: () => channel.close(),
+    post: (sent) => channel.postMessage({ version: 1, storageIds: storageIds(), message: sent }),
+    close() {
+      isOpen = false
+      channel.close()
+    },
   }
 }

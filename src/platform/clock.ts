@@ -35,6 +35,25 @@ function elapsed(): number {
   return elapsedMs
 }
 
+/** A clock that nobody can set while a page runs: its epoch ms go on from where they began. */
+export interface SteadyClock extends Clock {
+  /** Begins anew from the platform's time, as a page does that is loaded. */
+  begin(): void
+}
+
+/** Whole epoch ms from the platform's time at the beginning, counted on by the monotonic clock. */
+export function steadyClock(clock: Clock): SteadyClock {
+  let began: number | null = null
+  const offset = () => (began ??= clock.now() - clock.monotonic())
+  return {
+    now: () => Math.max(0, Math.floor(offset() + clock.monotonic())),
+    monotonic: () => clock.monotonic(),
+    setTimeout: (run, ms) => clock.setTimeout(run, ms),
+    clearTimeout: (timer) => clock.clearTimeout(timer),
+    begin: () => (began = null),
+  }
+}
+
 /** Rejects with `TimeLimit` when `work` takes longer than `ms`; the work itself goes on. Infinity is no limit. */
 export function withinLimit<T>(clock: Clock, ms: number, work: PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {

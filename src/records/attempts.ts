@@ -1,18 +1,9 @@
 import type { Written } from '../../machines/try-on.types.ts'
-import type { Journal, Kept } from './journal.ts'
-import type { Keys } from './keys.ts'
 import type { Clock } from '../ports.ts'
-import type { Catalog } from './catalog.ts'
 import type { Problem } from '../rules/problem.ts'
-import {
-  advance,
-  consentLifetimeMs,
-  mayBePaid,
-  mayBeRunning,
-  readable,
-  readRecord,
-  type AttemptRecord,
-} from '../rules/record.ts'
+import { advance, isYoung, mayBePaid, mayBeRunning, type AttemptRecord } from '../rules/record.ts'
+import type { Catalog, Shopper } from './catalog.ts'
+import type { Cell, Found, Kept } from './journal.ts'
 
 /**
  * The durable side of one try-on: which attempt is current, written by compare-on-attempt and on the phase that was
@@ -24,6 +15,8 @@ export interface Attempts {
   begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Written>
   /** The claim that stands before the POST leaves. */
   claim(consented: AttemptRecord): Promise<Written>
+  /** Whether the claim still stands: the last look before the socket. */
+  isWanted(claimed: AttemptRecord): Promise<boolean>
   /** Writes the next phase of `seen`. */
   write(record: AttemptRecord, seen: AttemptRecord): Promise<Written>
   /** As `write`; a job is taken in every phase that has none, and goes to the archive if its attempt was left. */
@@ -34,93 +27,138 @@ export interface Attempts {
   forget(record: AttemptRecord): Promise<Written>
 }
 
+export type RecordCell = Cell<AttemptRecord>
+
+/** Where a record is kept. */
+export interface Place {
+  key: string
+  cell: RecordCell
+}
+
 export interface AttemptsParts {
-  journal: Journal
   clock: Clock
-  keys: Keys
   catalog: Catalog
-  /** The record's key; `slot` counts past records that must be left alone. */
-  keyAt: (slot: number) => string
+  /** Where the record may be: the first that is not left alone. */
+  candidates: () => readonly Place[]
+  /** Where an archived attempt is kept. */
+  archiveOf: (attemptId: string) => Place
+  /** False for storage that a reload empties. */
+  isDurable: boolean
+  /** Whether a claim that only memory holds is safe from every other page. */
+  mayClaimInMemory: () => boolean
   retentionMs: number
 }
 
-/** How many unreadable records a try-on steps past. */
-const slots = 10
+const readable = (found: Found<AttemptRecord>) => (found === 'unreadable' ? null : found)
+const isOf = (found: Found<AttemptRecord>, attemptId: string) => readable(found)?.attemptId === attemptId
+const isAsSeen = (found: Found<AttemptRecord>, seen: AttemptRecord | null) =>
+  isOf(found, seen?.attemptId ?? '') && readable(found)?.phase === seen?.phase
 
 export function createAttempts(parts: AttemptsParts): Attempts {
-  const { journal, clock, keys, keyAt, catalog } = parts
-  const { epoch } = catalog
-  let key = keyAt(0)
-  /** The epoch in which each attempt of this page was begun or restored. */
-  const born = new Map<string, number>()
+  const { catalog, clock, candidates, archiveOf } = parts
+  let chosen: Place | null = null
+  const place = (): Place => (chosen ??= candidates()[0] as Place)
+  /** Whose attempt it is, of every attempt of the present shopper that this page has begun or restored. */
+  const shoppers = new Map<string, Shopper>()
 
-  const at = (stored: unknown) => readRecord(stored, clock.now())
-  const isOf = (stored: unknown, attemptId: string) => readable(at(stored))?.attemptId === attemptId
-  const isAsSeen = (stored: unknown, seen: AttemptRecord | null) => {
-    const found = readable(at(stored))
-    return found !== null && found.attemptId === seen?.attemptId && found.phase === seen.phase
+  function remember({ attemptId }: AttemptRecord): Shopper {
+    const shopper = catalog.shopper()
+    for (const [id, each] of shoppers) if (each !== shopper) shoppers.delete(id)
+    shoppers.set(attemptId, shopper)
+    return shopper
   }
-  const writtenOf = (record: AttemptRecord, kept: Kept): Written =>
+
+  const isPresent = ({ attemptId }: AttemptRecord) => {
+    const shopper = shoppers.get(attemptId)
+    return shopper === undefined ? Promise.resolve(false) : catalog.isPresent(shopper)
+  }
+  /** Whether the attempt may still be written: it was neither discarded nor wiped with its shopper. */
+  const isAlive = async (record: AttemptRecord) =>
+    (await isPresent(record)) && !(await catalog.isDiscarded(record.attemptId))
+
+  const written = (record: AttemptRecord, kept: Kept): Written =>
     kept === 'unchanged'
       ? { kind: 'overtaken' }
-      : { kind: 'stands', record, durable: kept === 'stored' && journal.lasting }
+      : { kind: 'stands', record, durable: kept === 'stored' && parts.isDurable }
+
+  const replace = (record: AttemptRecord, from: (found: Found<AttemptRecord>) => boolean) =>
+    place().cell.update(
+      (found) => (from(found) ? record : undefined),
+      () => isAlive(record),
+    )
 
   /** Only what a submission has led to is written anew where storage lost it: another page may have left the rest. */
-  async function keep(record: AttemptRecord, seen: AttemptRecord, from = isAsSeen): Promise<Kept> {
-    const kept = await journal.update(key, (old) => (from(old, seen) ? record : undefined))
+  async function keep(
+    record: AttemptRecord,
+    seen: AttemptRecord,
+    from: (found: Found<AttemptRecord>) => boolean = (found) => isAsSeen(found, seen),
+  ): Promise<Written> {
+    const kept = await replace(record, from)
     const isPaidFor = record.job !== undefined || seen.phase === 'claimed'
-    if (kept !== 'unchanged' || !isPaidFor || !(await lostByStorage(record))) return kept
-    return journal.update(key, (old) => (old === undefined ? record : undefined))
+    if (kept !== 'unchanged' || !isPaidFor) return written(record, kept)
+    if (await isLost(record)) return written(record, await replace(record, (found) => found === null))
+    // another attempt stands here by now: what was paid for must stand somewhere
+    if (record.job !== undefined && (await isAlive(record))) await archive(record)
+    return { kind: 'overtaken' }
   }
 
-  /** The record is gone, but the attempt was neither left, which archives it, nor wiped since it began. */
-  async function lostByStorage(record: AttemptRecord): Promise<boolean> {
-    const [stored, archived] = await Promise.all(
-      [key, keys.attempt(record.attemptId)].map((each) => journal.read(each).catch(() => null)),
-    )
-    return stored === undefined && archived === undefined && isOfThisEpoch(record)
-  }
-
-  async function isOfThisEpoch({ attemptId }: AttemptRecord): Promise<boolean> {
-    return (await epoch.read()) === born.get(attemptId)
+  /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */
+  async function isLost(record: AttemptRecord): Promise<boolean> {
+    const places = [place().cell, archiveOf(record.attemptId).cell]
+    const found = await Promise.all(places.map((each) => each.read().catch(() => 'unreadable' as const)))
+    return found.every((each) => each === null) && isAlive(record)
   }
 
   /** Storage may know more of the attempt than the machine: an answer that came late. A known job ID is never replaced. */
   async function archive(record: AttemptRecord): Promise<boolean> {
-    const stored = readable(at(await journal.read(key).catch(() => undefined)))
+    const stored = readable(await place().cell.read().catch(() => null))
     const newest = stored?.attemptId === record.attemptId ? stored : record
-    const archived = keys.attempt(record.attemptId)
-    await catalog.list(archived)
-    const kept = await journal.update(archived, (old) => (readable(at(old))?.job && !newest.job ? undefined : newest))
-    return kept !== 'memory' || !isOf(journal.onDisk(key), record.attemptId)
+    const archived = archiveOf(record.attemptId)
+    const shopper = shoppers.get(record.attemptId) ?? catalog.shopper()
+    if (!(await catalog.list(archived.key, shopper))) return true
+    const kept = await archived.cell.update(
+      (found) => (readable(found)?.job && !newest.job ? undefined : newest),
+      async () => (await catalog.isPresent(shopper)) && !(await catalog.isDiscarded(record.attemptId)),
+    )
+    return kept !== 'memory' || !isOf(place().cell.onDisk(), record.attemptId)
   }
 
-  /** The first record that can be read, else the first free slot; unreadable records are left as they are. */
+  /** The first record that can be read, else the first free place; unreadable records are left as they are. */
   async function find(): Promise<{ record: AttemptRecord | null; skipped: boolean }> {
-    const listed = await catalog.keys()
-    let free: string | null = null
-    let skipped = false
-    for (const candidate of new Set(Array.from({ length: slots }, (_, slot) => keyAt(slot)))) {
-      if (free !== null && !listed.includes(candidate)) continue
-      const record = at(await journal.read(candidate))
+    const listed = Object.keys(await catalog.entries())
+    let free: Place | null = null
+    let skipped = catalog.isUnreadable()
+    for (const candidate of candidates()) {
+      if (free !== null && !listed.includes(candidate.key)) continue
+      const record = await candidate.cell.read()
       if (record === 'unreadable') skipped = true
       else if (record === null) free ??= candidate
       else {
-        key = candidate
+        chosen = candidate
         return { record, skipped }
       }
     }
-    key = free ?? key
+    chosen = free ?? chosen
     return { record: null, skipped }
   }
 
-  const remove = (record: AttemptRecord) => journal.update(key, (old) => (isAsSeen(old, record) ? null : undefined))
+  /** What another tier of storage has hidden behind `record` is archived, if money may have been spent on it. */
+  async function archiveHidden(record: AttemptRecord): Promise<void> {
+    for (const copy of await place().cell.copies()) {
+      if (copy.attemptId !== record.attemptId && mayBePaid(copy) && !(await catalog.isDiscarded(copy.attemptId))) {
+        await archive(copy)
+      }
+    }
+  }
+
+  const remove = (record: AttemptRecord) => place().cell.update((found) => (isAsSeen(found, record) ? null : undefined))
 
   /** What there is when the record is gone, or instead of it where it is no longer as it was seen. */
   async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Written> {
     const removed = await remove(record)
     if (removed === 'memory') return { kind: 'none', durable: false, problem }
-    return withProblem(await restore(removed === 'stored' ? [record.attemptId] : []), problem)
+    const rest = await restore(removed === 'stored' ? [record.attemptId] : [])
+    return rest.kind === 'overtaken' ? rest : { ...rest, problem: problem ?? rest.problem ?? null }
   }
 
   /** What storage holds; `gone` are attempts that were just removed, whatever storage says. */
@@ -128,25 +166,43 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const found = await find().catch(() => null)
     if (found === null) return unread
     const record = found.record && !gone.includes(found.record.attemptId) ? found.record : null
-    const problem = record === null ? undefined : expiryOf(record)
-    if (record !== null && problem !== undefined) {
+    if (record === null) {
+      return { kind: 'none', durable: parts.isDurable, problem: found.skipped ? { kind: 'recordUnreadable' } : null }
+    }
+    if (await catalog.isDiscarded(record.attemptId)) {
+      return (await remove(record)) === 'unchanged' ? unread : restore([...gone, record.attemptId])
+    }
+    await archiveHidden(record)
+    const expiry = expiryOf(record)
+    if (expiry !== undefined) {
       // what is read and what is changed are not the same: storage can not be relied on
       if ((await remove(record)) === 'unchanged') return unread
-      return withProblem(await restore([...gone, record.attemptId]), problem)
+      const rest = await restore([...gone, record.attemptId])
+      return rest.kind === 'overtaken' ? rest : { ...rest, problem: expiry ?? rest.problem ?? null }
     }
-    const skipped: Problem | null = found.skipped ? { kind: 'recordUnreadable' } : null
-    const rest = { durable: journal.lasting, problem: skipped }
-    if (record === null) return { kind: 'none', ...rest }
-    born.set(record.attemptId, await epoch.read())
-    return { kind: 'stands', record, ...rest }
+    remember(record)
+    const problem: Problem | null = found.skipped ? { kind: 'recordUnreadable' } : null
+    return { kind: 'stands', record, durable: parts.isDurable, problem }
   }
 
   /** What to say of a record that is too old; undefined where it is not. */
   function expiryOf(record: AttemptRecord): Problem | null | undefined {
-    const age = clock.now() - record.savedAt
-    if (record.phase === 'consented' && age > consentLifetimeMs) return { kind: 'consentExpired' }
+    if (record.phase === 'consented' && !isYoung(record, clock.now())) return { kind: 'consentExpired' }
     // a job that may still be running is polled once more before its record expires
-    return age > parts.retentionMs && !(record.job && mayBeRunning(record)) ? null : undefined
+    const isOld = clock.now() - record.savedAt > parts.retentionMs
+    return isOld && !(record.job && mayBeRunning(record)) ? null : undefined
+  }
+
+  /** Storage did not take the claim and holds the consent, with which a reload would submit again: that goes first. */
+  async function claimAnew(claimed: AttemptRecord): Promise<Kept | 'blocked'> {
+    return (await remove(claimed)) === 'memory' ? 'blocked' : replace(claimed, (found) => found === null)
+  }
+
+  /** Whether an older copy of the attempt may come back that would submit it again. */
+  async function mayComeBack(claimed: AttemptRecord): Promise<boolean> {
+    const copies = await place().cell.copies().catch(() => null)
+    if (copies === null) return true
+    return copies.some((copy) => copy.attemptId === claimed.attemptId && copy.phase !== 'claimed')
   }
 
   return {
@@ -154,33 +210,38 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async begin(record, previous) {
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
-      born.set(record.attemptId, await epoch.read())
-      await catalog.list(key)
-      const free = (old: unknown) => old === undefined || isAsSeen(old, previous)
-      return writtenOf(record, await journal.update(key, (old) => (free(old) ? record : undefined)))
+      const shopper = remember(record)
+      if (!(await catalog.list(place().key, shopper))) return { kind: 'overtaken' }
+      return written(record, await replace(record, (found) => found === null || isAsSeen(found, previous)))
     },
 
     async claim(consented) {
       const claimed = advance(consented, clock.now(), { phase: 'claimed' })
-      const kept = await keep(claimed, consented)
-      const stillConsented = kept === 'memory' && isOf(journal.onDisk(key), consented.attemptId)
-      if (!stillConsented || (await remove(claimed)) !== 'memory') return writtenOf(claimed, kept)
-      // a reload would find the consent and submit again
+      let kept: Kept | 'blocked' = await replace(claimed, (found) => isAsSeen(found, consented))
+      if (kept === 'memory' && isOf(place().cell.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed)
+      if (kept === 'unchanged') return { kind: 'overtaken' }
+      const isSafe = kept === 'stored' ? !(await mayComeBack(claimed)) : kept === 'memory' && parts.mayClaimInMemory()
+      if (isSafe && kept !== 'blocked') return written(claimed, kept)
+      await remove(claimed)
       const stopped = advance(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } })
       return { kind: 'stands', record: stopped, durable: false }
     },
 
-    async write(record, seen) {
-      return writtenOf(record, await keep(record, seen))
+    async isWanted(claimed) {
+      if (!(await isAlive(claimed))) return false
+      const found = await place().cell.read().catch(() => null)
+      return isAsSeen(found, claimed)
     },
 
+    write: (record, seen) => keep(record, seen),
+
     async writeAnswer(record, claimed) {
-      const lacksJob = (old: unknown) => isOf(old, record.attemptId) && !readable(at(old))?.job
-      const takes = (old: unknown) => isAsSeen(old, claimed) || (record.job !== undefined && lacksJob(old))
-      const written = writtenOf(record, await keep(record, claimed, takes))
-      if (written.kind === 'overtaken' && record.job !== undefined && (await isOfThisEpoch(record)))
-        await archive(record)
-      return written
+      const lacksJob = (found: Found<AttemptRecord>) => isOf(found, record.attemptId) && !readable(found)?.job
+      return keep(
+        record,
+        claimed,
+        (found) => isAsSeen(found, claimed) || (record.job !== undefined && lacksJob(found)),
+      )
     },
 
     async leave(record, problem) {
@@ -189,16 +250,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async forget(record) {
-      const left = await without(record)
-      if (left.kind !== 'stands' || left.record.attemptId !== record.attemptId) born.delete(record.attemptId)
-      return left
+      await catalog.discard(record.attemptId)
+      const archived = archiveOf(record.attemptId)
+      await archived.cell.update((found) => (isOf(found, record.attemptId) ? null : undefined))
+      return without(record)
     },
   }
 }
-
-/** A problem that is told already stays. */
-const withProblem = (written: Written, problem: Problem | null): Written =>
-  written.kind === 'overtaken' || problem === null ? written : { ...written, problem }
 
 const unread: Written = { kind: 'none', durable: false, problem: { kind: 'storageUnreadable' } }
 

@@ -1,133 +1,239 @@
 import * as z from 'zod/mini'
-import type { Journal } from './journal.ts'
-import type { Keys } from './keys.ts'
-import type { BoundedPhotoStore } from './photo-store.ts'
+import { newId } from '../platform/new-id.ts'
 import type { Clock } from '../ports.ts'
-import { mayBeRunning, readable, readRecord, type AttemptRecord, type Phase } from '../rules/record.ts'
+import type { Cell, Codec, Journal } from './journal.ts'
+import type { Keys } from './keys.ts'
 
-/** One attempt that storage holds. Times are epoch ms. */
-export interface Listed<Opened> {
-  attemptId: string
-  productId: string
-  variantId: string
-  phase: Phase
-  jobId: string | null
-  startedAt: number
-  savedAt: number
-  /** False for the attempt that its try-on shows. */
-  archived: boolean
-  /** What follows this attempt: `resume()` there goes on with the same job where one is known. */
-  open(): Opened
+/** Stands for everything of one shopper: another object from the moment on in which this page knows of a reset(). */
+export interface Shopper {
+  readonly shopper: symbol
 }
 
-interface StoredAttempt {
-  key: string
-  record: AttemptRecord
-  archived: boolean
-}
-
-/** A number in storage that grows when something is wiped: writes of an older epoch are not made. */
-interface Epoch {
-  read(): Promise<number>
-  raise(): Promise<void>
-}
-
-/** What a room has in storage, which can not be enumerated: an entry is written before what it names. */
+/**
+ * What a room has in storage, which can not be enumerated, and how often it was reset. An entry is written before what
+ * it names, and whoever writes looks here afterwards whether the shopper is still the same: so a reset(), which counts
+ * first and removes then, leaves nothing behind, whichever of the two is overtaken by the other.
+ */
 export interface Catalog {
-  list(key: string): Promise<unknown>
-  /** What is listed; nothing where that can not be read. */
-  keys(): Promise<string[]>
-  epoch: Epoch
-  attempts<Opened>(open: (stored: StoredAttempt) => Opened): Promise<Listed<Opened>[]>
-  /** Removes everything of the room and raises the epoch; resolves with whether all of it went. */
-  wipe(): Promise<boolean>
+  /** Reads it, or begins it where there is none. */
+  open(): Promise<void>
+  /** The shopper of now, as far as this page knows. */
+  shopper(): Shopper
+  /** Whether that shopper was wiped by no page meanwhile; where storage fails, as far as this page knows. */
+  isPresent(shopper: Shopper): Promise<boolean>
+  /** What tells this storage from every other: rooms that have none of these in common do not share it. */
+  storageIds(): readonly string[]
+  /** Values that carry when they were written, and are no more once a reset() came after. */
+  dated<T extends object>(codec: Codec<T>): Codec<T>
+  /** Whether a stored value carries that it was written since the last reset(). */
+  isOfNow(stored: unknown): boolean
+  /** Names what is about to be written; false where the shopper was wiped meanwhile, or nothing can be listed. */
+  list(key: string, shopper: Shopper): Promise<boolean>
+  /** When each key that is listed expires, in epoch ms; none where that can not be read. */
+  entries(): Promise<Record<string, number>>
+  /** Sets when keys expire that stand as they were seen; null strikes them out. */
+  reschedule(entries: Record<string, { seen: number; next: number | null }>): Promise<void>
+  /** Refuses an attempt's late answers in every page. */
+  discard(attemptId: string): Promise<void>
+  isDiscarded(attemptId: string): Promise<boolean>
+  /**
+   * Counts a reset: from now on every key that is listed is due, whatever it holds. Resolves with those keys, and
+   * whether the count stands in storage.
+   */
+  reset(): Promise<{ listed: string[]; isCounted: boolean }>
+  /** The shopper has gone, as another page says. */
+  forget(): void
+  /** Whether it is left alone, as it is of a newer version or broken. */
+  isUnreadable(): boolean
+}
+
+interface CatalogValue {
+  savedAt: number
+  entries: Record<string, number>
+  /** Discarded attempts, each with when that may be forgotten. */
+  gone: Record<string, number>
+  /** The IDs of this storage, each with how often it was reset. */
+  epochs: Record<string, number>
+}
+
+const numbers = z.record(z.string(), z.number())
+const catalogValue = z.object({
+  version: z.literal(2),
+  savedAt: z.number(),
+  entries: numbers,
+  gone: numbers,
+  epochs: numbers,
+})
+const former = z.object({ keys: z.array(z.string()) })
+const date = z.object({ era: z.tuple([z.string(), z.number()]) })
+
+/** When something expires that goes the next time anybody looks. */
+export const dueNow = 0
+
+const formerCodec: Codec<z.infer<typeof former>> = {
+  read: (stored) => former.safeParse(stored).data ?? 'unreadable',
+  write: (value) => value,
+}
+
+const codec: Codec<CatalogValue> = {
+  read: (stored) => catalogValue.safeParse(stored).data ?? 'unreadable',
+  write: (value) => ({ version: 2, ...value }),
 }
 
 export interface CatalogParts {
   journal: Journal
-  keys: Keys
-  store: BoundedPhotoStore
+  keys: () => Keys
   clock: Clock
   retentionMs: number
+  /** Another page has reset the room. */
+  onReset: () => void
 }
 
-const indexed = z.object({ keys: z.array(z.string()) })
-const epochs = z.object({ epoch: z.int() })
+export function createCatalog({ journal, keys, clock, retentionMs, onReset }: CatalogParts): Catalog {
+  let candidate = 0
+  const cellAt = (index: number): Cell<CatalogValue> => journal.cell(keys().catalog[index] ?? '', codec)
+  let isUnreadable = false
+  /** Whether this page has seen a catalog of this storage: what it learns first is no reset. */
+  let isSeen = false
+  let epochs: Record<string, number> = { [newId()]: 0 }
+  let shopper = newShopper()
+  const discarded = new Set<string>()
 
-export function createCatalog({ journal, keys, store, clock, retentionMs }: CatalogParts): Catalog {
-  const keysIn = (stored: unknown) => indexed.safeParse(stored).data?.keys ?? []
-  /** Looks each time: another page may have wiped the index. */
-  const list = (key: string) =>
-    journal.update(keys.index, (stored) => {
-      const old = keysIn(stored)
-      return old.includes(key) ? undefined : { version: 1, savedAt: clock.now(), keys: [...old, key] }
+  const empty = (): CatalogValue => ({ savedAt: clock.now(), entries: {}, gone: {}, epochs })
+
+  /** Only a higher count is a reset. A catalog that is missing, or that another page has begun anew, is a loss. */
+  function learn(found: CatalogValue): void {
+    const known = Object.keys(epochs).filter((id) => found.epochs[id] !== undefined)
+    const counts = known.length > 0 ? known : isSeen ? Object.keys(found.epochs) : []
+    const wasReset = counts.some((id) => Number(found.epochs[id]) > (epochs[id] ?? 0))
+    isSeen ||= Object.keys(found.epochs).some((id) => epochs[id] === undefined)
+    epochs = { ...epochs, ...found.epochs }
+    if (wasReset) changeShopper()
+  }
+
+  function changeShopper(): void {
+    shopper = newShopper()
+    discarded.clear()
+    // whoever looks here may be in the middle of a transaction
+    queueMicrotask(onReset)
+  }
+
+  async function look(): Promise<CatalogValue | null> {
+    const found = await cellAt(candidate).read().catch(() => null)
+    if (found === null || found === 'unreadable') return null
+    learn(found)
+    return found
+  }
+
+  /** A change of what is there, or of an empty catalog where it was lost. */
+  const change = (next: (old: CatalogValue) => Partial<CatalogValue> | undefined) =>
+    cellAt(candidate).update((found) => {
+      if (found === 'unreadable') return undefined
+      if (found !== null) learn(found)
+      const old = found ?? empty()
+      const changed = next(old)
+      return changed && { ...old, epochs, ...changed, savedAt: Math.max(old.savedAt, clock.now()) }
     })
 
-  const numberIn = (stored: unknown) => epochs.safeParse(stored).data?.epoch ?? 0
-  const epoch: Epoch = {
-    read: async () => numberIn(await journal.read(keys.epoch).catch(() => undefined)),
-    raise: async () => {
-      await journal.update(keys.epoch, (old) => ({ epoch: numberIn(old) + 1, savedAt: clock.now() }))
-    },
+  const isSince = (stored: unknown, fits: (count: number, epoch: number) => boolean) => {
+    const era = date.safeParse(stored).data?.era
+    return era !== undefined && fits(era[1], epochs[era[0]] ?? 0)
   }
 
-  const listed = async () => keysIn(await journal.read(keys.index).catch(() => undefined))
-
-  async function stored(): Promise<StoredAttempt[]> {
-    const read = await Promise.all(
-      (await listed()).map(async (key) => {
-        const record = readable(readRecord(await journal.read(key).catch(() => undefined), clock.now()))
-        return record && { key, record, archived: key === keys.attempt(record.attemptId) }
-      }),
-    )
-    const found = read.filter((each) => each !== null)
-    return found.map((each) => ({ ...each, archived: each.archived || found.some((other) => isBefore(other, each)) }))
+  /** The first that can be read, or that is free. */
+  async function find(): Promise<void> {
+    for (const index of keys().catalog.keys()) {
+      const found = await cellAt(index).read()
+      isUnreadable ||= found === 'unreadable'
+      if (found === 'unreadable') continue
+      candidate = index
+      if (found === null) return
+      if (!isSeen) epochs = found.epochs
+      isSeen = true
+      return learn(found)
+    }
   }
 
-  /** A try-on shows the first of its records that can be read; one past it was begun while that could not be. */
-  const isBefore = (one: StoredAttempt, other: StoredAttempt) =>
-    !one.archived &&
-    one.record.productId === other.record.productId &&
-    one.record.variantId === other.record.variantId &&
-    one.key < other.key
+  /** What version 0.1.0 has listed is listed here from now on. */
+  async function takeOver(): Promise<void> {
+    const [index] = keys().former
+    const listed = await journal.cell(index, formerCodec).read()
+    if (listed === null || listed === 'unreadable') return
+    const until = clock.now() + retentionMs
+    const added = Object.fromEntries(listed.keys.map((key) => [key, until]))
+    const kept = await change((old) => ({ entries: { ...added, ...old.entries } }))
+    if (kept === 'stored') await journal.remove(keys().former)
+  }
 
   return {
-    list,
-    keys: listed,
-    epoch,
-    async attempts(open) {
-      const all = (await stored()).sort((a, b) => b.record.startedAt - a.record.startedAt)
-      const expired = all.filter(({ record }) => clock.now() - record.savedAt > retentionMs && !mayBeRunning(record))
-      await Promise.all(
-        expired.map(({ key, record }) =>
-          journal.update(key, (old) => {
-            const found = readable(readRecord(old, clock.now()))
-            return found?.attemptId === record.attemptId && found.savedAt === record.savedAt ? null : undefined
+    async open() {
+      await find().catch(() => undefined)
+      const begun = isSeen ? null : await cellAt(candidate).update((found) => (found === null ? empty() : undefined))
+      await look()
+      isSeen ||= begun === 'stored'
+      await takeOver().catch(() => undefined)
+    },
+    shopper: () => shopper,
+    async isPresent(of) {
+      if (of === shopper) await look()
+      return of === shopper
+    },
+    storageIds: () => Object.keys(epochs).sort(),
+    forget() {
+      changeShopper()
+    },
+    isUnreadable: () => isUnreadable,
+    dated: ({ read, write }) => ({
+      read(stored) {
+        return isSince(stored, (count, epoch) => count < epoch) ? 'wiped' : read(stored)
+      },
+      write(value) {
+        const [first = ''] = Object.keys(epochs).sort()
+        return { ...write(value), era: [first, epochs[first]] }
+      },
+    }),
+    isOfNow: (stored) => isSince(stored, (count, epoch) => count >= epoch),
+    async list(key, of) {
+      let isListed = false
+      await change(({ entries }) => {
+        isListed = of === shopper
+        if (!isListed || Number(entries[key]) > clock.now()) return undefined
+        return { entries: { ...entries, [key]: clock.now() + retentionMs } }
+      })
+      return isListed
+    },
+    entries: async () => (await look())?.entries ?? {},
+    async reschedule(changes) {
+      const now = clock.now()
+      await change(({ entries, gone }) => ({
+        entries: Object.fromEntries(
+          Object.entries(entries).flatMap(([key, until]) => {
+            const change = changes[key]?.seen === until ? changes[key] : { next: until }
+            return change.next === null ? [] : [[key, change.next]]
           }),
         ),
-      )
-      return all.filter((each) => !expired.includes(each)).map((each) => listing(each, () => open(each)))
+        gone: Object.fromEntries(Object.entries(gone).filter(([, until]) => until > now)),
+      }))
     },
-    async wipe() {
-      await epoch.raise()
-      const index = await journal.read(keys.index).catch(() => null)
-      // without its index it is not known what has to go
-      if (index === null) return false
-      const gone = await Promise.all([...keysIn(index), keys.visitor, keys.photo].map(removed))
-      return gone.every(Boolean) && (await journal.update(keys.index, () => null)) !== 'memory'
+    async discard(attemptId) {
+      discarded.add(attemptId)
+      await change(({ gone }) => ({ gone: { ...gone, [attemptId]: clock.now() + retentionMs } }))
     },
-  }
-
-  async function removed(key: string): Promise<boolean> {
-    const photoGone = await Promise.resolve(store.remove(key)).then(
-      () => true,
-      () => false,
-    )
-    return (await journal.update(key, () => null)) !== 'memory' && photoGone
+    async isDiscarded(attemptId) {
+      return discarded.has(attemptId) || (await look())?.gone[attemptId] !== undefined
+    },
+    async reset() {
+      shopper = newShopper()
+      discarded.clear()
+      let listed: string[] = []
+      const kept = await change((old) => {
+        listed = Object.keys(old.entries)
+        epochs = Object.fromEntries(Object.entries({ ...old.epochs, ...epochs }).map(([id, count]) => [id, count + 1]))
+        return { epochs, gone: {}, entries: Object.fromEntries(listed.map((key) => [key, dueNow])) }
+      })
+      return { listed, isCounted: kept === 'stored' }
+    },
   }
 }
 
-function listing<Opened>({ record, archived }: StoredAttempt, open: () => Opened): Listed<Opened> {
-  const { attemptId, productId, variantId, phase, startedAt, savedAt, job } = record
-  return { attemptId, productId, variantId, phase, startedAt, savedAt, archived, jobId: job?.jobId ?? null, open }
-}
+const newShopper = (): Shopper => ({ shopper: Symbol('shopper') })

@@ -3,43 +3,68 @@ import type { Clock, FlowStorage } from '../ports.ts'
 
 /** How long one storage call may take, in ms, before memory stands in for it. */
 const storageLimitMs = 5_000
+/** How long it may take to wipe everything, in ms. */
+const wipeLimitMs = 30_000
 
 /** Where a change stands: in storage, only in memory because storage failed, or nowhere as nothing was to change. */
 export type Kept = 'stored' | 'memory' | 'unchanged'
 
-/** What a stored value becomes: an object to write, null to remove it, undefined to leave it. */
-type Change = (old: unknown) => object | null | undefined
+/** What is stored under a key: a value, null for nothing, or what this version can not read and leaves alone. */
+export type Found<T extends object> = T | null | 'unreadable'
+
+/** How a value is read from the stored JSON and written to it; what a reset() should have wiped is as good as nothing. */
+export interface Codec<T extends object> {
+  read(stored: unknown): Found<T> | 'wiped'
+  write(value: T): object
+}
+
+/** What a stored value becomes: another one, null to remove it, undefined to leave it. */
+type Change<T extends object> = (old: Found<T>) => T | null | undefined
+
+/** One typed place in storage. */
+export interface Cell<T extends object> {
+  /** Rejects when storage fails: that is no absence. */
+  read(): Promise<Found<T>>
+  /**
+   * Reads, changes and writes in one go: atomic where storage has `update`. Never rejects. `confirm` is asked once the
+   * write has landed, however late; where it says no, the write is taken back.
+   */
+  update(change: Change<T>, confirm?: () => Promise<boolean>): Promise<Kept>
+  /** Every readable value that one of several storages holds, or may still hold, under the key. */
+  copies(): Promise<T[]>
+  /** What storage was last seen to hold. */
+  onDisk(): Found<T>
+}
 
 /**
- * Storage as the room uses it: JSON objects, one change at a time for each key, every call within a time limit. Where
- * storage fails, memory holds the truth of this page, and says so.
+ * Storage as the room uses it: typed cells of JSON, one change at a time for each key, every call within a time limit.
+ * Where storage fails, memory holds the truth of this page, and says so.
  */
 export interface Journal {
   /** False for storage that a reload empties. */
-  readonly lasting: boolean
-  /** The stored object, undefined where there is none, or the text where it is no JSON; rejects when storage fails. */
-  read(key: string): Promise<unknown>
-  /** Reads, changes and writes in one go: atomic where storage has `update`. Never rejects. */
-  update(key: string, change: Change): Promise<Kept>
-  /** What storage was last seen to hold; undefined where nothing, or where that is not known. */
-  onDisk(key: string): unknown
+  readonly durable: boolean
+  /** Whether storage has taken a write of this page. */
+  hasWorked(): boolean
+  cell<T extends object>(key: string, codec: Codec<T>): Cell<T>
+  /** Removes what is stored under these keys, but for what `isKept` says yes to; resolves with whether all of it went. */
+  remove(keys: readonly string[], isKept?: (stored: unknown) => boolean): Promise<boolean>
 }
 
 export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   const tails = new Map<string, Promise<unknown>>()
   /** What storage was last seen to hold. */
   const disk = new Map<string, string | null>()
-  /** Values that only memory has, because storage did not take them. */
+  /** Values that only memory has, because storage did not take them; null where it was to remove one. */
   const ahead = new Map<string, string | null>()
+  let hasWorked = false
 
-  /** Starts after everything earlier on that key has really ended, so that nothing older overwrites newer. */
-  function queued<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const turn = (tails.get(key) ?? Promise.resolve()).then(work)
-    tails.set(
-      key,
-      turn.catch(() => undefined),
-    )
-    return withinLimit(clock, storageLimitMs, turn)
+  /** Starts after everything earlier on those keys has really ended, so that nothing older overwrites newer. */
+  function queued<T>(keys: readonly string[], limitMs: number, work: () => Promise<T>): Promise<T> {
+    const turn = Promise.all(keys.map((key) => tails.get(key))).then(work)
+    const tail = turn.catch(() => undefined)
+    for (const key of keys) tails.set(key, tail)
+    void tail.then(() => keys.forEach((key) => tails.get(key) === tail && tails.delete(key)))
+    return withinLimit(clock, limitMs, turn)
   }
 
   async function stored(key: string): Promise<string | null> {
@@ -48,7 +73,8 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   }
 
   async function apply(key: string, change: (old: string | null) => string | null): Promise<void> {
-    if (storage.update) {
+    // a shop's own item of that name is no method
+    if (typeof storage.update === 'function') {
       await storage.update(key, change)
       return
     }
@@ -58,58 +84,115 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
     await (value === null ? storage.removeItem(key) : storage.setItem(key, value))
   }
 
+  const lastSeen = (key: string) => disk.get(key) ?? null
+  /** Memory's value counts while storage holds what that was based on. */
+  const current = (key: string, old: string | null) => {
+    const only = ahead.get(key)
+    return only !== undefined && old === lastSeen(key) ? only : old
+  }
+
+  async function takeBack(key: string, written: string | null): Promise<void> {
+    await apply(key, (old) => {
+      const left = old === written ? null : old
+      disk.set(key, left)
+      return left
+    })
+  }
+
+  async function update(
+    key: string,
+    change: (old: string | null) => string | null | undefined,
+    confirm: () => Promise<boolean>,
+  ): Promise<Kept> {
+    let decision: string | null | undefined
+    let isGivenUp = false
+    const land = async () => {
+      let written: string | null = null
+      let isOvertaken = false
+      await apply(key, (old) => {
+        // what comes late writes what memory knows by now, and only over what that was based on
+        if (isGivenUp) {
+          isOvertaken = old !== lastSeen(key)
+          return (written = current(key, old))
+        }
+        const base = current(key, old)
+        decision = change(base)
+        return (written = decision === undefined ? base : decision)
+      })
+      hasWorked = true
+      if (isOvertaken) return
+      disk.set(key, written)
+      if (!isGivenUp || ahead.get(key) === written) ahead.delete(key)
+      if (decision === undefined || (await confirm())) return
+      decision = undefined
+      await takeBack(key, written)
+    }
+    try {
+      await queued([key], storageLimitMs, land)
+      return decision === undefined ? 'unchanged' : 'stored'
+    } catch {
+      isGivenUp = true
+      const remembered = change(current(key, lastSeen(key)))
+      if (remembered === undefined || !(await confirm())) return 'unchanged'
+      ahead.set(key, remembered)
+      return 'memory'
+    }
+  }
+
+  async function removeFromStorage(keys: readonly string[], isKept: (value: string) => boolean): Promise<void> {
+    const removeOne = (key: string) => apply(key, (old) => (old !== null && isKept(old) ? old : null))
+    if (typeof storage.removeItems === 'function') await storage.removeItems(keys, isKept)
+    else await Promise.all(keys.map(removeOne))
+    for (const key of keys) disk.delete(key)
+  }
+
   return {
-    lasting: storage.durable !== false,
-    async read(key) {
-      const only = ahead.get(key)
-      if (only !== undefined) return parsed(only)
-      const text = await queued(key, () => stored(key))
-      disk.set(key, text)
-      return parsed(text)
+    durable: storage.durable !== false,
+    hasWorked: () => hasWorked,
+    async remove(keys, isKept = () => false) {
+      const isKeptText = (text: string) => isKept(parsed(text))
+      for (const key of keys) if (!isKeptText(ahead.get(key) ?? '')) ahead.delete(key)
+      return queued(keys, wipeLimitMs, () => removeFromStorage(keys, isKeptText)).then(
+        () => true,
+        () => false,
+      )
     },
-    onDisk: (key) => parsed(disk.get(key) ?? null),
-    async update(key, change) {
-      // null is a value here: removed, as far as memory knows
-      let base = (ahead.has(key) ? ahead.get(key) : disk.get(key)) ?? null
-      let next: string | null = base
-      let unchanged = false
-      let gaveUp = false
-      let wrote: string | null | undefined
-      const decide = (old: string | null) => {
-        const value = change(parsed(old))
-        base = old
-        unchanged = value === undefined
-        next = value === undefined ? old : value === null ? null : JSON.stringify(value)
+    cell<T extends object>(key: string, { read, write }: Codec<T>): Cell<T> {
+      const found = (text: string | null): Found<T> => {
+        const value = text === null ? null : read(parsed(text))
+        return value === 'wiped' ? null : value
       }
-      try {
-        await queued(key, () =>
-          apply(key, (old) => {
-            const only = ahead.get(key)
-            // a write that was given up stands at the head of the queue: by now memory knows better
-            if (gaveUp) return (wrote = only === undefined ? old : only)
-            if (only !== undefined && old !== (disk.get(key) ?? null)) throw new UnseenValue()
-            decide(only === undefined ? old : only)
-            return (wrote = next)
-          }).then(() => wrote !== undefined && disk.set(key, wrote)),
-        )
-        disk.set(key, next)
-        ahead.delete(key)
-        return unchanged ? 'unchanged' : 'stored'
-      } catch {
-        gaveUp = true
-        decide(base)
-        if (!unchanged) ahead.set(key, next)
-        return unchanged ? 'unchanged' : 'memory'
+      return {
+        async read() {
+          const only = ahead.get(key)
+          if (only !== undefined) return found(only)
+          const text = await queued([key], storageLimitMs, () => stored(key))
+          disk.set(key, text)
+          if (text !== null && found(text) === null) await queued([key], storageLimitMs, () => takeBack(key, text))
+          return found(text)
+        },
+        update: (change, confirm = async () => true) =>
+          update(
+            key,
+            (old) => {
+              const value = change(found(old))
+              return value ? JSON.stringify(write(value)) : (value as null | undefined)
+            },
+            confirm,
+          ),
+        async copies() {
+          if (typeof storage.copies !== 'function') return []
+          const texts = await withinLimit(clock, storageLimitMs, Promise.resolve(storage.copies(key)))
+          return texts.map(found).filter((each): each is T => each !== null && each !== 'unreadable')
+        },
+        onDisk: () => found(lastSeen(key)),
       }
     },
   }
 }
 
-/** Storage came back with a value that this page has never seen: it is left as it is. */
-class UnseenValue extends Error {}
-
-function parsed(text: string | null): unknown {
-  if (text === null) return undefined
+/** The JSON that a text is; the text itself where it is none. */
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

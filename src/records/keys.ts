@@ -1,32 +1,54 @@
-import type { StoreId } from '../contract/ids.ts'
-import { digitsOf } from '../contract/ids.ts'
+import { digitsOf, type StoreId } from '../contract/ids.ts'
 
 /** The storage keys of one room: of one installation of the API, one namespace and one visitor. */
 export interface Keys {
-  index: string
-  epoch: string
+  /** What the pages of this installation and namespace have in common. */
+  room: string
+  /** What the room has in storage, for every visitor: the first of these that can be read. */
+  catalog: readonly string[]
   visitor: string
   photo: string
   photoBytes(id: string): string
-  /** The record of a try-on; `slot` counts past records that must be left alone. */
-  tryOn(productId: StoreId, variantId: StoreId, slot: number): string
+  /** Where the record of a try-on may be: the first of these that is not left alone because it can not be read. */
+  tryOn(productId: StoreId, variantId: StoreId): readonly string[]
+  /** The record of an archived attempt. */
   attempt(attemptId: string): string
+  /** Whether a key is of this visitor. */
+  isOwn(key: string): boolean
+  /** Where version 0.1.0 listed its keys and counted its resets. */
+  former: readonly [index: string, epoch: string]
 }
 
-export function keysOf(baseUrl: string, namespace: string, visitor: string | undefined): Keys {
-  const room = ['fitting-room', baseUrl, namespace].map(part).join(':')
-  const own = `${room}:${visitor === undefined ? 'anyone' : `visitor.${part(visitor)}`}`
+/** How many unreadable records or catalogs are stepped past. */
+const candidates = 10
+
+export function keysOf(installation: string, namespace: string, visitor: string | undefined): Keys {
+  const room = ['fitting-room', installation, namespace].map(part).join(':')
+  const prefix = `${room}:${visitor === undefined ? 'anyone' : `visitor.${part(visitor)}`}`
+  const candidatesOf = (key: string) =>
+    Array.from({ length: candidates }, (_, index) => (index === 0 ? key : `${key}:${index}`))
   return {
-    index: `${own}:index`,
-    epoch: `${own}:epoch`,
-    visitor: `${own}:visitor`,
-    photo: `${own}:photo`,
-    photoBytes: (id) => `${own}:photo:${part(id)}`,
-    tryOn: (productId, variantId, slot) =>
-      `${own}:try-on:${digitsOf(productId)}:${digitsOf(variantId)}${slot === 0 ? '' : `:${slot}`}`,
-    attempt: (attemptId) => `${own}:attempt:${part(attemptId)}`,
+    room,
+    catalog: candidatesOf(`${room}:catalog`),
+    visitor: `${prefix}:visitor`,
+    photo: `${prefix}:photo`,
+    photoBytes: (id) => `${prefix}:photo:${part(id)}`,
+    tryOn: (productId, variantId) => candidatesOf(`${prefix}:try-on:${digitsOf(productId)}:${digitsOf(variantId)}`),
+    attempt: (attemptId) => `${prefix}:attempt:${part(attemptId)}`,
+    isOwn: (key) => key.startsWith(`${prefix}:`),
+    former: [`${prefix}:index`, `${prefix}:epoch`],
   }
 }
+
+/** What is kept under a key, whoever's it is. */
+export function kindOf(key: string): 'record' | 'photo bytes' | 'state' {
+  const [, , , , kind, id] = key.split(':')
+  if (kind === 'try-on' || kind === 'attempt') return 'record'
+  return kind === 'photo' && id !== undefined ? 'photo bytes' : 'state'
+}
+
+/** Where the lease on a record stands. */
+export const leaseOf = (key: string): string => `${key}:lease`
 
 /** Any text as `[A-Za-z0-9._-]`, no two texts alike: some stores read other characters as separators. */
 function part(text: string): string {

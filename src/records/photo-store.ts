@@ -7,7 +7,8 @@ const storeLimitMs = 5_000
 /** A photo store whose calls all settle: what throws or takes too long rejects. */
 export interface BoundedPhotoStore {
   get(key: string): Promise<StoredPhoto | undefined>
-  set(key: string, photo: StoredPhoto): Promise<unknown>
+  /** `confirm` is asked once the photo is there, however late; where it says no, the photo is taken away again. */
+  set(key: string, photo: StoredPhoto, confirm: () => Promise<boolean>): Promise<void>
   remove(key: string): Promise<unknown>
 }
 
@@ -15,7 +16,13 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock): BoundedPhoto
   const bounded = <T>(work: () => MaybePromise<T>) => withinLimit(clock, storeLimitMs, Promise.resolve().then(work))
   return {
     get: (key) => bounded(() => store.get(key)),
-    set: (key, photo) => bounded(() => store.set(key, photo)),
+    set: (key, photo, confirm) =>
+      bounded(async () => {
+        await store.set(key, photo)
+        if (await confirm()) return
+        await store.remove(key)
+        throw new Error('nobody wants this photo any more')
+      }),
     remove: (key) => bounded(() => store.remove(key)),
   }
 }

@@ -134,7 +134,7 @@ export interface PaidJobProblem {
 /** The wait was ended by the caller, the try-on was started over, or the room was closed. */
 export interface StoppedProblem {
   kind: 'stopped'
-  reason: 'aborted' | 'startedOver' | 'closed'
+  reason: 'aborted' | 'startedOver' | 'unanswered' | 'closed'
 }
 
 /** Something broke that nobody had foreseen. */
@@ -212,7 +212,7 @@ export const problem = z.discriminatedUnion('kind', [
   bare('consentExpired'),
   z.object({ kind: z.literal('notAllowed'), intent: z.enum(intents), state: z.enum(tryOnStates) }),
   bare('paidJob'),
-  z.object({ kind: z.literal('stopped'), reason: z.enum(['aborted', 'startedOver', 'closed']) }),
+  z.object({ kind: z.literal('stopped'), reason: z.enum(['aborted', 'startedOver', 'unanswered', 'closed']) }),
   z.object({ kind: z.literal('internal'), sent: z.boolean() }),
 ]) satisfies z.ZodMiniType<Problem>
 

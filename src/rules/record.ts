@@ -8,7 +8,7 @@ import { problem, problemOf } from './problem.ts'
 /** How long a consent may go on by itself after a reload, in ms. */
 export const consentLifetimeMs = 600_000
 
-/** How far from the future a record may come before it is no longer trusted, in ms. */
+/** How far ahead of this clock a consent may have been given, in ms: one from further ahead is of no known age. */
 const clockSlackMs = 300_000
 
 const nonEmpty = z.string().check(z.minLength(1))
@@ -35,8 +35,9 @@ export type Phase = z.infer<typeof phase>
 /**
  * What is persisted of one attempt. Times are epoch ms. Never in it: e-mail address, key, signed URL, photo bytes.
  */
-const attemptRecord = z.object({
-  version: z.literal(1),
+export const attemptRecord = z.object({
+  /** Version 0.1.0 wrote 1. */
+  version: z.union([z.literal(1), z.literal(2)]),
   savedAt: epochMs,
   attemptId: nonEmpty,
   startedAt: epochMs,
@@ -57,21 +58,23 @@ const attemptRecord = z.object({
 })
 export type AttemptRecord = z.infer<typeof attemptRecord>
 
-/** Reads what storage holds: a record, nothing, or something that must be left alone. */
-export function readRecord(stored: unknown, now: number): AttemptRecord | null | 'unreadable' {
-  if (stored === undefined || stored === null) return null
-  const read = attemptRecord.safeParse(stored)
-  return read.success && read.data.savedAt <= now + clockSlackMs ? read.data : 'unreadable'
+/** How a record stands in storage: what is no record of this version or the one before is left alone. */
+export const recordCodec = {
+  read: (stored: unknown): AttemptRecord | 'unreadable' => attemptRecord.safeParse(stored).data ?? 'unreadable',
+  write: (record: AttemptRecord): object => record,
 }
 
-/** The record, where what cannot be read is as good as none. */
-export const readable = (read: ReturnType<typeof readRecord>): AttemptRecord | null =>
-  read === 'unreadable' ? null : read
+/** Whether the shopper's word for it is fresh enough to go on by itself after a load. */
+export function isYoung(record: AttemptRecord, now: number): boolean {
+  const age = now - record.startedAt
+  return age >= -clockSlackMs && age < consentLifetimeMs
+}
 
 /** The next phase of a record: `change` over it, without the traces of the phase before. */
 export function advance(record: AttemptRecord, now: number, change: Partial<AttemptRecord>): AttemptRecord {
   const { until: _until, problem: _problem, ...lasting } = record
-  return { ...lasting, ...change, savedAt: now }
+  // of two copies the later one has come further, whatever the clock did
+  return { ...lasting, ...change, version: 2, savedAt: Math.max(record.savedAt + 1, now) }
 }
 
 /** What the answer to a submission makes of its claim (outcome table); `failures` in a row before it, for the backoff. */

@@ -1,18 +1,18 @@
 import { createAtom } from '@xstate/store'
 import * as z from 'zod/mini'
-import type { Client } from '../wire/client.ts'
 import { uploadExpiryMs } from '../contract/limits.ts'
 import { httpUrl, type ImageType, type UploadTarget } from '../contract/resources.ts'
-import type { Journal } from '../records/journal.ts'
-import type { Keys } from '../records/keys.ts'
-import type { Outcome } from '../rules/outcome.ts'
-import type { BoundedPhotoStore } from '../records/photo-store.ts'
-import type { Clock, Readable, StoredPhoto, UploadProgress } from '../ports.ts'
 import { guarded } from '../platform/guarded.ts'
 import { newId } from '../platform/new-id.ts'
-import { readPhoto, type PhotoInput } from './photo-input.ts'
+import type { Clock, Readable, StoredPhoto, UploadProgress } from '../ports.ts'
+import type { Catalog, Shopper } from '../records/catalog.ts'
+import type { Codec, Journal } from '../records/journal.ts'
+import type { Keys } from '../records/keys.ts'
+import type { BoundedPhotoStore } from '../records/photo-store.ts'
+import type { Outcome } from '../rules/outcome.ts'
 import { TryOnError } from '../rules/problem.ts'
-import type { Catalog } from '../records/catalog.ts'
+import type { Client } from '../wire/operations.ts'
+import { readPhoto, type PhotoInput } from './photo-input.ts'
 
 /** The room's photo: the next try-on may use it again. `imageUrl` is null until it is uploaded. */
 export interface RoomPhoto {
@@ -29,6 +29,8 @@ export interface Photos extends Readable<RoomPhoto | null> {
   restore(): Promise<void>
   /** Keeps a photo's bytes and makes it the room's; resolves with its ID. */
   keep(input: PhotoInput): Promise<string>
+  /** Takes a photo over that another page of the room has kept. */
+  takeOver(photo: RoomPhoto): void
   /**
    * One try to get the photo to where the service can fetch it. Called again after a failure it goes on with the same
    * upload target until that expires. Rejects when the bytes are gone.
@@ -39,37 +41,60 @@ export interface Photos extends Readable<RoomPhoto | null> {
   forget(): void
 }
 
-const saved = z.object({ savedAt: z.int(), id: z.string(), imageUrl: z.nullable(httpUrl) })
+const savedPhoto = z.object({ savedAt: z.number(), id: z.string(), imageUrl: z.nullable(httpUrl) })
+
+const codec: Codec<z.infer<typeof savedPhoto>> = {
+  read: (stored) => savedPhoto.safeParse(stored).data ?? 'unreadable',
+  write: (value) => value,
+}
 
 export interface PhotosParts {
   client: Client
   clock: Clock
   journal: Journal
-  keys: Keys
-  store: BoundedPhotoStore
   catalog: Catalog
+  keys: () => Keys
+  store: BoundedPhotoStore
   retentionMs: number
+  /** Whether a try-on of any page may still have to upload this photo. */
+  isNeeded: (photoId: string) => Promise<boolean>
 }
 
-export function createPhotos({ client, clock, journal, keys, store, catalog, retentionMs }: PhotosParts): Photos {
+export function createPhotos(parts: PhotosParts): Photos {
+  const { client, clock, catalog, keys, store, retentionMs } = parts
   const atom = createAtom<RoomPhoto | null>(null)
-  /** Bytes of this page's photos, which storage may have refused. */
+  const cell = () => parts.journal.cell(keys().photo, catalog.dated(codec))
+  /** Bytes that the store has refused. */
   const held = new Map<string, StoredPhoto>()
   const uploaded = new Map<string, string>()
   const targets = new Map<string, { target: UploadTarget; until: number }>()
   const running = new Map<string, Promise<Outcome<RoomPhoto>>>()
-  let shopper = 0
 
-  async function show(photo: RoomPhoto): Promise<void> {
-    atom.set(photo)
-    await journal.update(keys.photo, () => ({ ...photo, savedAt: clock.now() }))
+  function check(shopper: Shopper): void {
+    if (shopper !== catalog.shopper()) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
   }
 
-  /** What this page holds stays: another try-on may be about to upload it. */
-  const bytesGone = (photoId: string) => tried(store.remove(keys.photoBytes(photoId)))
+  async function show(photo: RoomPhoto, shopper: Shopper): Promise<void> {
+    check(shopper)
+    atom.set(photo)
+    if (!(await catalog.list(keys().photo, shopper))) return
+    await cell().update(
+      () => ({ ...photo, savedAt: clock.now() }),
+      () => catalog.isPresent(shopper),
+    )
+  }
+
+  async function letGo(photoId: string): Promise<void> {
+    held.delete(photoId)
+    targets.delete(photoId)
+    await tried(store.remove(keys().photoBytes(photoId)))
+    const key = keys().photoBytes(photoId)
+    const seen = (await catalog.entries())[key]
+    if (seen !== undefined) await catalog.reschedule({ [key]: { seen, next: null } })
+  }
 
   async function bytesOf(photoId: string): Promise<StoredPhoto> {
-    const photo = held.get(photoId) ?? (await tried(store.get(keys.photoBytes(photoId))))
+    const photo = held.get(photoId) ?? (await tried(store.get(keys().photoBytes(photoId))))
     if (!photo) throw new TryOnError({ kind: 'photo', reason: 'missing' })
     return photo
   }
@@ -84,61 +109,68 @@ export function createPhotos({ client, clock, journal, keys, store, catalog, ret
   }
 
   async function uploadNow(photoId: string, { customKey, onProgress }: UploadTerms): Promise<Outcome<RoomPhoto>> {
+    const shopper = catalog.shopper()
     const known = uploaded.get(photoId)
     if (known !== undefined) return { kind: 'accepted', data: { id: photoId, imageUrl: known } }
     const photo = await bytesOf(photoId)
     const target = await targetFor(photoId, photo, customKey)
+    check(shopper)
     if (target.kind !== 'accepted') return target
     const { uploadUrl, imageUrl } = target.data
-    const ofShopper = shopper
     const put = await client.putPhoto(uploadUrl, photo, { onProgress })
-    if (ofShopper !== shopper) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+    check(shopper)
     if (put.kind === 'rejected') targets.delete(photoId)
     if (put.kind !== 'accepted') return put
     uploaded.set(photoId, imageUrl)
-    if (atom.get()?.id === photoId) await show({ id: photoId, imageUrl })
-    held.delete(photoId)
-    targets.delete(photoId)
-    await bytesGone(photoId)
+    if (atom.get()?.id === photoId) await show({ id: photoId, imageUrl }, shopper)
+    await letGo(photoId)
     return { kind: 'accepted', data: { id: photoId, imageUrl } }
+  }
+
+  /** The bytes wait where a reload finds them; a store that fails costs the reload its photo, never this page its upload. */
+  async function keepBytes(id: string, photo: StoredPhoto, shopper: Shopper): Promise<void> {
+    const key = keys().photoBytes(id)
+    await catalog.list(key, shopper)
+    check(shopper)
+    const isStillListed = async () =>
+      (await catalog.isPresent(shopper)) && (await catalog.entries())[key] !== undefined
+    await store.set(key, photo, isStillListed).catch(() => held.set(id, photo))
+    check(shopper)
   }
 
   return {
     get: () => atom.get(),
     subscribe: (onChange) => atom.subscribe(guarded(onChange)),
     async restore() {
-      const read = saved.safeParse(await journal.read(keys.photo).catch(() => undefined))
-      if (!read.success) return
-      const { savedAt, ...photo } = read.data
+      const shopper = catalog.shopper()
+      const found = await cell().read().catch(() => null)
+      if (found === null || found === 'unreadable' || shopper !== catalog.shopper()) return
+      const { savedAt, ...photo } = found
       if (clock.now() - savedAt > retentionMs) {
-        await bytesGone(photo.id)
-        await journal.update(keys.photo, () => null)
+        await letGo(photo.id)
+        await cell().update(() => null)
         return
       }
       if (photo.imageUrl !== null) uploaded.set(photo.id, photo.imageUrl)
       atom.set(photo)
     },
     async keep(input) {
-      const ofShopper = shopper
+      const shopper = catalog.shopper()
       const photo = await readPhoto(input)
+      check(shopper)
       const id = newId()
       const before = atom.get()
-      if (!('imageUrl' in photo)) {
-        await catalog.list(keys.photoBytes(id))
-        if (ofShopper === shopper) held.set(id, photo)
-        if (ofShopper === shopper) await tried(store.set(keys.photoBytes(id), photo))
-      }
-      if (ofShopper !== shopper) {
-        await bytesGone(id)
-        throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
-      }
       if ('imageUrl' in photo) uploaded.set(id, photo.imageUrl)
-      await show({ id, imageUrl: uploaded.get(id) ?? null })
-      if (before && before.id !== id && !running.has(before.id)) await bytesGone(before.id)
+      else await keepBytes(id, photo, shopper)
+      await show({ id, imageUrl: uploaded.get(id) ?? null }, shopper)
+      if (before && !running.has(before.id) && !(await parts.isNeeded(before.id))) await letGo(before.id)
       return id
     },
+    takeOver({ id, imageUrl }) {
+      if (imageUrl !== null) uploaded.set(id, imageUrl)
+    },
     async drop(photoId) {
-      if (atom.get()?.id !== photoId) await bytesGone(photoId)
+      if (atom.get()?.id !== photoId) await letGo(photoId)
     },
     upload(photoId, terms) {
       const known = running.get(photoId)
@@ -148,12 +180,10 @@ export function createPhotos({ client, clock, journal, keys, store, catalog, ret
       return upload
     },
     forget() {
-      shopper++
       atom.set(null)
-      for (const known of [held, uploaded, targets]) known.clear()
+      for (const known of [held, uploaded, targets, running]) known.clear()
     },
   }
 }
 
-/** A store that fails costs the reload its photo, never this page its upload. */
 const tried = <T>(work: PromiseLike<T>): Promise<T | undefined> => Promise.resolve(work).catch(() => undefined)

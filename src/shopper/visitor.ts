@@ -1,12 +1,13 @@
 import { createAtom } from '@xstate/store'
 import * as z from 'zod/mini'
-import type { Client } from '../wire/client.ts'
 import type { VisitorStatus } from '../contract/resources.ts'
 import { guarded } from '../platform/guarded.ts'
-import type { Journal } from '../records/journal.ts'
+import type { Clock, Readable } from '../ports.ts'
+import type { Catalog } from '../records/catalog.ts'
+import type { Codec, Journal } from '../records/journal.ts'
 import type { Keys } from '../records/keys.ts'
 import type { Outcome } from '../rules/outcome.ts'
-import type { Clock, Readable } from '../ports.ts'
+import type { Client } from '../wire/operations.ts'
 
 /** What is known of the room's visitor; null where the service has not said it yet (spec §2, VisitorStatus). */
 export interface Visitor {
@@ -28,39 +29,53 @@ export interface VisitorStore extends Readable<Visitor> {
 
 export interface VisitorParts {
   journal: Journal
-  keys: Keys
+  catalog: Catalog
+  keys: () => Keys
   clock: Clock
   retentionMs: number
-  /** The ID that the application has given. */
-  given: string | undefined
+  /** The ID that the application has for its visitor. */
+  ownId: string | undefined
 }
 
-const saved = z.object({
-  savedAt: z.int(),
+const savedVisitor = z.object({
+  savedAt: z.number(),
   uniqueUserId: z.nullable(z.string()),
   requestsLeft: z.nullable(z.int()),
   totalRequests: z.nullable(z.int()),
 })
 
-export function createVisitor({ journal, keys, clock, retentionMs, given }: VisitorParts): VisitorStore {
-  const unknown: Visitor = { uniqueUserId: given ?? null, requestsLeft: null, totalRequests: null }
+const codec: Codec<z.infer<typeof savedVisitor>> = {
+  read: (stored) => savedVisitor.safeParse(stored).data ?? 'unreadable',
+  write: (value) => value,
+}
+
+export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownId }: VisitorParts): VisitorStore {
+  const unknown: Visitor = { uniqueUserId: ownId ?? null, requestsLeft: null, totalRequests: null }
   const atom = createAtom(unknown)
-  let shopper = 0
+  const cell = () => journal.cell(keys().visitor, catalog.dated(codec))
   let asking: Promise<Outcome<VisitorStatus>> | null = null
 
   function learner(): (said: Partial<Visitor>) => void {
-    const ofShopper = shopper
+    const shopper = catalog.shopper()
     return (said) => {
-      if (ofShopper !== shopper) return
+      if (shopper !== catalog.shopper()) return
       const old = atom.get()
       const next = {
-        uniqueUserId: given ?? said.uniqueUserId ?? old.uniqueUserId,
+        uniqueUserId: ownId ?? said.uniqueUserId ?? old.uniqueUserId,
         requestsLeft: said.requestsLeft ?? old.requestsLeft,
         totalRequests: said.totalRequests ?? old.totalRequests,
       }
       if (JSON.stringify(next) === JSON.stringify(old)) return
-      void journal.update(keys.visitor, () => ({ ...next, savedAt: clock.now() }))
       atom.set(next)
+      void save(next)
+    }
+
+    async function save(visitor: Visitor): Promise<void> {
+      if (!(await catalog.list(keys().visitor, shopper))) return
+      await cell().update(
+        () => ({ ...visitor, savedAt: clock.now() }),
+        () => catalog.isPresent(shopper),
+      )
     }
   }
 
@@ -77,19 +92,19 @@ export function createVisitor({ journal, keys, clock, retentionMs, given }: Visi
     get: () => atom.get(),
     subscribe: (onChange) => atom.subscribe(guarded(onChange)),
     async restore() {
-      const stored = await journal.read(keys.visitor).catch(() => undefined)
-      const read = saved.safeParse(stored)
-      if (!read.success) return
-      const { savedAt, ...visitor } = read.data
-      if (clock.now() - savedAt <= retentionMs) atom.set({ ...visitor, uniqueUserId: given ?? visitor.uniqueUserId })
-      else await journal.update(keys.visitor, () => null)
+      const shopper = catalog.shopper()
+      const found = await cell().read().catch(() => null)
+      if (found === null || found === 'unreadable' || shopper !== catalog.shopper()) return
+      const { savedAt, ...visitor } = found
+      if (clock.now() - savedAt <= retentionMs) atom.set({ ...visitor, uniqueUserId: ownId ?? visitor.uniqueUserId })
+      else await cell().update(() => null)
     },
     ask(client) {
       asking ??= ask(client).finally(() => (asking = null))
       return asking
     },
     forget() {
-      shopper++
+      asking = null
       atom.set(unknown)
     },
   }

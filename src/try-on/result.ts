@@ -23,6 +23,8 @@ const inputs: readonly TryOnState[] = ['needsEmail', 'unauthorized']
 /** The end of a try-on as a promise, for headless use. */
 export function resultOf(
   tryOn: Readable<TryOnView>,
+  /** Rejects when the page lets go of the try-on. */
+  ended: Promise<never>,
   { signal, rejectOnInput = false }: ResultOptions = {},
 ): Promise<TryOnResult> {
   return new Promise((resolve, reject) => {
@@ -46,6 +48,7 @@ export function resultOf(
     }
 
     const subscription = tryOn.subscribe(look)
+    ended.catch((reason: unknown) => end(() => reject(reason instanceof Error ? reason : new Error(String(reason)))))
     signal?.addEventListener('abort', abort)
     if (signal?.aborted) abort()
     else look(tryOn.get())

@@ -35,6 +35,8 @@ export interface TryOnParts {
   product: Product
   /** Tells the running machine; it may have moved on. */
   tell: (event: TryOnEvent) => unknown
+  /** Looks once more whether the try-on is this page's. */
+  holdsSeat: () => Promise<boolean>
 }
 
 type Provided = NonNullable<Parameters<typeof tryOnMachine.provide>[0]['actors']>
@@ -105,9 +107,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
       ...(customerEmail !== null && { customerEmail: customerEmail.reveal() }),
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
     }
+    const isWanted = async () => (await parts.holdsSeat()) && (await attempts.isWanted(claimed))
     // probing and claiming may have taken a while
     if (!client.isSameInstallation()) return concluded(moved)
-    return concluded(await client.createGeneration(order, { onLateAnswer: concluded }))
+    return concluded(await client.createGeneration(order, { onLateAnswer: concluded, isWanted }))
   }
 
   async function poll({ record, durable }: TryOnContext): Promise<Polled> {

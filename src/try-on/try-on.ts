@@ -1,20 +1,23 @@
 import { createActor, waitFor, type Actor } from 'xstate'
-import { Private } from '../../machines/private.ts'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../../machines/try-on.types.ts'
 import { restoringView, tryOnView } from '../../machines/try-on.view.ts'
-import { email as emailSchema, uploadRequest } from '../contract/resources.ts'
+import type { Ownership } from '../pages/ownership.ts'
+import { takeSeat, type Seat } from '../pages/seat.ts'
+import type { TabMessage } from '../pages/tabs.ts'
 import { guarded } from '../platform/guarded.ts'
 import { newId } from '../platform/new-id.ts'
-import type { Claim, Ownership } from '../pages/ownership.ts'
+import { withinLimit } from '../platform/clock.ts'
 import { TryOnError, type Problem } from '../rules/problem.ts'
 import type { TryOnView } from '../rules/view.ts'
-import type { Intent, TryOnState } from '../rules/words.ts'
 import { inspection } from './inspect.ts'
+import { consentCall, eventOf, passedCall, permissionOf, type Call } from './intents.ts'
 import { resultOf } from './result.ts'
-import type { TabMessage } from '../pages/tabs.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
-import type { Inspect, StartOptions, TryOn } from './try-on.types.ts'
+import type { Inspect, TryOn } from './try-on.types.ts'
+
+/** How long another page may take to carry an intent out that was passed on to it, in ms. */
+const answerLimitMs = 30_000
 
 /** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
@@ -27,9 +30,9 @@ export interface RunningTryOn {
   restart(): void
 }
 
-type Parts = Omit<TryOnParts, 'tell'> & {
-  /** What the pages of the room call this try-on. */
-  name: string
+type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat'> & {
+  /** What the pages of the room call this try-on: the key of its record. */
+  name: () => string
   input: TryOnInput
   ownership: Ownership
   post: (message: TabMessage) => void
@@ -40,25 +43,17 @@ type Parts = Omit<TryOnParts, 'tell'> & {
   refresh: () => Promise<void>
 }
 
-/** This page's part in a try-on: it runs the machine, or it waits and shows what the owner shows. */
-interface Seat {
-  actor: Actor<typeof tryOnMachine> | null
-  /** Settles once it is known who runs the machine. */
-  decided: Promise<void>
-  /** Settles once this page does. */
-  owned: Promise<void>
-  /** Rejects when this page lets go of the try-on. */
-  ended: Promise<never>
-  end(isFreezing: boolean): void
-}
+type Runner = Actor<typeof tryOnMachine>
+type Ask = TabMessage & { type: 'ask' }
+type Answer = TabMessage & { type: 'answer' }
 
 export function createTryOn(parts: Parts): RunningTryOn {
-  const { name, post, input, clock, inspect } = parts
+  const { post, input, clock, inspect, photos } = parts
   const listeners = new Set<(view: TryOnView) => void>()
   /** Intents of this page's shopper that the owner has not answered yet. */
-  const asked = new Map<string, { ask: TabMessage; answer: (message: TabMessage & { type: 'answer' }) => void }>()
-  const answered = new Set<string>()
-  let seat: Seat | null = null
+  const asked = new Map<string, { ask: Ask; answer: (message: Answer) => void }>()
+  const served = new Set<string>()
+  let seat: Seat<Runner> | null = null
   let view = restoringView
 
   function show(next: TryOnView): void {
@@ -68,142 +63,130 @@ export function createTryOn(parts: Parts): RunningTryOn {
   }
 
   /** Nothing runs before the first use: a try-on on a product card costs nothing. */
-  function sit(): Seat {
+  function sit(): Seat<Runner> {
     if (seat) return seat
-    let decide = () => {}
-    let take = () => {}
-    let abandon = () => {}
-    let claim: Claim | null = null
-    const made: Seat = {
-      actor: null,
-      decided: new Promise((resolve) => (decide = resolve)),
-      owned: new Promise((resolve) => (take = resolve)),
-      ended: new Promise((_, reject) => (abandon = () => reject(refusal({ kind: 'stopped', reason: 'closed' })))),
-      end(isFreezing) {
-        made.actor?.stop()
-        claim?.end(isFreezing)
-        abandon()
+    const taken: Seat<Runner> = takeSeat({
+      ready: parts.open,
+      request: ({ onOwn, onWait, onLose }) => parts.ownership.request(parts.name(), { onOwn, onWait, onLose }),
+      refresh: parts.refresh,
+      start: () => run(() => taken),
+      stop: (runner) => runner.stop(),
+      onWait: () => post({ type: 'hello', name: parts.name() }),
+      onLose() {
+        stop()
+        if (listeners.size > 0) sit()
       },
-    }
-    const own = () =>
-      void parts.refresh().then(() => {
-        if (seat !== made) return
-        made.actor = run(made)
-        take()
-        decide()
-      })
-    const wait = () => {
-      post({ type: 'hello', name })
-      decide()
-    }
-    const lose = () => {
-      stop()
-      if (listeners.size > 0) sit()
-    }
-    made.ended.catch(() => undefined)
-    seat = made
-    void parts.open().then(() => {
-      if (seat === made) claim = parts.ownership.claim(name, { own, wait, lose })
     })
-    return made
+    seat = taken
+    return taken
   }
 
-  function run(of: Seat): Actor<typeof tryOnMachine> {
+  function run(own: () => Seat<Runner>): Runner {
     // an answer that comes late is for whoever runs the machine by then, here or on another page
     const tell = (event: TryOnEvent) => {
-      seat?.actor?.send(event)
+      seat?.runner?.send(event)
       // this page may not know yet that another one has taken over
-      if (event.type === 'lateAnswer') post({ type: 'lateAnswer', name, written: event.written })
+      if (event.type !== 'lateAnswer' || event.written.kind !== 'stands') return
+      const { record, durable } = event.written
+      post({ type: 'lateAnswer', name: parts.name(), record, durable })
     }
-    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell }) })
+    const holdsSeat = async () => seat === own() && own().confirm()
+    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell, holdsSeat }) })
     const heard = inspect && { inspect: inspection(inspect, parts.product) }
-    const own: Actor<typeof tryOnMachine> = createActor(provided, { input, clock, ...heard })
-    own.subscribe((snapshot) => {
+    const runner: Runner = createActor(provided, { input, clock, ...heard })
+    runner.subscribe((snapshot) => {
       const next = tryOnView(snapshot)
       // a page that takes over goes on showing what it has shown until storage is read
-      if (seat !== of || (next.state === 'restoring' && snapshot.context.record === null && view.attempt)) return
+      if (seat !== own() || (next.state === 'restoring' && snapshot.context.record === null && view.attempt)) return
       show(next)
-      post({ type: 'view', name, view: next })
+      post({ type: 'view', name: parts.name(), view: next })
     })
-    return own.start()
+    return runner.start()
   }
 
   const refusal = (problem: Problem) => new TryOnError(problem, view.attempt?.jobId ?? null)
-  const seen = () => view.attempt?.id ?? null
+  const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view.state })
+  const seenAttempt = () => view.attempt?.id ?? null
 
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
-  async function perform(intent: Intent, given: unknown[]): Promise<void> {
+  async function perform(call: Call): Promise<void> {
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
-    if (taken.actor) return performHere(taken.actor, intent, given)
-    const before = seen()
-    const id = newId()
-    const ask: TabMessage = { type: 'ask', name, id, intent, given, seen: before }
+    if (taken.runner) return performHere(taken, taken.runner, call)
+    const before = seenAttempt()
+    const ask: Ask = { type: 'ask', name: parts.name(), id: newId(), call, seenAttempt: before }
     // a word that is no longer waited for must not be passed on to anybody
-    const answer = await Promise.race([askOwner(id, ask), taken.owned, taken.ended]).finally(() => asked.delete(id))
+    const answer = await Promise.race([answerTo(ask), taken.owned, taken.ended]).finally(() => asked.delete(ask.id))
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
-    if (answer || !taken.actor) return
-    await idleOf(taken.actor)
-    if (seen() !== before) throw refusal(notAllowed(intent, view.state))
-    await performHere(taken.actor, intent, given)
+    if (answer || !taken.runner) return
+    await settled(taken, taken.runner)
+    if (seenAttempt() !== before) throw notAllowed(call)
+    await performHere(taken, taken.runner, call)
   }
 
-  function askOwner(id: string, ask: TabMessage) {
-    post(ask)
-    return new Promise<TabMessage & { type: 'answer' }>((answer) => asked.set(id, { ask, answer }))
+  function answerTo(ask: Ask): Promise<Answer> {
+    const answered = new Promise<Answer>((answer) => asked.set(ask.id, { ask, answer }))
+    try {
+      post(ask)
+    } catch {
+      // what can not be passed on can not be read either
+      throw refusal({ kind: 'photo', reason: 'unreadable' })
+    }
+    return withinLimit(clock, answerLimitMs, answered).catch(() => {
+      throw refusal({ kind: 'stopped', reason: 'unanswered' })
+    })
   }
 
   /** Another page's intent: refused when it is repeated, or when its shopper saw another attempt. */
-  async function serve({ id, intent, given, seen: attempt }: TabMessage & { type: 'ask' }): Promise<void> {
-    const own = seat?.actor
-    if (!own || answered.has(id)) return
-    answered.add(id)
-    const problem = await idleOf(own)
-      .then(() => {
-        if (attempt !== seen()) throw refusal(notAllowed(intent, view.state))
-        return performHere(own, intent, given)
-      })
-      .then(() => null)
-      .catch((error: unknown) => (error instanceof TryOnError ? error.problem : notAllowed(intent, view.state)))
-    post({ type: 'answer', name, id, problem, jobId: view.attempt?.jobId ?? null })
+  async function serve({ id, call: passed, seenAttempt: attempt }: Ask): Promise<void> {
+    const own = seat
+    if (!own?.runner || served.has(id)) return
+    served.add(id)
+    const call = passedCall(passed)
+    const carriedOut = async (runner: Runner) => {
+      await settled(own, runner)
+      if (attempt !== seenAttempt()) throw notAllowed(call)
+      await performHere(own, runner, call)
+      return null
+    }
+    const problem = await carriedOut(own.runner).catch((error: unknown) =>
+      error instanceof TryOnError ? error.problem : notAllowed(call).problem,
+    )
+    post({ type: 'answer', name: parts.name(), id, problem, jobId: view.attempt?.jobId ?? null })
   }
 
-  async function performHere(own: Actor<typeof tryOnMachine>, intent: Intent, given: unknown[]): Promise<void> {
-    await idleOf(own)
-    const permission = permissionOf(intent, given)
-    const check = () => {
-      const snapshot = own.getSnapshot()
-      if (snapshot.can(permission)) return
-      const couldAbandon = intent === 'discard' && snapshot.can({ type: 'discard', abandonPaidJob: true })
-      throw refusal(couldAbandon ? { kind: 'paidJob' } : notAllowed(intent, view.state))
-    }
-    check()
-    const event = await eventOf(intent, given).catch((error: unknown) => {
+  async function performHere(own: Seat<Runner>, runner: Runner, call: Call): Promise<void> {
+    await settled(own, runner)
+    check(runner, call)
+    const event = await eventOf(call, photos).catch((error: unknown) => {
       // a refused input is shown where the try-on stands, and nothing is lost
-      if (error instanceof TryOnError) own.send({ type: 'refused', problem: error.problem })
+      if (error instanceof TryOnError) runner.send({ type: 'refused', problem: error.problem })
       throw error
     })
-    check()
-    if (seat?.actor !== own) throw refusal({ kind: 'stopped', reason: 'closed' })
-    own.send(event)
-    await idleOf(own)
+    check(runner, call)
+    if (seat?.runner !== runner) throw closed()
+    runner.send(event)
+    await settled(own, runner)
   }
 
-  async function eventOf(intent: Intent, given: unknown[]): Promise<TryOnEvent> {
-    if (intent === 'submitEmail') {
-      const [form] = given as Parameters<TryOn['submitEmail']>
-      if (!emailSchema.safeParse(form.email).success) throw refusal({ kind: 'input', at: 'email' })
-      return { type: 'submitEmail', form: new Private(form) }
-    }
-    if (intent !== 'start' && intent !== 'retry') return permissionOf(intent, given)
-    const [photo, options = {}] = given as Parameters<TryOn['start']>
-    checkOptions(options)
-    const photoId = photo ? await parts.photos.keep(photo) : parts.photos.get()?.id
-    if (photoId === undefined) throw refusal({ kind: 'photo', reason: 'missing' })
-    const { customerEmail, ...terms } = options
-    const email = customerEmail === undefined ? {} : { customerEmail: new Private(customerEmail) }
-    return { type: intent, consent: { photoId, ...terms, ...email } }
+  function check(runner: Runner, call: Call): void {
+    const snapshot = runner.getSnapshot()
+    if (snapshot.status !== 'active') throw refusal({ kind: 'internal', sent: false })
+    if (snapshot.can(permissionOf(call))) return
+    const couldAbandon = call.intent === 'discard' && snapshot.can({ type: 'discard', abandonPaidJob: true })
+    throw couldAbandon ? refusal({ kind: 'paidJob' }) : notAllowed(call)
   }
+
+  /** Intents wait while storage is being read or written, for as long as this page has the try-on. */
+  const settled = (own: Seat<Runner>, runner: Runner) =>
+    Promise.race([
+      own.ended,
+      waitFor(runner, (snapshot) => !snapshot.hasTag('busy')).catch(() => {
+        throw closed()
+      }),
+    ])
+
+  const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
 
   /** The owner may have come after an intent was passed on; what it has had before it answers once. */
   function hearOwner(shown: TryOnView): void {
@@ -219,65 +202,42 @@ export function createTryOn(parts: Parts): RunningTryOn {
       sit()
       return { unsubscribe: () => void listeners.delete(listener) }
     },
-    start: (...given) => perform('start', given),
-    retry: (...given) => perform('retry', given),
-    submitEmail: (...given) => perform('submitEmail', given),
-    resume: () => perform('resume', []),
-    startOver: () => perform('startOver', []),
-    discard: (...given) => perform('discard', given),
-    result: (options = {}) => {
-      const ended = resultOf(tryOn, options)
-      return Promise.race([ended, sit().ended])
-    },
+    start: (photo, options) => perform(consentCall('start', photos.get(), photo, options)),
+    retry: (photo, options) => perform(consentCall('retry', photos.get(), photo, options)),
+    submitEmail: ({ email, name: shopperName }) =>
+      perform({ intent: 'submitEmail', form: { email, ...(shopperName !== undefined && { name: shopperName }) } }),
+    resume: () => perform({ intent: 'resume' }),
+    startOver: () => perform({ intent: 'startOver' }),
+    discard: ({ abandonPaidJob = false } = {}) => perform({ intent: 'discard', abandonPaidJob }),
+    result: (options) => resultOf(tryOn, sit().ended, options),
   }
 
   function stop(isFreezing = false): void {
     const left = seat
     seat = null
-    left?.end(isFreezing)
+    left?.end(closed(), isFreezing)
   }
 
   return {
     tryOn,
     stop,
     hear(message) {
-      if (!('name' in message) || message.name !== name) return
+      if (!('name' in message) || message.name !== parts.name()) return
       if (message.type === 'answer') asked.get(message.id)?.answer(message)
       else if (message.type === 'ask') void serve(message)
-      else if (message.type === 'hello' && seat?.actor) post({ type: 'view', name, view })
-      else if (message.type === 'lateAnswer') seat?.actor?.send({ type: 'lateAnswer', written: message.written })
-      else if (message.type === 'view' && seat && !seat.actor) hearOwner(message.view)
+      else if (message.type === 'hello' && seat?.runner) post({ type: 'view', name: parts.name(), view })
+      else if (message.type === 'lateAnswer') hearAnswer(message)
+      else if (message.type === 'view' && seat?.isWaiting) hearOwner(message.view)
     },
-    wake: () => seat?.actor?.send({ type: 'wake' }),
+    wake: () => seat?.runner?.send({ type: 'wake' }),
     restart() {
       stop()
       show(restoringView)
       if (listeners.size > 0) sit()
     },
   }
-}
 
-/** Intents wait while storage is being read or written. */
-const idleOf = (own: Actor<typeof tryOnMachine>) =>
-  waitFor(own, (snapshot) => !snapshot.hasTag('busy')).catch(() => {
-    throw new TryOnError({ kind: 'stopped', reason: 'closed' })
-  })
-
-const notAllowed = (intent: Intent, state: TryOnState): Problem => ({ kind: 'notAllowed', intent, state })
-
-/** The event that asks the machine whether an intent is permitted. */
-function permissionOf(intent: Intent, given: unknown[]): TryOnEvent {
-  if (intent === 'start' || intent === 'retry') return { type: intent, consent: { photoId: '' } }
-  if (intent === 'submitEmail') return { type: intent, form: new Private({ email: '' }) }
-  if (intent !== 'discard') return { type: intent }
-  const [options] = given as Parameters<TryOn['discard']>
-  return { type: 'discard', abandonPaidJob: options?.abandonPaidJob ?? false }
-}
-
-function checkOptions({ customerEmail, customKey }: StartOptions): void {
-  if (customerEmail !== undefined && !emailSchema.safeParse(customerEmail).success) {
-    throw new TryOnError({ kind: 'input', at: 'customerEmail' })
+  function hearAnswer({ record, durable }: TabMessage & { type: 'lateAnswer' }): void {
+    seat?.runner?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })
   }
-  const upload = uploadRequest.safeParse({ contentType: 'image/jpeg', customKey })
-  if (!upload.success) throw new TryOnError({ kind: 'input', at: 'customKey' })
 }

@@ -1,0 +1,92 @@
+import { withinLimit } from '../../src/platform/clock.ts'
+import type { AtomicStorage, Clock, MaybePromise } from '../../src/ports.ts'
+
+export type Change = (old: string | null) => string | null
+
+/** One storage of a chain, and what this page knows of it. */
+export interface Tier {
+  /** The key that stands in the other tiers from before this one's first write: it may hold something. */
+  readonly marker: string
+  /** One call within the time limit; fails at once while an earlier one has not ended. */
+  use<T>(call: (storage: AtomicStorage) => MaybePromise<T>): Promise<T>
+  /** Reads what it holds of a key. */
+  look(key: string): Promise<void>
+  /** One read-modify-write; one that was given up changes nothing when it comes to it after all. */
+  write(key: string, change: Change): Promise<string | null>
+  mark(others: readonly Tier[]): Promise<void>
+  forget(keys: readonly string[]): void
+  /** The texts that it holds of a key, or may hold where it has failed since. */
+  heldAt(key: string): string[]
+  /** Whether this page has written to it. */
+  isUsed(): boolean
+}
+
+/** How long one tier may take before the next is asked, in ms. */
+const tierLimitMs = 2_000
+
+export function createTier(storage: AtomicStorage, marker: string, clock: Clock): Tier {
+  const held = new Map<string, Set<string>>()
+  const marked = new Set<Tier>()
+  let hanging = 0
+  let isUsed = false
+
+  async function use<T>(call: (of: AtomicStorage) => MaybePromise<T>): Promise<T> {
+    if (hanging > 0) throw new Error('an earlier call to this storage has not ended')
+    let isRunning = true
+    let isLate = false
+    const end = () => {
+      isRunning = false
+      if (isLate) hanging--
+    }
+    const work = Promise.resolve().then(() => call(storage))
+    work.then(end, end)
+    try {
+      return await withinLimit(clock, tierLimitMs, work)
+    } catch (error) {
+      isLate = isRunning
+      if (isLate) hanging++
+      throw error
+    }
+  }
+
+  /** Exactly this is held. */
+  const hold = (key: string, text: string | null) => {
+    if (text === null) held.delete(key)
+    else held.set(key, new Set([text]))
+  }
+
+  return {
+    marker,
+    use,
+    async look(key) {
+      const text = await use((of) => of.getItem(key))
+      hold(key, (text as string | null | undefined) ?? null)
+    },
+    async write(key, change) {
+      let written: string | null = null
+      let isGivenUp = false
+      const decide: Change = (old) => {
+        if (isGivenUp) return old
+        written = change(old)
+        // until it is known to have been written, either may be held
+        if (written !== null) held.set(key, new Set([...(held.get(key) ?? []), written]))
+        isUsed ||= written !== null
+        return written
+      }
+      await use((of) => of.update(key, decide)).catch((error: unknown) => {
+        isGivenUp = true
+        throw error
+      })
+      hold(key, written)
+      return written
+    },
+    async mark(others) {
+      const unmarked = others.filter((tier) => !marked.has(tier))
+      const mark = (tier: Tier) => tier.use((of) => of.setItem(marker, '{"used":true}')).then(() => marked.add(tier))
+      await Promise.allSettled(unmarked.map(mark))
+    },
+    heldAt: (key) => [...(held.get(key) ?? [])],
+    forget: (keys) => keys.forEach((key) => held.delete(key)),
+    isUsed: () => isUsed,
+  }
+}

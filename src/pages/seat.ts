@@ -1,0 +1,85 @@
+import { deferred } from '../platform/deferred.ts'
+import type { Hold } from './ownership.ts'
+
+/** This page's part in a try-on: it runs the flow, or it waits and shows what the page that runs it shows. */
+export interface Seat<Runner> {
+  /** What runs the flow here; null while another page does, or while that is not known. */
+  readonly runner: Runner | null
+  /** Whether another page is known to run it. */
+  readonly isWaiting: boolean
+  /** Settles once it is known who runs it. */
+  readonly decided: Promise<void>
+  /** Settles once this page does. */
+  readonly owned: Promise<void>
+  /** Rejects with what was given to `end` when this page lets go of the try-on. */
+  readonly ended: Promise<never>
+  /** Looks once more whether the flow is this page's. */
+  confirm(): Promise<boolean>
+  end(reason: Error, isFreezing?: boolean): void
+}
+
+interface SeatParts<Runner> {
+  /** Whatever has to be known before anything is asked for. */
+  ready: () => Promise<void>
+  request: (turns: { onOwn: () => void; onWait: () => void; onLose: () => void }) => Hold
+  /** What another page may have changed is read again before this one takes over. */
+  refresh: () => Promise<void>
+  start: () => Runner
+  stop: (runner: Runner) => void
+  onWait: () => void
+  onLose: () => void
+}
+
+export function takeSeat<Runner>(parts: SeatParts<Runner>): Seat<Runner> {
+  let runner: Runner | null = null
+  let hold: Hold | null = null
+  let isWaiting = false
+  let isOver = false
+  const decided = deferred()
+  const owned = deferred()
+  const ended = deferred<never>()
+  ended.promise.catch(() => undefined)
+
+  async function own(): Promise<void> {
+    await parts.refresh()
+    if (isOver) return
+    isWaiting = false
+    runner = parts.start()
+    owned.resolve()
+    decided.resolve()
+  }
+
+  void parts.ready().then(() => {
+    if (isOver) return
+    hold = parts.request({
+      onOwn: () => void own(),
+      onWait() {
+        isWaiting = true
+        parts.onWait()
+        decided.resolve()
+      },
+      onLose: () => isOver || parts.onLose(),
+    })
+  })
+
+  return {
+    get runner() {
+      return runner
+    },
+    get isWaiting() {
+      return isWaiting
+    },
+    decided: decided.promise,
+    owned: owned.promise,
+    ended: ended.promise,
+    confirm: async () => !isOver && hold !== null && hold.confirm(),
+    end(reason, isFreezing = false) {
+      isOver = true
+      isWaiting = false
+      if (runner !== null) parts.stop(runner)
+      runner = null
+      hold?.release(isFreezing)
+      ended.reject(reason)
+    },
+  }
+}

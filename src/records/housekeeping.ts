@@ -1,0 +1,77 @@
+import * as z from 'zod/mini'
+import type { Clock } from '../ports.ts'
+import { mayBeRunning, recordCodec } from '../rules/record.ts'
+import { dueNow, type Catalog } from './catalog.ts'
+import type { Codec, Journal } from './journal.ts'
+import { kindOf, leaseOf, type Keys } from './keys.ts'
+import type { BoundedPhotoStore } from './photo-store.ts'
+
+export interface HousekeepingParts {
+  catalog: Catalog
+  journal: Journal
+  keys: () => Keys
+  store: BoundedPhotoStore
+  clock: Clock
+  retentionMs: number
+}
+
+const savedValue = z.looseObject({ savedAt: z.number() })
+const anyCodec: Codec<z.infer<typeof savedValue>> = {
+  read: (stored) => savedValue.safeParse(stored).data ?? 'unreadable',
+  write: (value) => value,
+}
+
+/** Removes what has expired, as a room does when it opens. */
+export async function sweep(parts: HousekeepingParts): Promise<void> {
+  const { catalog, clock, retentionMs } = parts
+  const now = clock.now()
+  const changes: Parameters<Catalog['reschedule']>[0] = {}
+  for (const [key, seen] of Object.entries(await catalog.entries())) {
+    // what was listed by a clock that ran ahead is due no later than if it was listed now
+    if (seen > now + retentionMs) changes[key] = { seen, next: now + retentionMs }
+    else if (seen <= now) changes[key] = { seen, next: await dueAt(parts, key, seen).catch(() => seen) }
+  }
+  if (Object.keys(changes).length > 0) await catalog.reschedule(changes)
+}
+
+/** When what was due expires now; null once it is gone. */
+async function dueAt(parts: HousekeepingParts, key: string, until: number): Promise<number | null> {
+  const { journal, store, clock, retentionMs } = parts
+  if (kindOf(key) === 'photo bytes') {
+    await store.remove(key)
+    return null
+  }
+  const cell = journal.cell(key, anyCodec)
+  const found = await cell.read()
+  if (found === null) return null
+  const age = found === 'unreadable' ? Infinity : clock.now() - found.savedAt
+  if (found !== 'unreadable' && age >= 0 && age <= retentionMs) return found.savedAt + retentionMs
+  const record = found === 'unreadable' ? found : recordCodec.read(found)
+  // what this version can not read may be another's
+  if (kindOf(key) === 'record' && record === 'unreadable') return clock.now() + retentionMs
+  if (record !== 'unreadable' && record.job && mayBeRunning(record) && until !== dueNow) return dueNow
+  const kept = await cell.update((old) => (old !== null && isSame(old, found) ? null : undefined))
+  return kept === 'memory' ? until : null
+}
+
+const isSame = (one: object | 'unreadable', other: object | 'unreadable') =>
+  JSON.stringify(one) === JSON.stringify(other)
+
+/** Removes everything of every visitor of the room; resolves with whether all of it went. */
+export async function wipe({ catalog, journal, keys, store }: HousekeepingParts, onCounted: () => void): Promise<boolean> {
+  const { listed, isCounted } = await catalog.reset()
+  onCounted()
+  const photos = listed.filter((key) => kindOf(key) === 'photo bytes')
+  const photosGone = await Promise.all(photos.map((key) => store.remove(key).then(yes, no)))
+  const values = listed.filter((key) => kindOf(key) !== 'photo bytes')
+  const leases = values.map(leaseOf)
+  const { visitor, photo, former } = keys()
+  // another page may be with the next shopper already
+  const valuesGone = await journal.remove([...new Set([...values, ...leases, visitor, photo, ...former])], catalog.isOfNow)
+  if (!valuesGone || photosGone.includes(false)) return false
+  await catalog.reschedule(Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }])))
+  return isCounted && !catalog.isUnreadable()
+}
+
+const yes = () => true
+const no = () => false

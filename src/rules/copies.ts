@@ -1,0 +1,82 @@
+/**
+ * Several tiers of storage may hold copies of one value, from page loads in which not all of them worked. Which copy
+ * holds is judged by what the value says of itself, never by which tier it came from.
+ */
+
+/** What the values of a room say of themselves, each kind a part of it. */
+interface Value {
+  savedAt?: number
+  /** Of a lease. */
+  until?: number
+  attemptId?: string
+  startedAt?: number
+  phase?: string
+  /** Of the catalog: what it names, which attempts were discarded, and how often each storage was reset. */
+  entries?: Record<string, number>
+  gone?: Record<string, number>
+  epochs?: Record<string, number>
+}
+
+/** The copy that holds of `texts`; null where there is none. Catalogs are merged. */
+export function prevailing(texts: readonly (string | null)[]): string | null {
+  const present = texts.filter((text) => text !== null)
+  if (new Set(present).size <= 1) return present[0] ?? null
+  const catalogs = present.map(valueIn).filter((value) => value.entries !== undefined)
+  if (catalogs.length > 1) return JSON.stringify(catalogs.reduce(merged))
+  return present.reduce((best, text) => (isBefore(valueIn(best), valueIn(text)) ? text : best))
+}
+
+/** Whether a copy is done with once `current` has changed or gone: it is no other attempt that may have been paid. */
+export function isDoneWith(copy: string, current: string | null): boolean {
+  const old = valueIn(copy)
+  const isOther = old.attemptId !== undefined && current !== null && old.attemptId !== valueIn(current).attemptId
+  return !isOther || (!isPaid(old) && old.phase !== 'claimed')
+}
+
+const paidPhases = ['accepted', 'preview', 'failed', 'final']
+
+/** How far the job of an attempt has come; 0 where there is none. */
+const progressOf = ({ phase = '' }: Value) => paidPhases.indexOf(phase) + 1
+const isPaid = (value: Value) => progressOf(value) > 0
+/** What would be submitted without anybody's doing. */
+const goesOnByItself = ({ phase = '' }: Value) => ['consented', 'throttled', 'emailRegistered'].includes(phase)
+
+function isBefore(one: Value, other: Value): boolean {
+  if (one.attemptId === other.attemptId) {
+    if (progressOf(one) !== progressOf(other)) return progressOf(one) < progressOf(other)
+    if (one.savedAt === other.savedAt) return goesOnByItself(one)
+    return savedAt(one) < savedAt(other)
+  }
+  // of two attempts that each was to replace the other, the one that might pay by itself gives way
+  if (goesOnByItself(one) !== goesOnByItself(other)) return goesOnByItself(one)
+  return (one.startedAt ?? savedAt(one)) < (other.startedAt ?? savedAt(other))
+}
+
+const savedAt = ({ savedAt: saved, until }: Value) => Number(saved ?? until) || 0
+
+function merged(one: Value, other: Value): Value {
+  return {
+    ...one,
+    ...other,
+    savedAt: Math.max(savedAt(one), savedAt(other)),
+    entries: highest(one.entries, other.entries),
+    gone: highest(one.gone, other.gone),
+    epochs: highest(one.epochs, other.epochs),
+  }
+}
+
+/** Every name of both with the higher of its numbers. */
+function highest(one: Record<string, number> = {}, other: Record<string, number> = {}): Record<string, number> {
+  const all = { ...one }
+  for (const [name, number] of Object.entries(other)) all[name] = Math.max(all[name] ?? number, number)
+  return all
+}
+
+function valueIn(text: string): Value {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}

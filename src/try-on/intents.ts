@@ -1,0 +1,80 @@
+import { Private } from '../../machines/private.ts'
+import type { TryOnEvent } from '../../machines/try-on.types.ts'
+import { email, uploadRequest } from '../contract/resources.ts'
+import type { PassedCall } from '../pages/tabs.ts'
+import { TryOnError } from '../rules/problem.ts'
+import type { PhotoInput } from '../shopper/photo-input.ts'
+import type { Photos, RoomPhoto } from '../shopper/photos.ts'
+import type { EmailForm, StartOptions } from './try-on.types.ts'
+
+/** An intent with what was given to it. */
+export type Call =
+  /** Without a photo it is the one that the shopper's page shows, `kept`; null where it shows none. */
+  | { intent: 'start' | 'retry'; photo: PhotoInput | null; kept: RoomPhoto | null; options: StartOptions }
+  | { intent: 'submitEmail'; form: EmailForm }
+  | { intent: 'discard'; abandonPaidJob: boolean }
+  | { intent: 'resume' | 'startOver' }
+
+/** A word of the shopper for one submission, in plain values that can be passed on to another page. */
+export function consentCall(
+  intent: 'start' | 'retry',
+  kept: RoomPhoto | null,
+  photo?: PhotoInput | null,
+  { customerEmail, customKey, moreLooksConsent }: StartOptions = {},
+): Call {
+  const plain = photo instanceof Blob || !photo ? (photo ?? null) : { imageUrl: photo.imageUrl }
+  return { intent, photo: plain, kept, options: { customerEmail, customKey, moreLooksConsent } }
+}
+
+/** A call that another page has passed on: its parts are looked at as anybody's are, once it is carried out. */
+export function passedCall(call: PassedCall): Call {
+  const { intent, photo = null, kept = null, options = {}, form = {}, abandonPaidJob } = call
+  switch (intent) {
+    case 'start':
+    case 'retry':
+      return { intent, photo: photo as PhotoInput | null, kept: kept as RoomPhoto | null, options: Object(options) }
+    case 'submitEmail':
+      return { intent, form: Object(form) }
+    case 'discard':
+      return { intent, abandonPaidJob: abandonPaidJob === true }
+    default:
+      return { intent }
+  }
+}
+
+/** The event that asks the machine whether an intent is permitted. */
+export function permissionOf(call: Call): TryOnEvent {
+  if (call.intent === 'start' || call.intent === 'retry') return { type: call.intent, consent: { photoId: '' } }
+  if (call.intent === 'submitEmail') return { type: call.intent, form: new Private({ email: '' }) }
+  if (call.intent === 'discard') return { type: call.intent, abandonPaidJob: call.abandonPaidJob }
+  return { type: call.intent }
+}
+
+/** The event that carries an intent out; throws a `TryOnError` where what was given can not be used. */
+export async function eventOf(call: Call, photos: Photos): Promise<TryOnEvent> {
+  if (call.intent === 'submitEmail') {
+    if (!email.safeParse(call.form.email).success) throw new TryOnError({ kind: 'input', at: 'email' })
+    return { type: call.intent, form: new Private(call.form) }
+  }
+  if (call.intent !== 'start' && call.intent !== 'retry') return permissionOf(call)
+  checkOptions(call.options)
+  const photoId = await photoOf(call.photo, call.kept, photos)
+  const { customerEmail, ...terms } = call.options
+  const address = customerEmail === undefined ? {} : { customerEmail: new Private(customerEmail) }
+  return { type: call.intent, consent: { photoId, ...terms, ...address } }
+}
+
+async function photoOf(photo: PhotoInput | null, kept: RoomPhoto | null, photos: Photos): Promise<string> {
+  if (photo !== null) return photos.keep(photo)
+  if (kept === null) throw new TryOnError({ kind: 'photo', reason: 'missing' })
+  photos.takeOver(kept)
+  return kept.id
+}
+
+function checkOptions({ customerEmail, customKey }: StartOptions): void {
+  if (customerEmail !== undefined && !email.safeParse(customerEmail).success) {
+    throw new TryOnError({ kind: 'input', at: 'customerEmail' })
+  }
+  const upload = uploadRequest.safeParse({ contentType: 'image/jpeg', customKey })
+  if (!upload.success) throw new TryOnError({ kind: 'input', at: 'customKey' })
+}
