@@ -100,13 +100,15 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
         }
         return undefined
       },
-      set: (key, photo) =>
-        firstThatTakes([], (tier) =>
+      async set(key, photo) {
+        const { failed } = await ask((tier) => tier.use(({ photos }) => photos?.get(key)))
+        await firstThatTakes(failed, (tier) =>
           tier.use(({ photos }) => {
             if (!photos) throw new Error('this storage keeps no photos')
             return photos.set(key, photo)
           }),
-        ),
+        )
+      },
       remove: (key) => everywhere(({ photos }) => photos?.remove(key)),
     },
   }
