@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAddresses } from '../src/wire/addresses.ts'
 import { email } from '../src/contract/resources.ts'
