@@ -113,6 +113,42 @@ describe('how a submission goes out', () => {
   })
 })
 
+describe('what happens while it is asked', () => {
+  /** Does something before the probe is answered. */
+  const during =
+    (happen: () => void): Network =>
+    (path) => (path === '/uploads' && happen(), served(path))
+
+  it('whether the submission is wanted is asked afterwards', async () => {
+    network = served
+    await client.createGeneration(order, { isWanted: () => sent.push('asked') > 0 })
+    expect(sent).toEqual(['stream /uploads', 'asked', 'stream /generations'])
+  })
+
+  it('a submission that was aborted meanwhile never left', async () => {
+    const stop = new AbortController()
+    network = during(() => stop.abort())
+    const outcome = await client.createGeneration(order, { signal: stop.signal })
+    expect(outcome).toMatchObject({ kind: 'notSent', situation: 'unwanted', operation: 'createGeneration' })
+    expect(sent).toEqual(['stream /uploads'])
+  })
+
+  it('a base URL that changed meanwhile gets neither the probe’s key nor the submission', async () => {
+    let url = baseUrl
+    network = during(() => (url = 'https://other.test'))
+    const moving = createClient({ baseUrl: () => url, apiKey: 'key', clock })
+    expect(await moving.createGeneration(order)).toMatchObject({ situation: 'moved', operation: 'createGeneration' })
+    url = 'https://third.test'
+    const apiKey = async () => {
+      url = 'https://fourth.test'
+      return 'key'
+    }
+    const key = createClient({ baseUrl: () => url, apiKey, clock })
+    expect(await key.createGeneration(order)).toMatchObject({ situation: 'moved', operation: 'createGeneration' })
+    expect(sent).toEqual(['stream /uploads'])
+  })
+})
+
 /** A room on a page that sends streams, with a photo that needs no upload, so that it asks first. */
 function submitting(url: () => string) {
   vi.stubGlobal('document', { visibilityState: 'visible', addEventListener() {} })

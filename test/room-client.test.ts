@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Fetch } from 'fitting-room'
+import { createFittingRoom, type Fetch } from 'fitting-room'
 import { createClient } from 'fitting-room/client'
 import { createRoomClient, type RoomClient } from '../src/wire/room-client.ts'
 import type { ClientOptions } from '../src/wire/operations.ts'
@@ -260,7 +260,10 @@ describe('the installation', () => {
   it.each(['', '/api', 'ftp://api.test'])('there is none at "%s"', (baseUrl) => {
     const room = client({ baseUrl })
     expect(room.isSameInstallation()).toBe(false)
-    expect(() => room.installation()).toThrow(expect.objectContaining({ problem: { kind: 'input', at: 'baseUrl' } }))
+    expect(() => room.installation()).toThrow()
+    expect(() => createFittingRoom({ baseUrl, apiKey: 'key' })).toThrow(
+      expect.objectContaining({ problem: { kind: 'input', at: 'baseUrl' } }),
+    )
   })
 
   it('a function that throws gives none', async () => {

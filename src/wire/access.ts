@@ -3,7 +3,6 @@ import { httpUrl } from '../contract/resources.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Clock } from '../ports.ts'
 import type { Outcome } from '../rules/outcome.ts'
-import { TryOnError } from '../rules/problem.ts'
 import type { ClientOptions } from './operations.ts'
 
 /** Where to and with which key, as the application says anew each time. */
@@ -16,7 +15,7 @@ export interface Access {
   learn(key: string, outcome: Outcome<unknown>): void
   /** Whether a key can be read that is another than the one that the service refused last. */
   keyChanged(): Promise<boolean>
-  /** The first base URL that was read; throws a `TryOnError` of kind `input` while none could be. */
+  /** The first base URL that was read; throws while none can be. */
   installation(): string
   /** Whether the base URL is still the first: a photo, a job and a key belong to one installation. */
   isSameInstallation(): boolean
@@ -29,11 +28,15 @@ export function createAccess({ baseUrl, apiKey }: ClientOptions, clock: Clock, l
   let installation: string | null = null
   let refusedKey: string | null = null
 
+  function readUrl(): string {
+    const url = httpUrl.parse(typeof baseUrl === 'function' ? baseUrl() : baseUrl).replace(/\/+$/, '')
+    installation ??= url
+    return url
+  }
+
   function currentUrl(): string | null {
     try {
-      const url = httpUrl.parse(typeof baseUrl === 'function' ? baseUrl() : baseUrl).replace(/\/+$/, '')
-      installation ??= url
-      return url
+      return readUrl()
     } catch {
       return null
     }
@@ -59,11 +62,7 @@ export function createAccess({ baseUrl, apiKey }: ClientOptions, clock: Clock, l
       const key = await currentKey()
       return key !== null && key !== refusedKey
     },
-    installation() {
-      const first = installation ?? currentUrl()
-      if (first === null) throw new TryOnError({ kind: 'input', at: 'baseUrl' })
-      return first
-    },
+    installation: () => installation ?? readUrl(),
     isSameInstallation() {
       const url = currentUrl()
       return url !== null && url === installation
