@@ -1,12 +1,20 @@
 import { assign, fromPromise, sendParent, setup } from 'xstate'
 import type { Outcome } from '../src/rules/outcome.ts'
 import type { Clock } from '../src/ports.ts'
-import { waitAfter } from '../src/rules/backoff.ts'
+import { askedWaitMs, waitAfter } from '../src/rules/backoff.ts'
+import { its } from './try-on.rows.ts'
+import type { Trouble } from '../src/rules/view.ts'
+import { troubleKind, type Wait } from './trouble.ts'
 
 /** One request that may be repeated; `of` is given to `send` as it is. */
 export interface RequestInput<T = unknown> {
+  /** What the parent calls it. */
+  name: string
   clock: Clock
+  /** How many failures in a row are followed by another try; waits that the service asks for are none. */
   repeats: number
+  /** No wait ends later than this, on the monotonic clock. */
+  until: number
   of: T
 }
 
@@ -14,16 +22,20 @@ export interface RequestContext extends RequestInput {
   failures: number
   outcome: Outcome<unknown> | null
   waitMs: number
+  trouble: Trouble | null
 }
 
+const told = (name: string, wait: Wait | null) => ({ type: 'waiting', of: name, wait })
+
 /**
- * A request that is safe to repeat: a bounded number of tries with backoff (spec §7, rules 2 and 3), then its last
- * outcome. The parent hears of every wait.
+ * A request that is safe to repeat: tries with backoff (spec §7, rules 2 and 3) while there is time, then its last
+ * outcome. The parent hears of what holds it up.
  */
 export const requestMachine = setup({
   types: {
     input: {} as RequestInput,
     context: {} as RequestContext,
+    events: {} as { type: 'wake' },
     output: {} as Outcome<unknown>,
   },
   actors: {
@@ -31,23 +43,36 @@ export const requestMachine = setup({
   },
   guards: {
     mayRepeat: ({ context }, outcome: Outcome<unknown>) =>
-      (outcome.kind === 'unavailable' || outcome.kind === 'throttled') && context.failures < context.repeats,
+      outcome.kind === 'throttled' || (outcome.kind === 'unavailable' && context.failures < context.repeats),
+    /** For requests that may have done, without an answer, what a second one would do again. */
+    isUnsafe: (_, _outcome: Outcome<unknown>) => false,
+    isInTime: ({ context }) => context.clock.monotonic() + context.waitMs < context.until,
+    mayTryNow: ({ context }) => context.trouble?.kind !== 'throttled',
   },
   actions: {
-    planWait: assign(({ context }, outcome: Outcome<unknown>) => ({
-      failures: context.failures + 1,
-      waitMs: waitAfter(outcome, context.failures),
-    })),
-    tellWait: sendParent(({ context }: { context: RequestContext }) => ({
-      type: 'waiting',
-      until: context.clock.now() + context.waitMs,
-    })),
-    tellEnd: sendParent({ type: 'waiting', until: null }),
+    take: assign((_, outcome: Outcome<unknown>) => ({ outcome })),
+    planWait: assign(({ context: { clock, failures, trouble } }, outcome: Outcome<unknown>) => {
+      if (outcome.kind === 'accepted') return {}
+      const waitMs = waitAfter(outcome, failures)
+      const now = clock.now()
+      return {
+        waitMs,
+        failures: askedWaitMs(outcome) === null ? failures + 1 : failures,
+        trouble: { kind: troubleKind(outcome), since: trouble?.since ?? now, nextTryAt: now + waitMs },
+      }
+    }),
+    tellWait: sendParent(({ context: { name, trouble } }: { context: RequestContext }) =>
+      told(name, trouble && { trouble, isOut: false }),
+    ),
+    tellTry: sendParent(({ context: { name, trouble } }: { context: RequestContext }) =>
+      told(name, trouble && { trouble, isOut: true }),
+    ),
+    tellEnd: sendParent(({ context: { name } }: { context: RequestContext }) => told(name, null)),
   },
   delays: { wait: ({ context }: { context: RequestContext }) => context.waitMs },
 }).createMachine({
   id: 'request',
-  context: ({ input }) => ({ ...input, failures: 0, outcome: null, waitMs: 0 }),
+  context: ({ input }) => ({ ...input, failures: 0, outcome: null, waitMs: 0, trouble: null }),
   initial: 'sending',
   states: {
     sending: {
@@ -55,17 +80,20 @@ export const requestMachine = setup({
         src: 'send',
         input: ({ context }: { context: RequestContext }) => context.of,
         onDone: [
-          {
-            guard: { type: 'mayRepeat', params: ({ event }) => event.output },
-            target: 'waiting',
-            actions: { type: 'planWait', params: ({ event }) => event.output },
-          },
-          { target: 'done', actions: assign({ outcome: ({ event }) => event.output }) },
+          { guard: its('isUnsafe'), target: 'done', actions: its('take') },
+          { guard: its('mayRepeat'), target: 'planning', actions: [its('take'), its('planWait')] },
+          { target: 'done', actions: its('take') },
         ],
       },
     },
-    waiting: { entry: 'tellWait', exit: 'tellEnd', after: { wait: 'sending' } },
-    done: { type: 'final' },
+    planning: { always: [{ guard: 'isInTime', target: 'waiting' }, { target: 'done' }] },
+    waiting: {
+      entry: 'tellWait',
+      exit: 'tellTry',
+      after: { wait: 'sending' },
+      on: { wake: { guard: 'mayTryNow', target: 'sending' } },
+    },
+    done: { entry: 'tellEnd', type: 'final' },
   },
   output: ({ context }) => context.outcome as Outcome<unknown>,
 })

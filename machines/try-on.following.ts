@@ -5,6 +5,7 @@ import { tryOnSetup } from './try-on.setup.ts'
 export const following = tryOnSetup.createStateConfig({
   type: 'parallel',
   entry: 'lookAtClock',
+  exit: 'forgetWaits',
   on: { startOver: leaves, discard: discards },
   states: {
     poll: {
@@ -21,7 +22,7 @@ export const following = tryOnSetup.createStateConfig({
           },
         },
         waiting: {
-          exit: 'stopWaiting',
+          exit: 'endWait',
           after: { wait: 'polling' },
           on: { wake: { guard: 'mayPollNow', target: 'polling' } },
         },

@@ -1,9 +1,8 @@
-import { assign } from 'xstate'
 import type { Phase } from '../src/rules/record.ts'
 import { following } from './try-on.following.ts'
 import { needsEmail } from './try-on.needs-email.ts'
 import { preparing } from './try-on.preparing.ts'
-import { asked, begins, discards, ended, goesOn, its } from './try-on.rows.ts'
+import { asked, begins, discards, ended, follows, goesOn, its } from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
 import { submitting } from './try-on.submitting.ts'
 import type { Written } from './try-on.types.ts'
@@ -31,6 +30,9 @@ const routes = (Object.keys(stateOfPhase) as Phase[]).map((phase) => ({
   target: stateOfPhase[phase],
 }))
 
+/** What storage holds is not of this run, so that only its age is known. */
+const booted = { target: 'booting', actions: its('takeStored') } as const
+
 /** What a late answer tells. */
 const tells = <Name extends string>(type: Name) =>
   ({ type, params: ({ event }: { event: { written: Written } }) => event.written }) as const
@@ -50,24 +52,22 @@ export const tryOnMachine = tryOnSetup.createMachine({
     refusal: null,
     emailNeeded: false,
     upload: null,
-    now: input.clock.now(),
+    wordAt: 0,
+    jobAt: 0,
     deadlineFrom: 0,
-    waitingUntil: null,
+    elapsedMs: 0,
+    waits: {},
     waitMs: 0,
-    held: false,
     failures: 0,
   }),
   initial: 'restoring',
-  on: {
-    waiting: { actions: assign({ waitingUntil: ({ event }) => event.until }) },
-    refused: { actions: { type: 'takeProblem', params: ({ event }) => event.problem } },
-  },
+  on: { refused: { actions: { type: 'takeProblem', params: ({ event }) => event.problem } } },
   states: {
     restoring: {
       tags: 'busy',
       /** What was read may be older than the answer. */
       on: { lateAnswer: { target: 'restoring', reenter: true } },
-      invoke: { ...asked('restore'), onDone: { target: 'booting', actions: [its('take'), 'countDeadline'] } },
+      invoke: { ...asked('restore'), onDone: booted },
     },
 
     /**
@@ -88,7 +88,9 @@ export const tryOnMachine = tryOnSetup.createMachine({
       always: [
         { guard: 'isOvertaken', target: 'restoring' },
         { guard: 'hasNoRecord', target: 'idle' },
-        { guard: 'waitsPastDeadline', target: 'stalled' },
+        /** What was not sent in time waits for the shopper's word. */
+        { guard: 'waitsInVain', target: 'stalled' },
+        { guard: 'isHeldUpUnprepared', target: 'preparing.gathering' },
         ...routes,
       ],
     },
@@ -99,6 +101,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
         { guard: 'hasJob', target: 'following' },
         /** A claim without an answer is never submitted again without the shopper's word. */
         { guard: isPhase('claimed'), target: 'outcomeUnknown' },
+        { guard: 'isTooLate', target: 'stalled' },
         { guard: 'isPrepared', target: 'submitting' },
         { target: 'preparing.gathering' },
       ],
@@ -119,7 +122,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
       states: {
         waiting: { after: { keyCheck: 'checking' } },
         checking: {
-          invoke: { ...asked('keyChanged'), onDone: [{ ...goesOn, guard: its('isTrue') }, { target: 'waiting' }] },
+          invoke: { ...asked('keyChanged'), onDone: [{ ...follows, guard: its('isTrue') }, { target: 'waiting' }] },
         },
       },
     },
@@ -132,14 +135,17 @@ export const tryOnMachine = tryOnSetup.createMachine({
       on: {
         ...ended,
         lateAnswer: [
-          { guard: tells('isJobOfThisAttempt'), target: 'routing', actions: [tells('take'), 'countDeadline'] },
+          { guard: tells('isJobOfThisAttempt'), target: 'routing', actions: [tells('take'), 'startJob'] },
           { guard: tells('isThisAttempt'), target: 'booting', actions: tells('take') },
         ],
       },
     },
-    protocolError: { on: { ...ended, resume: { ...goesOn, guard: 'hasJob' } } },
+    protocolError: { on: { ...ended, resume: { ...follows, guard: 'hasJob' } } },
 
-    leaving: { tags: 'busy', invoke: { ...asked('leave'), onDone: { target: 'booting', actions: its('take') } } },
-    discarding: { tags: 'busy', invoke: { ...asked('discard'), onDone: { target: 'booting', actions: its('take') } } },
+    /** Nothing goes on by itself after what was not foreseen. */
+    broken: { always: [{ guard: 'isUnderWay', target: 'stalled' }, { target: 'routing' }] },
+
+    leaving: { tags: 'busy', invoke: { ...asked('leave'), onDone: booted } },
+    discarding: { tags: 'busy', invoke: { ...asked('discard'), onDone: booted } },
   },
 })

@@ -1,5 +1,8 @@
-import { asked, discards, goesOn, its, leaves, requested, routed, settling } from './try-on.rows.ts'
+import { asked, discards, follows, its, leaves, noted, requested, routed, settling, wakes } from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
+
+/** How often a registration is repeated before the form is shown again. */
+const registerRepeats = 4
 
 /** The service wants an e-mail address first; a refused one is asked for again, and the form stays in sight. */
 export const needsEmail = tryOnSetup.createStateConfig({
@@ -9,10 +12,10 @@ export const needsEmail = tryOnSetup.createStateConfig({
       on: { submitEmail: { target: 'registering', actions: 'takeForm' }, startOver: leaves, discard: discards },
     },
     registering: {
-      on: { startOver: leaves, discard: discards },
-      exit: 'stopWaiting',
+      on: { ...noted, ...wakes('register'), startOver: leaves, discard: discards },
+      exit: 'forgetWaits',
       invoke: {
-        ...requested('register'),
+        ...requested('register', registerRepeats),
         onDone: [
           { guard: its('isAccepted'), target: 'registered' },
           { target: 'settling', actions: its('takeRefusal') },
@@ -23,7 +26,7 @@ export const needsEmail = tryOnSetup.createStateConfig({
       tags: 'busy',
       invoke: {
         ...asked('writeRegistration'),
-        onDone: [{ ...goesOn, guard: its('stands'), actions: [its('take'), 'forgetForm', 'restartDeadline'] }, routed],
+        onDone: [{ ...follows, guard: its('stands'), actions: [its('take'), 'forgetForm', 'restartDeadline'] }, routed],
       },
     },
     settling,

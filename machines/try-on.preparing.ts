@@ -1,35 +1,55 @@
 import { assign } from 'xstate'
-import { asked, begins, discards, its, leaves, requested, settling } from './try-on.rows.ts'
+import {
+  asked,
+  begins,
+  breaks,
+  discards,
+  its,
+  leaves,
+  noted,
+  renewing,
+  requested,
+  routed,
+  settling,
+  wakes,
+} from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
 
 const stops = { target: '#tryOn.preparing.settling', actions: its('takeRefusal') } as const
 
+/** A guard or an action that looks at why an actor broke. */
+const fails = <Name extends string>(type: Name) =>
+  ({ type, params: ({ event }: { event: { error: unknown } }) => event.error }) as const
+
 /** Consented: the consent is written down, then funnel, photo and visitor are seen to side by side. */
 export const preparing = tryOnSetup.createStateConfig({
   initial: 'consenting',
-  exit: 'stopWaiting',
+  exit: 'forgetWaits',
   states: {
     consenting: {
       tags: 'busy',
       invoke: {
         ...asked('consent'),
-        onDone: { target: '#tryOn.routing', actions: [its('take'), 'countDeadline'] },
+        onDone: routed,
       },
     },
+    renewing,
     gathering: {
       type: 'parallel',
       on: {
+        ...noted,
         start: begins,
         startOver: leaves,
         discard: discards,
         uploaded: { actions: assign({ upload: ({ event }) => event.progress }) },
       },
-      onDone: [{ guard: 'isEmailNeeded', target: 'settling' }, { target: '#tryOn.submitting' }],
+      onDone: [{ guard: 'isEmailNeeded', target: 'settling' }, { target: '#tryOn.resuming' }],
       states: {
         funnel: {
           initial: 'asking',
           states: {
             asking: {
+              on: wakes('lookUpFunnel'),
               invoke: {
                 ...requested('lookUpFunnel'),
                 onDone: [{ guard: its('isAccepted'), target: 'known', actions: its('takeFunnel') }, stops],
@@ -42,14 +62,15 @@ export const preparing = tryOnSetup.createStateConfig({
           initial: 'uploading',
           states: {
             uploading: {
+              on: wakes('uploadPhoto'),
               invoke: {
                 ...requested('uploadPhoto'),
                 onDone: [{ guard: its('isAccepted'), target: 'uploaded', actions: its('takePhoto') }, stops],
                 /** The bytes are gone, so the shopper is asked again. */
-                onError: {
-                  target: '#tryOn.leaving',
-                  actions: { type: 'takeProblem', params: { kind: 'photo', reason: 'missing' } },
-                },
+                onError: [
+                  { guard: fails('isPhotoGone'), target: '#tryOn.leaving', actions: fails('takeFailure') },
+                  breaks,
+                ],
               },
             },
             uploaded: { type: 'final' },
@@ -60,10 +81,14 @@ export const preparing = tryOnSetup.createStateConfig({
           states: {
             choosing: { always: [{ guard: 'asksVisitor', target: 'asking' }, { target: 'known' }] },
             asking: {
+              on: wakes('askVisitor'),
               invoke: {
-                /** It may create a visitor, so an unknown outcome is not repeated. */
-                ...requested('askVisitor', 0),
-                onDone: { target: 'known', actions: its('takeVisitor') },
+                ...requested('askVisitor'),
+                /** Without an answer the submission decides. */
+                onDone: [
+                  { guard: its('isThrottled'), ...stops },
+                  { target: 'known', actions: its('takeVisitor') },
+                ],
               },
             },
             known: { type: 'final' },

@@ -1,26 +1,37 @@
+import { consentLifetimeMs } from '../src/rules/record.ts'
 import type { TryOnContext } from './try-on.types.ts'
 
 /** A guard or an action that looks at what the actor came to. */
 export const its = <Name extends string>(type: Name) =>
   ({ type, params: <T>({ event }: { event: { output: T } }): T => event.output }) as const
 
-/** A step that broke unforeseen ends in a state that says nothing untrue and can be left. */
-const breaks = '#tryOn.stalled'
+/** What broke unforeseen ends in a state that says nothing untrue and can be left. */
+export const breaks = { target: '#tryOn.broken', actions: 'takeBreak' } as const
 
 /** Asks an actor of the room. */
 export const asked = <Name extends string>(src: Name) =>
   ({ src, input: ({ context }: { context: TryOnContext }) => context, onError: breaks }) as const
 
-/** How often a read or the photo's PUT is repeated before the try-on stops as rejected. */
-const readRepeats = 4
-
-/** A request that is repeated while it fails. */
-export const requested = <Name extends string>(src: Name, repeats = readRepeats) =>
+/** A request that is repeated while it fails, for as long as the shopper's word holds. */
+export const requested = <Name extends string>(src: Name, repeats = Infinity) =>
   ({
+    id: src,
     src,
-    input: ({ context }: { context: TryOnContext }) => ({ clock: context.clock, repeats, of: context }),
+    input: ({ context }: { context: TryOnContext }) => ({
+      name: src,
+      clock: context.clock,
+      repeats,
+      until: context.wordAt + consentLifetimeMs,
+      of: context,
+    }),
     onError: breaks,
   }) as const
+
+/** A page that is back, or online again, need not wait. */
+export const wakes = (name: string) => ({ wake: { actions: { type: 'wakeRequest', params: name } } }) as const
+
+/** What requests tell while they are made. */
+export const noted = { waiting: { actions: 'noteWait' } } as const
 
 /** Goes where the record leads that stands now. */
 export const routed = { target: '#tryOn.routing', actions: its('take') } as const
@@ -29,8 +40,29 @@ export const routed = { target: '#tryOn.routing', actions: its('take') } as cons
 export const begins = { guard: 'isCurrent', target: '#tryOn.preparing.consenting', actions: 'takeConsent' } as const
 export const leaves = { guard: 'isCurrent', target: '#tryOn.leaving' } as const
 export const discards = { guard: 'mayDiscard', target: '#tryOn.discarding' } as const
-export const goesOn = { target: '#tryOn.resuming', actions: 'restartDeadline' } as const
+/** With the same job, or with the same consent, which the shopper's word renews. */
+export const follows = { target: '#tryOn.resuming', actions: 'restartDeadline' } as const
+export const goesOn = [
+  { ...follows, guard: 'hasJob' },
+  { guard: 'isPrepared', target: '#tryOn.submitting.renewing', actions: 'hearWord' },
+  { target: '#tryOn.preparing.renewing', actions: 'hearWord' },
+] as const
 export const ended = { retry: begins, startOver: leaves, discard: discards } as const
 
+/** The renewed consent is written down before anything is sent for it. */
+export const renewing = {
+  tags: 'busy',
+  invoke: {
+    ...asked('renew'),
+    onDone: [{ guard: its('stands'), target: '#tryOn.resuming', actions: its('take') }, routed],
+  },
+} as const
+
 /** What stopped the requests is written down; the parent's view stays until it is. */
-export const settling = { tags: 'busy', invoke: { ...asked('writeStop'), onDone: routed } } as const
+export const settling = {
+  tags: 'busy',
+  invoke: {
+    ...asked('writeStop'),
+    onDone: [{ guard: its('isHeldUp'), target: '#tryOn.stalled', actions: its('take') }, routed],
+  },
+} as const

@@ -1,10 +1,20 @@
-import { assertEvent, assign, fromPromise, setup } from 'xstate'
+import { assertEvent, assign, fromPromise, sendTo, setup } from 'xstate'
 import type { Funnel, VisitorStatus } from '../src/contract/resources.ts'
-import type { Outcome } from '../src/rules/outcome.ts'
-import type { Problem } from '../src/rules/problem.ts'
+import type { Outcome, Unusable } from '../src/rules/outcome.ts'
+import { TryOnError, type Problem } from '../src/rules/problem.ts'
 import { askedWaitMs, waitAfter } from '../src/rules/backoff.ts'
-import { mayBeRunning, type AttemptRecord } from '../src/rules/record.ts'
+import {
+  ageOfWord,
+  consentLifetimeMs,
+  isUnsent,
+  mayBePaid,
+  mayBeRunning,
+  waitLeftMs,
+  wordOf,
+  type AttemptRecord,
+} from '../src/rules/record.ts'
 import { requestMachine } from './request.machine.ts'
+import { troubleKind } from './trouble.ts'
 import type { Polled, TryOnContext, TryOnEvent, TryOnInput, Written } from './try-on.types.ts'
 
 const provided = <Output, Input = TryOnContext>() =>
@@ -22,6 +32,7 @@ export const tryOnSetup = setup({
     register: requestMachine,
     writeStop: provided<Written>(),
     writeRegistration: provided<Written>(),
+    renew: provided<Written>(),
     probe: provided<Written>(),
     claim: provided<Written>(),
     submit: provided<Written>(),
@@ -34,50 +45,62 @@ export const tryOnSetup = setup({
     isPhase: ({ context }, phase: AttemptRecord['phase']) => context.record?.phase === phase,
     hasNoRecord: ({ context }) => context.record === null,
     hasJob: ({ context }) => context.record?.job !== undefined,
-    isPrepared: ({ context }) => context.record?.funnel !== undefined && context.record.photo.imageUrl !== undefined,
+    isPrepared: ({ context }) => isPrepared(context.record),
     isCurrent: ({ context }) => !context.archived,
     keepsOthersOut: ({ context }) => context.exclusive,
     isEmailNeeded: ({ context }) => context.emailNeeded,
     asksVisitor: ({ context }) =>
-      context.askVisitorFirst && context.customerEmail === null && context.record?.phase === 'consented',
-    isUnread: ({ context }) => context.problem?.kind === 'storageUnreadable',
+      context.askVisitorFirst && context.customerEmail === null && context.record?.phase !== 'emailRegistered',
+    isUnread: ({ context }) => context.problem?.kind === 'storageUnreadable' || context.problem?.kind === 'internal',
     wasNotSent: ({ context }) => context.record?.problem?.kind === 'notSent',
-    mayPollNow: ({ context }) => !context.held,
+    mayPollNow: ({ context }) => context.waits.poll?.trouble.kind !== 'throttled',
     isOvertaken: ({ context }) => context.overtaken,
-    waitsPastDeadline: ({ context }) =>
-      context.record?.phase === 'throttled' && (context.record.until ?? 0) > deadlineOf(context),
+    isUnderWay: ({ context: { record } }) => record !== null && (isUnsent(record) || isRunning(record)),
+    isTooLate: ({ context }) => isTooLate(context.record, context),
+    waitsInVain: ({ context }) =>
+      context.record !== null && isUnsent(context.record) && isTooLate(context.record, context),
+    isHeldUpUnprepared: ({ context: { record } }) => record?.phase === 'throttled' && !isPrepared(record),
     isPastDeadline: ({ context }, { outcome }: Polled) =>
-      context.clock.now() + (askedWaitMs(outcome) ?? 0) >= deadlineOf(context),
+      context.clock.monotonic() + (askedWaitMs(outcome) ?? 0) >= context.deadlineFrom + context.deadlineMs,
     mayDiscard: ({ context, event }) =>
       (event.type === 'discard' && event.abandonPaidJob) || !(context.record !== null && mayBeRunning(context.record)),
     isTrue: (_, answer: boolean) => answer,
     isAccepted: (_, outcome: Outcome<unknown>) => outcome.kind === 'accepted',
+    isThrottled: (_, outcome: Outcome<unknown>) => outcome.kind === 'throttled',
+    isPhotoGone: (_, error: unknown) => error instanceof TryOnError && error.kind === 'photo',
     /** Nothing more is to be polled, or this page is not the one to poll it. */
     isSettled: (_, polled: Polled) => !isRepeated(polled.outcome) && !isRunning(recordIn(polled)),
     stands: (_, written: Written) => written.kind === 'stands',
     isClaimed: (_, written: Written) => recordIn(written)?.phase === 'claimed',
     isUnchanged: ({ context }, written: Written) => recordIn(written) === context.record,
+    isUnchangedTooLate: ({ context }, written: Written) =>
+      recordIn(written) === context.record && isTooLate(context.record, context),
+    isHeldUp: (_, written: Written) => recordIn(written)?.phase === 'throttled',
+    mayWait: ({ context }, written: Written) =>
+      recordIn(written)?.phase === 'throttled' && !isTooLate(recordIn(written), context),
     isJob: (_, written: Written) => recordIn(written)?.job !== undefined,
     isThisAttempt: ({ context }, written: Written) => isSameAttempt(recordIn(written), context.record),
     isJobOfThisAttempt: ({ context }, written: Written) =>
       recordIn(written)?.job !== undefined && isSameAttempt(recordIn(written), context.record),
   },
   actions: {
-    take: assign((_, written: Written) => {
-      if (written.kind === 'overtaken') return { overtaken: true }
-      const { durable, problem = null } = written
-      return { overtaken: false, record: recordIn(written), durable, problem, refusal: null }
-    }),
-    takeConsent: assign(({ event }) => {
+    take: assign((_, written: Written) => taken(written)),
+    takeStored: assign(({ context }, written: Written) => ({ ...taken(written), ...timesOf(written, context) })),
+    takeConsent: assign(({ context, event }) => {
       assertEvent(event, ['start', 'retry'])
       const { consent } = event
-      return { consent, customerEmail: consent.customerEmail ?? null, ...fresh }
+      return { consent, customerEmail: consent.customerEmail ?? null, ...fresh, wordAt: context.clock.monotonic() }
     }),
-    takeForm: assign(({ event }) => {
+    takeForm: assign(({ context, event }) => {
       assertEvent(event, 'submitEmail')
-      return { form: event.form, problem: null }
+      return { form: event.form, problem: null, wordAt: context.clock.monotonic() }
     }),
     takeProblem: assign((_, problem: Problem) => ({ problem })),
+    takeFailure: assign((_, error: unknown) => (error instanceof TryOnError ? { problem: error.problem } : {})),
+    takeBreak: assign(({ context: { record } }) => ({
+      overtaken: false,
+      problem: { kind: 'internal' as const, sent: record !== null && mayBePaid(record) },
+    })),
     takeRefusal: assign((_, outcome: Outcome<unknown>) => {
       if (outcome.kind === 'accepted') throw new TypeError('an accepted request is no refusal')
       return { refusal: outcome }
@@ -92,32 +115,39 @@ export const tryOnSetup = setup({
       emailNeeded: outcome.kind === 'accepted' && dataOf<VisitorStatus>(outcome).requestsLeft === 0,
     })),
     forgetForm: assign({ form: null, emailNeeded: false }),
-    countDeadline: assign(({ context: { record, clock } }) => ({
-      deadlineFrom: record?.job?.acceptedAt ?? record?.startedAt ?? clock.now(),
+    hearWord: assign(({ context }) => ({ wordAt: context.clock.monotonic(), failures: 0, problem: null })),
+    startJob: assign(({ context: { clock } }) => ({
+      jobAt: clock.monotonic(),
+      deadlineFrom: clock.monotonic(),
       failures: 0,
     })),
-    restartDeadline: assign(({ context }) => ({ deadlineFrom: context.clock.now(), failures: 0, problem: null })),
-    lookAtClock: assign(({ context }) => ({ now: context.clock.now() })),
+    restartDeadline: assign(({ context }) => ({ deadlineFrom: context.clock.monotonic(), failures: 0, problem: null })),
+    lookAtClock: assign(({ context }) => ({ elapsedMs: Math.max(0, context.clock.monotonic() - context.jobAt) })),
     planPoll: assign(({ context }, { outcome }: Polled) => {
-      if (outcome.kind === 'accepted')
-        return { failures: 0, waitMs: context.pollIntervalMs, waitingUntil: null, held: false }
+      if (outcome.kind === 'accepted') return { failures: 0, waitMs: context.pollIntervalMs, waits: {} }
       const waitMs = waitAfter(outcome, context.failures)
-      const held = outcome.kind === 'throttled'
-      return { failures: context.failures + 1, waitMs, waitingUntil: context.clock.now() + waitMs, held }
+      const failures = askedWaitMs(outcome) === null ? context.failures + 1 : context.failures
+      return { failures, waitMs, waits: waiting('poll', outcome, waitMs, context) }
     }),
-    planSubmission: assign(({ context }) => ({
-      failures: context.failures + 1,
-      waitingUntil: context.record?.until ?? null,
-      waitMs: Math.max(0, (context.record?.until ?? 0) - context.clock.now()),
+    planSubmission: assign(({ context }) => {
+      const { record, clock, failures } = context
+      if (record === null) return {}
+      const waitMs = waitLeftMs(record, clock.now())
+      return { failures: failures + 1, waitMs, waits: waiting('submission', record.problem, waitMs, context) }
+    }),
+    noteWait: assign(({ context, event }) => {
+      assertEvent(event, 'waiting')
+      const { [event.of]: _before, ...others } = context.waits
+      return { waits: event.wait === null ? others : { ...others, [event.of]: event.wait } }
+    }),
+    wakeRequest: sendTo((_, name: string) => name, { type: 'wake' }),
+    endWait: assign(({ context }) => ({
+      waits: Object.fromEntries(Object.entries(context.waits).map(([of, wait]) => [of, { ...wait, isOut: true }])),
     })),
-    stopWaiting: assign({ waitingUntil: null }),
+    forgetWaits: assign({ waits: {} }),
   },
   delays: { wait: ({ context }) => context.waitMs, tick: 1_000, keyCheck: 60_000 },
 })
-
-function deadlineOf({ deadlineFrom, deadlineMs }: TryOnContext): number {
-  return deadlineFrom + deadlineMs
-}
 
 /** What a new consent leaves behind of the one before. */
 const fresh = { upload: null, problem: null, failures: 0, refusal: null, emailNeeded: false } as const
@@ -126,6 +156,49 @@ const isRepeated = (outcome: Outcome<unknown>) => outcome.kind === 'unavailable'
 
 /** The record that a write or a read has left standing. */
 const recordIn = (written: Written): AttemptRecord | null => (written.kind === 'stands' ? written.record : null)
+
+function taken(written: Written) {
+  if (written.kind === 'overtaken') return { overtaken: true }
+  const { durable, problem = null } = written
+  return { overtaken: false, record: recordIn(written), durable, problem, refusal: null }
+}
+
+/** Within a run time is monotonic; of what another page or an earlier load did only the age is known. */
+function timesOf(written: Written, { record: known, clock, wordAt, jobAt, deadlineFrom }: TryOnContext) {
+  const record = recordIn(written)
+  if (record === null) return {}
+  const since = (epochMs: number) => clock.monotonic() - Math.max(0, clock.now() - epochMs)
+  const isKnown = isSameAttempt(record, known)
+  const knowsWord = isKnown && known !== null && wordOf(known) === wordOf(record)
+  const knowsJob = isKnown && known?.job?.jobId === record.job?.jobId
+  const acceptedAt = since(record.job?.acceptedAt ?? record.startedAt)
+  return {
+    wordAt: knowsWord ? wordAt : clock.monotonic() - ageOfWord(record, clock.now()),
+    ...(knowsJob ? { jobAt, deadlineFrom } : { jobAt: acceptedAt, deadlineFrom: acceptedAt }),
+    failures: 0,
+  }
+}
+
+/** Whether nothing may be sent for this record any more without the shopper's word, or not before that is so. */
+function isTooLate(record: AttemptRecord | null, { clock, wordAt }: TryOnContext): boolean {
+  const waitMs = record === null ? 0 : waitLeftMs(record, clock.now())
+  return clock.monotonic() + waitMs >= wordAt + consentLifetimeMs
+}
+
+/** The trouble began with the first of the failures in a row. */
+function waiting(
+  of: string,
+  reason: Unusable | Problem | undefined,
+  waitMs: number,
+  { clock, waits }: TryOnContext,
+): TryOnContext['waits'] {
+  const now = clock.now()
+  const kind = reason !== undefined && 'situation' in reason ? troubleKind(reason) : 'unavailable'
+  const trouble = { kind, since: waits[of]?.trouble.since ?? now, nextTryAt: now + waitMs }
+  return { [of]: { trouble, isOut: false } }
+}
+
+const isPrepared = (record: AttemptRecord | null) => record?.funnel !== undefined && record.photo.imageUrl !== undefined
 
 const isRunning = (record: AttemptRecord | null) => record?.phase === 'accepted' || record?.phase === 'preview'
 

@@ -1,14 +1,27 @@
-import { asked, discards, its, leaves, routed } from './try-on.rows.ts'
+import { asked, discards, its, leaves, renewing, routed } from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
+
+const waits = { guard: its('mayWait'), target: 'waiting', actions: its('take') } as const
 
 /** The one paid request: claimed before it is sent, and sent once. */
 export const submitting = tryOnSetup.createStateConfig({
   initial: 'probing',
+  exit: 'forgetWaits',
   states: {
+    renewing,
     /** Nothing is out yet. */
     probing: {
       on: { startOver: leaves, discard: discards },
-      invoke: { ...asked('probe'), onDone: [{ guard: its('isUnchanged'), target: 'claiming' }, routed] },
+      invoke: {
+        ...asked('probe'),
+        onDone: [
+          /** A page may have slept meanwhile. */
+          { guard: its('isUnchangedTooLate'), target: '#tryOn.stalled' },
+          { guard: its('isUnchanged'), target: 'claiming' },
+          waits,
+          routed,
+        ],
+      },
     },
     claiming: {
       tags: 'busy',
@@ -21,13 +34,12 @@ export const submitting = tryOnSetup.createStateConfig({
       on: { discard: discards },
       invoke: {
         ...asked('submit'),
-        onError: '#tryOn.routing',
-        onDone: [{ ...routed, guard: its('isJob'), actions: [its('take'), 'countDeadline'] }, routed],
+        onDone: [{ ...routed, guard: its('isJob'), actions: [its('take'), 'startJob'] }, waits, routed],
       },
     },
     waiting: {
       entry: 'planSubmission',
-      exit: 'stopWaiting',
+      exit: 'endWait',
       after: { wait: 'probing' },
       on: { wake: { guard: 'wasNotSent', target: 'probing' }, startOver: leaves, discard: discards },
     },

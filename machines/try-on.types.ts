@@ -3,6 +3,7 @@ import type { Clock, UploadProgress } from '../src/ports.ts'
 import type { Problem } from '../src/rules/problem.ts'
 import type { AttemptRecord } from '../src/rules/record.ts'
 import type { Private } from './private.ts'
+import type { Wait } from './trouble.ts'
 
 /** What the shopper agreed to send; the photo waits in the room under `photoId`. */
 export interface Consent {
@@ -55,15 +56,17 @@ export interface TryOnContext extends TryOnInput {
   refusal: Unusable | null
   emailNeeded: boolean
   upload: UploadProgress | null
-  /** Epoch ms of the last look at the clock, for the estimated progress. */
-  now: number
-  /** Epoch ms from which the deadline counts: acceptance, or the shopper's word to go on. */
+  /** When the shopper last gave the word for this attempt, on the monotonic clock as all times in here. */
+  wordAt: number
+  /** When the job was accepted. */
+  jobAt: number
+  /** From when the deadline counts: acceptance, or the shopper's word to go on. */
   deadlineFrom: number
-  /** Epoch ms; null while nothing has to wait. */
-  waitingUntil: number | null
+  /** How old the job was at the last look at the clock, in ms, for the estimated progress. */
+  elapsedMs: number
+  /** What holds requests up, each under its own name. */
+  waits: Readonly<Record<string, Wait>>
   waitMs: number
-  /** Whether the service asked for this wait. */
-  held: boolean
   /** Failures in a row, for the backoff. */
   failures: number
 }
@@ -79,6 +82,7 @@ export type TryOnEvent =
   /** The input of an intent was refused before it could change anything. */
   | { type: 'refused'; problem: Problem }
   | { type: 'uploaded'; progress: UploadProgress }
-  | { type: 'waiting'; until: number | null }
+  /** What holds a request up; null once nothing does. */
+  | { type: 'waiting'; of: string; wait: Wait | null }
   /** The page is visible, shown or online again. */
   | { type: 'wake' }

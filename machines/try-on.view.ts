@@ -2,7 +2,7 @@ import type { SnapshotFrom } from 'xstate'
 import type { JobSuccess } from '../src/contract/resources.ts'
 import type { Problem } from '../src/rules/problem.ts'
 import type { AttemptRecord } from '../src/rules/record.ts'
-import type { AttemptView, Progress, TryOnResult, TryOnView } from '../src/rules/view.ts'
+import type { AttemptView, Progress, Trouble, TryOnResult, TryOnView } from '../src/rules/view.ts'
 import { tryOnStates, type TryOnState } from '../src/rules/words.ts'
 import { Private } from './private.ts'
 import type { tryOnMachine } from './try-on.machine.ts'
@@ -41,24 +41,24 @@ export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnVie
   const { record } = context
   const state = viewStateOf(snapshot)
   if (state === 'restoring') return restoringView
-  const known = context.problem ?? record?.problem ?? null
+  const known = context.problem ?? keptProblem(state, context)
   const shared = {
     funnel: record?.funnel ?? null,
     etaSeconds: record?.job?.etaSeconds ?? null,
     progress: progressOf(state, context),
     preview: null,
     result: null,
-    message: merchantText(record?.problem ?? null),
+    message: merchantText(keptProblem(state, context)),
     problem: known,
-    trouble: null,
-    waitingUntil: context.waitingUntil,
+    trouble: shownTrouble(context),
+    waitingUntil: waitingUntil(context),
     durable: context.durable,
     exclusive: context.exclusive,
     can: permitted(snapshot),
   }
   const attempt = attemptOf(record)
   if (state === 'preparing') return { ...shared, state, attempt }
-  if (state === 'stalled') return { ...shared, state, attempt, problem: known ?? { kind: 'deadline' } }
+  if (state === 'stalled') return { ...shared, state, attempt, problem: known ?? { kind: record?.job ? 'deadline' : 'consentExpired' } }
   if (state === 'idle') return { ...shared, state, attempt: null }
   if (attempt === null) return restoringView
   const picture = record?.result ? shown(record.result) : null
@@ -110,16 +110,31 @@ function permitted(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnView['can'
   }
 }
 
-function progressOf(state: TryOnState, { record, upload, now }: TryOnContext): Progress | null {
+function progressOf(state: TryOnState, { record, upload, elapsedMs }: TryOnContext): Progress | null {
   if (state === 'preparing' && upload !== null) {
     const value = upload.total === 0 ? 0 : upload.sent / upload.total
     return { phase: 'upload', value, exact: true, bytes: upload }
   }
   if ((state !== 'processing' && state !== 'preview') || !record?.job) return null
-  const elapsed = Math.max(0, now - record.job.acceptedAt) / 1000
   // nine tenths when the estimate is up, and never quite the whole
-  const value = 1 - 10 ** (-elapsed / Math.max(1, record.job.etaSeconds))
+  const value = 1 - 10 ** (-elapsedMs / 1000 / Math.max(1, record.job.etaSeconds))
   return { phase: 'generation', value, exact: false, bytes: null }
+}
+
+/** What the record says of why it stopped; what only holds it up is `trouble`. */
+function keptProblem(state: TryOnState, { record }: TryOnContext): Problem | null {
+  return state === 'preparing' || state === 'submitting' ? null : (record?.problem ?? null)
+}
+
+/** Of several the one that began first. */
+function shownTrouble({ waits }: TryOnContext): Trouble | null {
+  const troubles = Object.values(waits).map(({ trouble }) => trouble)
+  return troubles.sort((one, other) => one.since - other.since)[0] ?? null
+}
+
+function waitingUntil({ waits }: TryOnContext): number | null {
+  const times = Object.values(waits).flatMap(({ isOut, trouble }) => (isOut ? [] : [trouble.nextTryAt]))
+  return times.length === 0 ? null : Math.min(...times)
 }
 
 const merchantText = (problem: Problem | null) =>

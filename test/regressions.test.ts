@@ -280,7 +280,8 @@ describe('a claim', () => {
       productId: '1',
       variantId: '2',
       funnelIds: [1],
-      photo: { id: 'p' },
+      photo: { id: 'p', imageUrl: 'https://api.test/p' },
+      funnel: { id: 1, funnelType: 'upper_body', generationModel: 'SERVICE_FAST' },
     }
     const standing = (record: AttemptRecord): Written => ({ kind: 'stands', record, durable: true })
     const stands = (record: AttemptRecord) => fromPromise<Written, TryOnContext>(async () => standing(record))

@@ -4,9 +4,14 @@ export function guarded<T>(listener: (value: T) => void): (value: T) => void {
     try {
       listener(value)
     } catch (error) {
-      setTimeout(() => {
-        throw error
-      })
+      report(error)
     }
   }
+}
+
+/** Tells developers of what was not foreseen, as of any uncaught error. */
+export function report(error: unknown): void {
+  setTimeout(() => {
+    throw error
+  })
 }

@@ -1,7 +1,7 @@
 import type { Written } from '../../machines/try-on.types.ts'
 import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
-import { advance, isYoung, mayBePaid, mayBeRunning, type AttemptRecord } from '../rules/record.ts'
+import { advance, ageOfWord, consentLifetimeMs, mayBePaid, mayBeRunning, type AttemptRecord } from '../rules/record.ts'
 import type { Catalog, Shopper } from './catalog.ts'
 import type { Cell, Found, Kept } from './journal.ts'
 
@@ -187,7 +187,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   /** What to say of a record that is too old; undefined where it is not. */
   function expiryOf(record: AttemptRecord): Problem | null | undefined {
-    if (record.phase === 'consented' && !isYoung(record, clock.now())) return { kind: 'consentExpired' }
+    const isStale = ageOfWord(record, clock.now()) >= consentLifetimeMs
+    if (record.phase === 'consented' && isStale) return { kind: 'consentExpired' }
     // a job that may still be running is polled once more before its record expires
     const isOld = clock.now() - record.savedAt > parts.retentionMs
     return isOld && !(record.job && mayBeRunning(record)) ? null : undefined

@@ -3,10 +3,10 @@ import type { Outcome } from './outcome.ts'
 /** The longest pause between two tries, in ms. */
 const longestMs = 30_000
 
-/** The pause after `failures` tries in a row, in ms: doubling, bounded, and spread so that pages do not come back together. */
+/** The pause after `failures` in a row, in ms: up to a bound that doubles, so that pages do not come back together. */
 function backoffMs(failures: number): number {
   const full = Math.min(longestMs, 1_000 * 2 ** Math.min(failures, 10))
-  return Math.round(full * (0.75 + Math.random() / 4))
+  return Math.round(full * Math.random())
 }
 
 /** The wait that the service asked for, in ms; null where it asked for none that is known. */

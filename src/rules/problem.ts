@@ -273,7 +273,11 @@ export function explain(of: Problem): string {
     case 'recordUnreadable':
       return 'a stored record is not readable by this version and was left as it is'
     case 'consentExpired':
-      return 'the consent was given too long ago, so nothing was sent; start() asks anew'
+      return 'the consent was given too long ago, so nothing was sent; the next word of the shopper is a new one'
+    case 'internal':
+      return of.sent
+        ? 'something broke that was not foreseen; the submission may have been sent'
+        : 'something broke that was not foreseen; nothing was sent'
     case 'notAllowed':
       return `${of.intent}() is not allowed in state "${of.state}"`
     case 'paidJob':

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { funnelId, jobId } from '../contract/ids.ts'
 import { funnel, httpUrl, jobSuccess, type GenerationStarted, type PolledJob } from '../contract/resources.ts'
-import { waitAfter } from './backoff.ts'
+import { askedWaitMs, waitAfter } from './backoff.ts'
 import type { Outcome, Unusable } from './outcome.ts'
 import { problem, problemOf } from './problem.ts'
 
@@ -50,8 +50,12 @@ export const attemptRecord = z.object({
   customKey: z.optional(z.string()),
   moreLooksConsent: z.optional(z.boolean()),
   funnel: z.optional(funnel),
-  /** When a throttled submission may be sent again. */
+  /** When the shopper last gave the word for this attempt; absent where that is `startedAt`. */
+  consentedAt: z.optional(epochMs),
+  /** When what is throttled may be sent again. */
   until: z.optional(epochMs),
+  /** How long that wait was when it began. */
+  waitMs: z.optional(z.int().check(z.minimum(0))),
   job: z.optional(z.object({ jobId, etaSeconds: z.int(), acceptedAt: epochMs })),
   result: z.optional(jobSuccess),
   problem: z.optional(problem),
@@ -64,17 +68,34 @@ export const recordCodec = {
   write: (record: AttemptRecord): object => record,
 }
 
-/** Whether the shopper's word for it is fresh enough to go on by itself after a load. */
-export function isYoung(record: AttemptRecord, now: number): boolean {
-  const age = now - record.startedAt
-  return age >= -clockSlackMs && age < consentLifetimeMs
+/** How long ago the shopper gave the word, in ms: Infinity where a clock that ran ahead leaves no way to know. */
+export function ageOfWord(record: AttemptRecord, now: number): number {
+  const age = now - wordOf(record)
+  return age < -clockSlackMs ? Infinity : Math.max(0, age)
 }
 
 /** The next phase of a record: `change` over it, without the traces of the phase before. */
 export function advance(record: AttemptRecord, now: number, change: Partial<AttemptRecord>): AttemptRecord {
-  const { until: _until, problem: _problem, ...lasting } = record
+  const { until: _until, waitMs: _waitMs, problem: _problem, ...lasting } = record
   // of two copies the later one has come further, whatever the clock did
-  return { ...lasting, ...change, version: 2, savedAt: Math.max(record.savedAt + 1, now) }
+  return { ...lasting, ...change, version: 2, savedAt: Math.max(record.savedAt + 1, whole(now)) }
+}
+
+/** Clocks may give fractions. */
+export const whole = Math.round
+
+/** When the shopper last gave the word for this attempt, in epoch ms. */
+export const wordOf = ({ consentedAt, startedAt }: AttemptRecord): number => consentedAt ?? startedAt
+
+/** What is left of a wait, in ms: never more than was asked for, whatever became of the wall clock since. */
+export function waitLeftMs({ until, waitMs, savedAt }: AttemptRecord, now: number): number {
+  if (until === undefined) return 0
+  return Math.min(Math.max(0, until - now), waitMs ?? until - savedAt)
+}
+
+/** Whether nothing was sent yet, and what is left to do goes on by itself. */
+export function isUnsent({ phase: reached }: AttemptRecord): boolean {
+  return reached === 'consented' || reached === 'throttled' || reached === 'emailRegistered'
 }
 
 /** What the answer to a submission makes of its claim (outcome table); `failures` in a row before it, for the backoff. */
@@ -87,13 +108,11 @@ export function recordOfSubmission(
   switch (outcome.kind) {
     case 'accepted': {
       const { jobId: id, etaSeconds } = outcome.data
-      return advance(claim, now, { phase: 'accepted', job: { jobId: id, etaSeconds, acceptedAt: now } })
+      return advance(claim, now, { phase: 'accepted', job: { jobId: id, etaSeconds, acceptedAt: whole(now) } })
     }
     case 'throttled':
-    case 'notSent': {
-      const until = now + waitAfter(outcome, failures)
-      return advance(claim, now, { phase: 'throttled', until, problem: problemOf(outcome) })
-    }
+    case 'notSent':
+      return heldUp(claim, outcome, now, waitAfter(outcome, failures))
     case 'outcomeUnknown':
       return advance(claim, now, { phase: 'claimed', problem: problemOf(outcome) })
     default:
@@ -101,9 +120,18 @@ export function recordOfSubmission(
   }
 }
 
-/** What a definite stop of any request makes of the record. */
+/** What the last outcome of any other request makes of the record. */
 export function recordOfStop(record: AttemptRecord, outcome: Unusable, now: number): AttemptRecord {
+  // the service is there or not, but it has refused nothing
+  const isHeldUp = outcome.kind === 'throttled' || outcome.kind === 'unavailable'
+  if (isHeldUp && outcome.operation !== 'registerCustomer')
+    return heldUp(record, outcome, now, askedWaitMs(outcome) ?? 0)
   return advance(record, now, { phase: stopPhase(outcome), problem: problemOf(outcome) })
+}
+
+function heldUp(record: AttemptRecord, outcome: Unusable, now: number, wait: number): AttemptRecord {
+  const waitMs = whole(wait)
+  return advance(record, now, { phase: 'throttled', until: whole(now) + waitMs, waitMs, problem: problemOf(outcome) })
 }
 
 function stopPhase(outcome: Unusable): Phase {

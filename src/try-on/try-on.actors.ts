@@ -5,8 +5,10 @@ import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import { generationStarted, polledJob, type GenerationStarted } from '../contract/resources.ts'
 import type { Attempts } from '../records/attempts.ts'
 import type { RoomClient } from '../wire/room-client.ts'
+import { report } from '../platform/guarded.ts'
 import { newId } from '../platform/new-id.ts'
-import { outcomeOf, type Outcome, type Unusable } from '../rules/outcome.ts'
+import { outcomeOf, type Outcome, type Situation, type Unusable } from '../rules/outcome.ts'
+import { TryOnError } from '../rules/problem.ts'
 import type { Photos } from '../shopper/photos.ts'
 import type { Clock, UploadProgress } from '../ports.ts'
 import {
@@ -15,6 +17,7 @@ import {
   recordOfPoll,
   recordOfStop,
   recordOfSubmission,
+  whole,
   type AttemptRecord,
 } from '../rules/record.ts'
 import type { VisitorStore } from '../shopper/visitor.ts'
@@ -49,14 +52,24 @@ export function tryOnActors(parts: TryOnParts): Provided {
   const visitorId = () => visitor.get().uniqueUserId ?? undefined
 
   const task = <Output>(work: (context: TryOnContext) => Promise<Output>) =>
-    fromPromise<Output, TryOnContext>(({ input }) => work(input))
-  const request = (send: (context: TryOnContext) => Promise<Outcome<unknown>>) =>
-    requestMachine.provide({ actors: { send: fromPromise(({ input }) => send(input as TryOnContext)) } })
+    fromPromise<Output, TryOnContext>(({ input }) => reported(work(input)))
+  const request = (
+    send: (context: TryOnContext) => Promise<Outcome<unknown>>,
+    isUnsafe = (_outcome: Outcome<unknown>) => false,
+  ) =>
+    requestMachine.provide({
+      actors: { send: fromPromise(({ input }) => reported(send(input as TryOnContext))) },
+      guards: { isUnsafe: (_, outcome) => isUnsafe(outcome) },
+    })
+
+  /** Without an ID the request may create a visitor, and so may a second one. */
+  const mayHaveCreatedVisitor = (outcome: Outcome<unknown>) =>
+    visitorId() === undefined && outcome.kind === 'unavailable' && !neverLeft.has(outcome.situation)
 
   async function consent(context: TryOnContext): Promise<Written> {
     const given = context.consent
     if (given === null) throw new TypeError('no consent to write down')
-    const now = clock.now()
+    const now = whole(clock.now())
     const { customKey, moreLooksConsent, photoId } = given
     const record: AttemptRecord = {
       version: 1,
@@ -137,6 +150,13 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return attempts.write(stopped, record)
   }
 
+  /** The shopper's word to go on with the same attempt. */
+  async function writeWord(record: AttemptRecord | null, phase: 'consented' | 'emailRegistered'): Promise<Written> {
+    if (record === null) return nothing
+    const now = clock.now()
+    return attempts.write(advance(record, now, { phase, consentedAt: whole(now) }), record)
+  }
+
   async function register({ form }: TryOnContext): Promise<Outcome<unknown>> {
     if (form === null) throw new TypeError('nobody to register')
     const uniqueUserId = visitorId()
@@ -148,10 +168,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   /** A paid job goes on with a new key by itself; a submission only while its consent is young and no other page can. */
-  async function keyChanged({ record, exclusive }: TryOnContext): Promise<boolean> {
+  async function keyChanged({ record, exclusive, wordAt }: TryOnContext): Promise<boolean> {
     if (record === null) return false
-    const young = clock.now() - record.startedAt < consentLifetimeMs
-    return (record.job !== undefined || (young && exclusive)) && client.keyChanged()
+    const isYoungWord = clock.monotonic() - wordAt < consentLifetimeMs
+    return (record.job !== undefined || (isYoungWord && exclusive)) && client.keyChanged()
   }
 
   return {
@@ -166,12 +186,11 @@ export function tryOnActors(parts: TryOnParts): Provided {
       const onProgress = (progress: UploadProgress) => tell({ type: 'uploaded', progress })
       return photos.upload(record.photo.id, { customKey: record.customKey, onProgress })
     }),
-    askVisitor: request(() => visitor.ask(client)),
+    askVisitor: request(() => visitor.ask(client), mayHaveCreatedVisitor),
     register: request(register),
     writeStop: task(writeStop),
-    writeRegistration: task(async ({ record }) =>
-      record ? attempts.write(advance(record, clock.now(), { phase: 'emailRegistered' }), record) : nothing,
-    ),
+    writeRegistration: task(({ record }) => writeWord(record, 'emailRegistered')),
+    renew: task(({ record }) => writeWord(record, 'consented')),
     probe: task(probe),
     claim: task(async ({ record }) => (record ? attempts.claim(record) : nothing)),
     submit: task(submit),
@@ -185,6 +204,16 @@ export function tryOnActors(parts: TryOnParts): Provided {
       return left
     }),
   }
+}
+
+const neverLeft: ReadonlySet<Situation> = new Set(['unreachable', 'offline'])
+
+/** What is told to the shopper anyway is no news to developers. */
+function reported<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!(error instanceof TryOnError)) report(error)
+    throw error
+  })
 }
 
 const nothing = { kind: 'none', durable: true } as const satisfies Written

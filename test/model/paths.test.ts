@@ -102,6 +102,8 @@ function outputsOf(source: string, { context }: Snapshot): { output: unknown; in
       return context.refusal ? [{ output: kept(recordOfStop(record, context.refusal, now)) }] : []
     case 'writeRegistration':
       return [{ output: kept(advance(record, now, { phase: 'emailRegistered' })) }]
+    case 'renew':
+      return [{ output: kept(advance(record, now, { phase: 'consented', consentedAt: now })) }]
     case 'keyChanged':
       return [{ output: false }]
     case 'lookUpFunnel':
@@ -252,6 +254,8 @@ async function follow(world: World, { events, states }: Path): Promise<void> {
   for (const [at, { intent, in: place, fault }] of events.entries()) {
     if (intent !== undefined) {
       await arrive(at)
+      // what the service asked to wait for is over by the shopper's next word
+      if (tryOn.get().problem?.kind === 'throttled') world.clock.advance(600_000)
       const letGo = release
       layOut(at + 1)
       const word = given[intent]()
