@@ -61,7 +61,11 @@ export const tryOnMachine = tryOnSetup.createMachine({
     failures: 0,
   }),
   initial: 'restoring',
-  on: { refused: { actions: { type: 'takeProblem', params: ({ event }) => event.problem } } },
+  on: {
+    refused: { actions: { type: 'takeProblem', params: ({ event }) => event.problem } },
+    /** What comes too late for the state that asked for it, the failure of an actor too, ends nothing. */
+    '*': {},
+  },
   states: {
     restoring: {
       tags: 'busy',

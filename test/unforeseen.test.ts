@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Clock, FlowStorage, TryOn } from 'fitting-room'
+import { memoryStorage } from 'fitting-room/storage/memory'
+import { createWorld, person, product, type World } from './support/world.ts'
+
+let world: World
+/** What developers are told of. */
+let uncaught: unknown[]
+let others: NodeJS.UncaughtExceptionListener[]
+/** The phase whose record, once it is written, is the last thing that the platform does right. */
+let lastPhase: string | null
+let isBroken: boolean
+let breakPlatform: () => void
+const hear = (error: unknown) => void uncaught.push(error)
+
+beforeEach(() => {
+  uncaught = []
+  lastPhase = null
+  isBroken = false
+  breakPlatform = () => void (isBroken = true)
+  others = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException').on('uncaughtException', hear)
+  const disk = memoryStorage()
+  const storage: FlowStorage = {
+    getItem: (key) => disk.getItem(key),
+    setItem: (key, value) => disk.setItem(key, value),
+    removeItem: (key) => disk.removeItem(key),
+    update(key, change) {
+      disk.update(key, (old) => {
+        const value = change(old)
+        if (lastPhase !== null && value?.includes(`"phase":"${lastPhase}"`)) breakPlatform()
+        return value
+      })
+    },
+    ...(disk.photos && { photos: disk.photos }),
+  }
+  world = createWorld({ storage })
+  const { set } = URLSearchParams.prototype
+  vi.spyOn(URLSearchParams.prototype, 'set').mockImplementation(function (this: URLSearchParams, name, value) {
+    works()
+    set.call(this, name, value)
+  })
+})
+afterEach(async () => {
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+  await world.close()
+  process.off('uncaughtException', hear)
+  for (const each of others) process.on('uncaughtException', each)
+})
+
+const submitTimeoutMs = 12_345
+function works(): void {
+  if (isBroken) throw new TypeError('a bug of the platform')
+}
+
+async function brokenAfter(phase: string): Promise<TryOn> {
+  const clock: Clock = {
+    ...world.clock,
+    setTimeout(run, ms) {
+      if (ms === submitTimeoutMs) works()
+      return world.clock.setTimeout(run, ms)
+    },
+  }
+  const tryOn = world.room({ clock, timing: { submitTimeoutMs } }).tryOn(product)
+  tryOn.subscribe(() => {})
+  lastPhase = phase
+  await tryOn.start(person)
+  await world.until(tryOn, ({ problem }) => problem !== null)
+  lastPhase = null
+  return tryOn
+}
+
+describe('what breaks unforeseen', () => {
+  it.each([
+    ['before anything is sent', 'consented', 'stalled', false, ['resume', 'retry', 'startOver', 'discard']],
+    ['once a claim stands', 'claimed', 'outcomeUnknown', true, ['retry', 'startOver']],
+    ['once a job is known', 'accepted', 'stalled', true, ['resume', 'retry', 'startOver']],
+  ])('%s stops where nothing untrue is said, and tells developers why', async (_, phase, state, sent, can) => {
+    const tryOn = await brokenAfter(phase)
+    expect(tryOn.get()).toMatchObject({ state, problem: { kind: 'internal', sent }, trouble: null })
+    expect(Object.entries(tryOn.get().can).flatMap(([intent, may]) => (may ? [intent] : []))).toEqual(can)
+    expect(tryOn.get().attempt?.jobId != null).toBe(phase === 'accepted')
+    await vi.waitFor(() => expect(uncaught).toContainEqual(expect.any(TypeError)), { timeout: 15_000 })
+  })
+
+  it.each(['consented', 'accepted'])('after "%s" is gone on with by resume(), once it is mended', async (phase) => {
+    const tryOn = await brokenAfter(phase)
+    const { attempt } = tryOn.get()
+    isBroken = false
+    await tryOn.resume()
+    const view = await world.until(tryOn, 'final')
+    expect(view.attempt?.id).toBe(attempt?.id)
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('in several requests at once is one stop, and the next word is heard', async () => {
+    // no actor of the machine can be started
+    breakPlatform = () => vi.stubGlobal('AbortController', undefined)
+    const tryOn = await brokenAfter('consented')
+    expect(tryOn.get()).toMatchObject({ state: 'stalled', problem: { kind: 'internal', sent: false } })
+    vi.unstubAllGlobals()
+    await tryOn.resume()
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('keeps no cause: the next page reads where the attempt stands', async () => {
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    lastPhase = 'accepted'
+    await tryOn.start(person)
+    const { attempt } = await world.until(tryOn, ({ problem }) => problem?.kind === 'internal')
+    room.close()
+    isBroken = false
+    lastPhase = null
+    const again = await world.until(world.room().tryOn(product), 'processing')
+    expect([again.attempt, again.problem]).toEqual([attempt, null])
+  })
+})
