@@ -43,7 +43,8 @@ const rooms: Record<string, readonly string[]> = {
   'src/pages': ['machines', 'src/platform'],
   'src/shopper': ['src/wire', 'src/records'],
   'src/try-on': ['src/shopper', 'src/pages'],
-  'src/room.ts': ['src/try-on', 'adapters/storage'],
+  'src/options.ts': ['src/try-on'],
+  'src/room.ts': ['src/options.ts', 'adapters/storage'],
   'src/index.ts': ['src/room.ts'],
   adapters: [],
 }

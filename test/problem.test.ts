@@ -1,0 +1,82 @@
+import { runInNewContext } from 'node:vm'
+import { explain, isTryOnError, TryOnError, type Problem, type ProblemKind } from 'fitting-room'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import type * as z from 'zod/mini'
+import { problem } from '../src/rules/problem.ts'
+
+const asked = { operation: 'createGeneration', situation: 'serverError', status: 500, error: 'x' } as const
+/** One problem of each kind. */
+const problems: { [Kind in ProblemKind]: Problem & { kind: Kind } } = {
+  refused: { kind: 'refused', ...asked },
+  key: { kind: 'key', ...asked },
+  emailRequired: { kind: 'emailRequired', ...asked },
+  limitReached: { kind: 'limitReached', ...asked, message: 'Come back tomorrow' },
+  throttled: { kind: 'throttled', ...asked },
+  unavailable: { kind: 'unavailable', ...asked },
+  notSent: { kind: 'notSent', ...asked },
+  outcomeUnknown: { kind: 'outcomeUnknown', ...asked },
+  protocol: { kind: 'protocol', ...asked, at: 'jobId' },
+  interrupted: { kind: 'interrupted' },
+  jobFailed: { kind: 'jobFailed', error: 'x' },
+  deadline: { kind: 'deadline' },
+  photo: { kind: 'photo', reason: 'empty' },
+  input: { kind: 'input', at: 'namespace', given: '""', valid: 'a text', example: "'a'" },
+  storage: { kind: 'storage' },
+  storageUnreadable: { kind: 'storageUnreadable' },
+  recordUnreadable: { kind: 'recordUnreadable' },
+  consentExpired: { kind: 'consentExpired' },
+  notAllowed: { kind: 'notAllowed', intent: 'retry', state: 'idle' },
+  paidJob: { kind: 'paidJob' },
+  stopped: { kind: 'stopped', reason: 'closed' },
+  internal: { kind: 'internal', sent: true },
+}
+const all: Problem[] = Object.values(problems)
+
+describe('a problem', () => {
+  it.each(all)('of kind $kind is read again as it was, and explained', (each) => {
+    expect(problem.parse(JSON.parse(JSON.stringify(each)))).toEqual(each)
+    expect(explain(each)).toMatch(/^\S.{10,}\S$/)
+  })
+
+  it('is in its schema what it is in its type', () => {
+    expectTypeOf<z.infer<typeof problem>>().toExtend<Problem>()
+    expectTypeOf<Problem>().toExtend<z.infer<typeof problem>>()
+  })
+
+  it('of an intent or a state that does not exist is not read', () => {
+    expect(problem.safeParse({ kind: 'notAllowed', intent: 'pay', state: 'idle' }).success).toBe(false)
+    expect(problem.safeParse({ kind: 'notAllowed', intent: 'retry', state: 'bored' }).success).toBe(false)
+  })
+})
+
+describe('a TryOnError', () => {
+  it('has its problem, its kind, the job ID and the cause', () => {
+    const cause = new TypeError('x')
+    const error = new TryOnError(problems.internal, 'job-1', cause)
+    expect(error).toBeInstanceOf(Error)
+    expect(error).toMatchObject({ name: 'TryOnError', kind: 'internal', jobId: 'job-1', cause })
+    expect(error.message).toContain('job-1')
+    expect(new TryOnError(problems.deadline)).toMatchObject({ jobId: null })
+    expect(new TryOnError(problems.deadline)).not.toHaveProperty('cause')
+  })
+
+  it('is recognised by its own class, and from another realm or copy', () => {
+    const foreign: unknown = runInNewContext(
+      "Object.assign(new Error('x'), { name: 'TryOnError', problem: { kind: 'deadline' }, jobId: null })",
+    )
+    expect(foreign).not.toBeInstanceOf(Error)
+    expect([new TryOnError(problems.deadline), foreign].map(isTryOnError)).toEqual([true, true])
+  })
+
+  it('is nothing else', () => {
+    const others = [
+      null,
+      undefined,
+      'TryOnError',
+      new Error('x'),
+      { name: 'TryOnError' },
+      { problem: problems.deadline },
+    ]
+    for (const other of others) expect(isTryOnError(other)).toBe(false)
+  })
+})
