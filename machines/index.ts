@@ -1,6 +1,6 @@
 export { Private } from './private.ts'
 export { requestMachine, type RequestInput } from './request.machine.ts'
-export type { Trouble } from './trouble.ts'
+
 export { tryOnMachine } from './try-on.machine.ts'
 export type { Consent, EmailForm, Polled, TryOnContext, TryOnEvent, TryOnInput, Written } from './try-on.types.ts'
 export { restoringView, tryOnView } from './try-on.view.ts'

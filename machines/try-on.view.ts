@@ -58,7 +58,8 @@ export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnVie
   }
   const attempt = attemptOf(record)
   if (state === 'preparing') return { ...shared, state, attempt }
-  if (state === 'stalled') return { ...shared, state, attempt, problem: known ?? { kind: record?.job ? 'deadline' : 'consentExpired' } }
+  if (state === 'stalled')
+    return { ...shared, state, attempt, problem: known ?? { kind: record?.job ? 'deadline' : 'consentExpired' } }
   if (state === 'idle') return { ...shared, state, attempt: null }
   if (attempt === null) return restoringView
   const picture = record?.result ? shown(record.result) : null

@@ -2,6 +2,7 @@ import { funnelId, productId, variantId, type StoreId } from './contract/ids.ts'
 import type { FlowStorage, PhotoStore } from './ports.ts'
 import { TryOnError } from './rules/problem.ts'
 import type { Inspect } from './try-on/try-on.types.ts'
+import { readBaseUrl } from './wire/base-url.ts'
 import type { ClientOptions, ClientTiming } from './wire/operations.ts'
 
 /** All times in ms. */
@@ -53,13 +54,7 @@ export function checkedOptions(options: FittingRoomOptions): FittingRoomOptions 
   const { timing = {} } = options
   if (!isObject(timing)) throw refused('timing', timing, 'an object of times in ms', '{ deadlineMs: 90_000 }')
   for (const [name, ms] of Object.entries(timing)) checkMs(`timing.${name}`, ms)
-  for (const name of ['fetch', 'putPhoto', 'inspect'] as const) {
-    const given = options[name]
-    if (given !== undefined && typeof given !== 'function') throw refused(name, given, 'a function')
-  }
   checkMethods('storage', options.storage, ['getItem', 'setItem', 'removeItem'])
-  checkMethods('photoStore', options.photoStore, ['get', 'set', 'remove'])
-  checkMethods('clock', options.clock, ['now', 'monotonic', 'setTimeout', 'clearTimeout'])
   return options
 }
 
@@ -71,6 +66,13 @@ export function checkedProduct(product: TryOnProduct): TryOnProduct & { productI
   if (!variantId.safeParse(ofVariant).success) throw refused('variantId', ofVariant, idText('ProductVariant'), "'2001'")
   if (!isFunnelIds(funnelIds)) throw refused('funnelIds', funnelIds, 'a list of at least one integer from 1', '[12, 7]')
   return { productId: String(ofProduct), variantId: String(ofVariant), funnelIds: [...funnelIds] }
+}
+
+/** The base URL as it is now, absolute and without a trailing slash; throws `TryOnError` of kind `input` for any other. */
+export function resolvedBaseUrl(option: FittingRoomOptions['baseUrl']): string {
+  const url = readBaseUrl(option)
+  if (url !== null) return url
+  throw refused('baseUrl', option, 'an http(s) address, or in a page a path like /api', "'https://shop.example/try-on'")
 }
 
 const optionsExample = "{ baseUrl: 'https://shop.example/try-on', apiKey: () => settings.key }"

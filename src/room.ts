@@ -2,7 +2,14 @@ import { defaultStorage } from '../adapters/storage/default.ts'
 import { memoryPhotos } from '../adapters/storage/memory.ts'
 import { pollIntervalMs } from './contract/limits.ts'
 import { digitsOf } from './contract/ids.ts'
-import { checkedOptions, checkedProduct, type FittingRoomOptions, type RoomTiming, type TryOnProduct } from './options.ts'
+import {
+  checkedOptions,
+  checkedProduct,
+  resolvedBaseUrl,
+  type FittingRoomOptions,
+  type RoomTiming,
+  type TryOnProduct,
+} from './options.ts'
 import { createOwnership } from './pages/ownership.ts'
 import { followPageLife } from './pages/page-life.ts'
 import { openTabs, type Tabs } from './pages/tabs.ts'
@@ -62,7 +69,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const client = createRoomClient({ ...options, clock, timing })
   const journal = createJournal(storage, clock)
   let known: Keys | null = null
-  const keys = () => (known ??= keysOf(client.installation(), namespace, uniqueUserId))
+  const keys = () =>
+    (known ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, uniqueUserId))
   const catalog = createCatalog({ journal, keys, clock, retentionMs, onReset: forgetAll })
   const placeAt = (key: string): Place => ({ key, cell: journal.cell(key, catalog.dated(recordCodec)) })
   const records = { catalog, journal, keys, store, clock, retentionMs, cellOf: (key: string) => placeAt(key).cell }
@@ -165,12 +173,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
 
   const currentName = ({ productId, variantId }: Product) => `${digitsOf(productId)}:${digitsOf(variantId)}`
   const current = (product: Product) =>
-    running(
-      currentName(product),
-      product,
-      () => keys().tryOn(product.productId, product.variantId).map(placeAt),
-      false,
-    )
+    running(currentName(product), product, () => keys().tryOn(product.productId, product.variantId).map(placeAt), false)
 
   return {
     client: client.operations,

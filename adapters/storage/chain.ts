@@ -21,7 +21,9 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   }
 
   /** Asks every tier; resolves with those that failed and may hold something, which are all where no tier works. */
-  async function ask(call: (tier: Tier) => Promise<unknown>): Promise<{ failed: Tier[]; unread: Tier[]; why: unknown }> {
+  async function ask(
+    call: (tier: Tier) => Promise<unknown>,
+  ): Promise<{ failed: Tier[]; unread: Tier[]; why: unknown }> {
     const asked = await Promise.allSettled(tiers.map(call))
     const failed = tiers.filter((_, index) => asked[index]?.status === 'rejected')
     const why: unknown = asked.find((each) => each.status === 'rejected')?.reason

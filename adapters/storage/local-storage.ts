@@ -4,9 +4,7 @@ import type { AtomicStorage } from '../../src/ports.ts'
  * Keeps records in `localStorage` (or `sessionStorage`); throws at the first use where the page may not have one.
  * `update` is one synchronous turn, so no other code of the page comes between.
  */
-export function webStorage(
-  area: () => Storage = () => globalThis.localStorage,
-): AtomicStorage {
+export function webStorage(area: () => Storage = () => globalThis.localStorage): AtomicStorage {
   return {
     getItem: (key) => area().getItem(key),
     setItem: (key, value) => area().setItem(key, value),

@@ -111,7 +111,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   /** Storage may know more of the attempt than the machine: an answer that came late. A known job ID is never replaced. */
   async function archive(record: AttemptRecord): Promise<boolean> {
-    const stored = readable(await place().cell.read().catch(() => null))
+    const stored = readable(
+      await place()
+        .cell.read()
+        .catch(() => null),
+    )
     const newest = stored?.attemptId === record.attemptId ? stored : record
     const archived = archiveOf(record.attemptId)
     const shopper = shoppers.get(record.attemptId) ?? catalog.shopper()
@@ -201,7 +205,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   /** Whether an older copy of the attempt may come back that would submit it again. */
   async function mayComeBack(claimed: AttemptRecord): Promise<boolean> {
-    const copies = await place().cell.copies().catch(() => null)
+    const copies = await place()
+      .cell.copies()
+      .catch(() => null)
     if (copies === null) return true
     return copies.some((copy) => copy.attemptId === claimed.attemptId && copy.phase !== 'claimed')
   }
@@ -230,7 +236,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async isWanted(claimed) {
       if (!(await isAlive(claimed))) return false
-      const found = await place().cell.read().catch(() => null)
+      const found = await place()
+        .cell.read()
+        .catch(() => null)
       return isAsSeen(found, claimed)
     },
 
@@ -238,11 +246,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async writeAnswer(record, claimed) {
       const lacksJob = (found: Found<AttemptRecord>) => isOf(found, record.attemptId) && !readable(found)?.job
-      return keep(
-        record,
-        claimed,
-        (found) => isAsSeen(found, claimed) || (record.job !== undefined && lacksJob(found)),
-      )
+      return keep(record, claimed, (found) => isAsSeen(found, claimed) || (record.job !== undefined && lacksJob(found)))
     },
 
     async leave(record, problem) {

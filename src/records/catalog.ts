@@ -119,7 +119,9 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   }
 
   async function look(): Promise<CatalogValue | null> {
-    const found = await cellAt(candidate).read().catch(() => null)
+    const found = await cellAt(candidate)
+      .read()
+      .catch(() => null)
     if (found === null || found === 'unreadable') return null
     learn(found)
     return found

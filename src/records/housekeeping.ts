@@ -58,7 +58,10 @@ const isSame = (one: object | 'unreadable', other: object | 'unreadable') =>
   JSON.stringify(one) === JSON.stringify(other)
 
 /** Removes everything of every visitor of the room; resolves with whether all of it went. */
-export async function wipe({ catalog, journal, keys, store }: HousekeepingParts, onCounted: () => void): Promise<boolean> {
+export async function wipe(
+  { catalog, journal, keys, store }: HousekeepingParts,
+  onCounted: () => void,
+): Promise<boolean> {
   const { listed, isCounted } = await catalog.reset()
   onCounted()
   const photos = listed.filter((key) => kindOf(key) === 'photo bytes')
@@ -67,7 +70,10 @@ export async function wipe({ catalog, journal, keys, store }: HousekeepingParts,
   const leases = values.map(leaseOf)
   const { visitor, photo, former } = keys()
   // another page may be with the next shopper already
-  const valuesGone = await journal.remove([...new Set([...values, ...leases, visitor, photo, ...former])], catalog.isOfNow)
+  const valuesGone = await journal.remove(
+    [...new Set([...values, ...leases, visitor, photo, ...former])],
+    catalog.isOfNow,
+  )
   if (!valuesGone || photosGone.includes(false)) return false
   await catalog.reschedule(Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }])))
   return isCounted && !catalog.isUnreadable()

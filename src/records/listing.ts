@@ -41,7 +41,12 @@ export async function listAttempts<Opened>(
 ): Promise<Listed<Opened>[]> {
   const listed = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'record')
   const found = await Promise.all(
-    listed.map(async (key) => ({ key, record: await cellOf(key).read().catch(() => null) })),
+    listed.map(async (key) => ({
+      key,
+      record: await cellOf(key)
+        .read()
+        .catch(() => null),
+    })),
   )
   const readable = found.flatMap(({ key, record }) => (record && record !== 'unreadable' ? [{ key, record }] : []))
   const shown = shownKeys(readable, keys())
@@ -69,7 +74,13 @@ function listing({ attemptId, productId, variantId, phase, startedAt, savedAt, j
 /** Whether an attempt of the room's visitor may still have to upload this photo. */
 export async function isPhotoNeeded({ catalog, keys, cellOf }: ListingParts, photoId: string): Promise<boolean> {
   const current = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'record')
-  const found = await Promise.all(current.map((key) => cellOf(key).read().catch(() => null)))
+  const found = await Promise.all(
+    current.map((key) =>
+      cellOf(key)
+        .read()
+        .catch(() => null),
+    ),
+  )
   return found.some((each) => each && each !== 'unreadable' && needsPhoto(each, photoId))
 }
 

@@ -132,8 +132,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     const key = keys().photoBytes(id)
     await catalog.list(key, shopper)
     check(shopper)
-    const isStillListed = async () =>
-      (await catalog.isPresent(shopper)) && (await catalog.entries())[key] !== undefined
+    const isStillListed = async () => (await catalog.isPresent(shopper)) && (await catalog.entries())[key] !== undefined
     await store.set(key, photo, isStillListed).catch(() => held.set(id, photo))
     check(shopper)
   }
@@ -143,7 +142,9 @@ export function createPhotos(parts: PhotosParts): Photos {
     subscribe: (onChange) => atom.subscribe(guarded(onChange)),
     async restore() {
       const shopper = catalog.shopper()
-      const found = await cell().read().catch(() => null)
+      const found = await cell()
+        .read()
+        .catch(() => null)
       if (found === null || found === 'unreadable' || shopper !== catalog.shopper()) return
       const { savedAt, ...photo } = found
       if (clock.now() - savedAt > retentionMs) {

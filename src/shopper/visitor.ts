@@ -93,7 +93,9 @@ export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownI
     subscribe: (onChange) => atom.subscribe(guarded(onChange)),
     async restore() {
       const shopper = catalog.shopper()
-      const found = await cell().read().catch(() => null)
+      const found = await cell()
+        .read()
+        .catch(() => null)
       if (found === null || found === 'unreadable' || shopper !== catalog.shopper()) return
       const { savedAt, ...visitor } = found
       if (clock.now() - savedAt <= retentionMs) atom.set({ ...visitor, uniqueUserId: ownId ?? visitor.uniqueUserId })

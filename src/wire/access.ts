@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import { httpUrl } from '../contract/resources.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Clock } from '../ports.ts'
 import type { Outcome } from '../rules/outcome.ts'
+import { readBaseUrl } from './base-url.ts'
 import type { ClientOptions } from './operations.ts'
 
 /** Where to and with which key, as the application says anew each time. */
@@ -15,8 +15,8 @@ export interface Access {
   learn(key: string, outcome: Outcome<unknown>): void
   /** Whether a key can be read that is another than the one that the service refused last. */
   keyChanged(): Promise<boolean>
-  /** The first base URL that was read; throws while none can be. */
-  installation(): string
+  /** The first base URL that was read; null while none can be. */
+  installation(): string | null
   /** Whether the base URL is still the first: a photo, a job and a key belong to one installation. */
   isSameInstallation(): boolean
 }
@@ -28,18 +28,10 @@ export function createAccess({ baseUrl, apiKey }: ClientOptions, clock: Clock, l
   let installation: string | null = null
   let refusedKey: string | null = null
 
-  function readUrl(): string {
-    const url = httpUrl.parse(typeof baseUrl === 'function' ? baseUrl() : baseUrl).replace(/\/+$/, '')
+  function currentUrl(): string | null {
+    const url = readBaseUrl(baseUrl)
     installation ??= url
     return url
-  }
-
-  function currentUrl(): string | null {
-    try {
-      return readUrl()
-    } catch {
-      return null
-    }
   }
 
   async function currentKey(): Promise<string | null> {
@@ -62,7 +54,7 @@ export function createAccess({ baseUrl, apiKey }: ClientOptions, clock: Clock, l
       const key = await currentKey()
       return key !== null && key !== refusedKey
     },
-    installation: () => installation ?? readUrl(),
+    installation: () => installation ?? currentUrl(),
     isSameInstallation() {
       const url = currentUrl()
       return url !== null && url === installation

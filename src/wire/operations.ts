@@ -15,7 +15,7 @@ export interface ClientOptions {
   /** Time and timers. Default: the platform's. */
   clock?: Clock | undefined
   /** Time limits of single requests, in ms. */
-  timing?: Partial<ClientTiming> | undefined
+  timing?: { [Name in keyof ClientTiming]?: ClientTiming[Name] | undefined } | undefined
 }
 
 /** Time limits of single requests, in ms. */

@@ -2,13 +2,21 @@ import * as z from 'zod/mini'
 import { endpoints, type DataOf, type Operation } from '../contract/endpoints.ts'
 import { httpUrl, type UploadRequest } from '../contract/resources.ts'
 import { systemClock, withinLimit } from '../platform/clock.ts'
+import { withDefaults } from '../platform/with-defaults.ts'
 import { columnOf, outcomeOf, type Exchange, type Outcome, type Unusable } from '../rules/outcome.ts'
 import { createAccess, type Access } from './access.ts'
 import { createAddresses } from './addresses.ts'
 import { createBodyForm } from './body-form.ts'
 import { bounded, createExchange, exchangePhoto, offline, type RequestParts } from './exchange.ts'
 import { createGate } from './gate.ts'
-import { clientTiming, type Client, type ClientOptions, type RequestOptions, type SubmitOptions } from './operations.ts'
+import {
+  clientTiming,
+  type Client,
+  type ClientOptions,
+  type ClientTiming,
+  type RequestOptions,
+  type SubmitOptions,
+} from './operations.ts'
 import { putPhoto } from './put-photo.ts'
 
 /** The client as the room itself uses it. */
@@ -39,7 +47,7 @@ const schemas: { readonly [O in Operation]: { readonly data: z.ZodMiniType<DataO
 
 export function createRoomClient(options: ClientOptions): RoomClient {
   const clock = options.clock ?? systemClock
-  const timing = { ...clientTiming, ...options.timing }
+  const timing = withDefaults<ClientTiming>(clientTiming, options.timing)
   const gate = createGate(clock)
   const form = createBodyForm(clock, options.fetch === undefined)
   const access = createAccess(options, clock, timing.requestTimeoutMs)
