@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createFittingRoom } from 'fitting-room'
 import { createClient, type Client } from 'fitting-room/client'
+import { refusal, refusedKey } from './support/answers.ts'
 import { manualClock } from './support/manual-clock.ts'
 
 /** What the platform's fetch does, by path and form; 'lost' is a connection that dies. */
@@ -10,7 +11,8 @@ const baseUrl = 'https://api.test'
 const order = { funnelId: 12, productId: '1', variantId: '2', imageUrl: 'https://photos.test/p.png' }
 const job = { data: { jobId: '8b7c1f6e-4d3a-4b1e-9f37-3f2b8a1d9c11', etaSeconds: 40, uniqueUserId: null } }
 const target = { data: { uploadUrl: 'https://api.test/u', imageUrl: 'https://api.test/i' } }
-const tooMany = () => Response.json({ error: 'Rate limit exceeded' }, { status: 429, headers: { 'Retry-After': '1' } })
+const refuse = ({ body, ...init }: ReturnType<typeof refusal>) => Response.json(body, init)
+const tooMany = () => refuse(refusal('rateLimitExceeded', { retryAfter: 1 }))
 
 const Stream = ReadableStream
 let sent: string[]
@@ -90,7 +92,7 @@ describe('how a submission goes out', () => {
   })
 
   it('not at all where the key is refused', async () => {
-    network = () => Response.json({ error: 'Unauthorized' }, { status: 401 })
+    network = () => refuse(refusedKey)
     expect(await client.createGeneration(order)).toMatchObject({ kind: 'rejected', reason: 'key' })
     expect(sent).toEqual(['stream /uploads'])
   })

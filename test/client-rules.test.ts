@@ -1,13 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { TryOnError } from 'fitting-room'
-import { answers, createWorld, dropped, lost, person, product, type Fault, type World } from './support/world.ts'
+import {
+  answers,
+  createWorld,
+  dropped,
+  lost,
+  person,
+  product,
+  refuses,
+  started,
+  type Fault,
+  type World,
+} from './support/world.ts'
 
 let world: World
 beforeEach(() => void (world = createWorld()))
 afterEach(() => world.close())
 
-const tooMany = { error: 'Rate limit exceeded', message: 'Too many requests' }
-const limit = { error: 'try_on_limit_reached', code: 'TRY_ON_LIMIT_REACHED', message: 'Come back tomorrow!' }
+const message = 'Come back tomorrow!'
 const submissions = () => world.count('POST', '/generations')
 const polls = () => world.count('GET', '/generations')
 /** Long enough for anything that would repeat by itself. */
@@ -18,12 +28,7 @@ const anHour = async () => {
   }
 }
 
-async function started() {
-  const tryOn = world.room().tryOn(product)
-  tryOn.subscribe(() => {})
-  await tryOn.start(person)
-  return tryOn
-}
+const submitted = () => started(world.room().tryOn(product))
 
 describe('client behaviour required by the contract (spec §7)', () => {
   it.each(['GET /funnel', 'POST /uploads', 'POST /generations'])(
@@ -31,7 +36,7 @@ describe('client behaviour required by the contract (spec §7)', () => {
     async (request) => {
       const [method = '', path = ''] = request.split(' ')
       world.fault(method, path, [answers(400, { error: 'Invalid request' })], true)
-      await world.until(await started(), 'rejected')
+      await world.until(await submitted(), 'rejected')
       await anHour()
       expect(world.count(method, path)).toBe(1)
     },
@@ -44,7 +49,7 @@ describe('client behaviour required by the contract (spec §7)', () => {
       (reach, request) => (at.push(world.clock.now()), fault(reach, request))
     const faults = [dropped, lost, answers(500, {}), answers(503, {}), dropped, dropped, dropped, dropped]
     world.fault('GET', '/generations', faults.map(failing))
-    await world.until(await started(), 'final')
+    await world.until(await submitted(), 'final')
     const waits = at.slice(1).map((time, after) => time - (at[after] ?? 0))
     expect(waits.length).toBe(7)
     expect(Math.max(...waits)).toBeLessThanOrEqual(30_000)
@@ -56,8 +61,8 @@ describe('client behaviour required by the contract (spec §7)', () => {
   })
 
   it('rule 3: a poll with the IP limit waits for Retry-After, within the deadline, and creates no new job', async () => {
-    world.fault('GET', '/generations', [answers(429, tooMany, { 'Retry-After': '20' })])
-    const tryOn = await started()
+    world.fault('GET', '/generations', [refuses('rateLimitExceeded', { retryAfter: 20 })])
+    const tryOn = await submitted()
     const { waitingUntil } = await world.until(tryOn, (view) => view.waitingUntil !== null)
     expect(waitingUntil).toBe(world.clock.now() + 20_000)
     world.clock.advance(19_000)
@@ -68,15 +73,15 @@ describe('client behaviour required by the contract (spec §7)', () => {
   })
 
   it('rule 3: a Retry-After beyond the deadline stalls', async () => {
-    world.fault('GET', '/generations', [answers(429, tooMany, { 'Retry-After': '600' })])
-    const tryOn = await started()
+    world.fault('GET', '/generations', [refuses('rateLimitExceeded', { retryAfter: 600 })])
+    const tryOn = await submitted()
     await world.until(tryOn, 'stalled')
     expect(submissions()).toBe(1)
   })
 
   it('rule 4: a throttled submission waits, then the same attempt is sent again', async () => {
-    world.fault('POST', '/generations', [answers(429, tooMany, { 'Retry-After': '20' })])
-    const tryOn = await started()
+    world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 20 })])
+    const tryOn = await submitted()
     const waiting = await world.until(tryOn, (view) => view.waitingUntil !== null)
     world.clock.advance(19_000)
     await world.settle()
@@ -89,10 +94,10 @@ describe('client behaviour required by the contract (spec §7)', () => {
   it.each<[string, Fault]>([
     ['without an answer', dropped],
     ['with a lost answer', lost],
-    ['with a 5xx', answers(500, { error: 'Could not create generation' })],
+    ['with a 5xx', refuses('couldNotCreateGeneration')],
   ])('rule 5: a submission %s is unknown and not sent again', async (_, fault) => {
     world.fault('POST', '/generations', [fault])
-    await world.until(await started(), 'outcomeUnknown')
+    await world.until(await submitted(), 'outcomeUnknown')
     await anHour()
     expect(submissions()).toBe(1)
   })
@@ -110,8 +115,8 @@ describe('client behaviour required by the contract (spec §7)', () => {
   })
 
   it('rule 7: the try-on limit shows its message and is not retried, whatever its Retry-After says', async () => {
-    world.fault('POST', '/generations', [answers(429, limit, { 'Retry-After': '1' })], true)
-    const view = await world.until(await started(), 'limitReached')
+    world.fault('POST', '/generations', [refuses('tryOnLimitReached', { message, retryAfter: 1 })], true)
+    const view = await world.until(await submitted(), 'limitReached')
     expect([view.message, view.waitingUntil]).toEqual(['Come back tomorrow!', null])
     await anHour()
     expect(submissions()).toBe(1)
@@ -119,7 +124,7 @@ describe('client behaviour required by the contract (spec §7)', () => {
 
   it('rule 8: a malformed success stops with a protocol problem; no job ID is inferred', async () => {
     world.fault('POST', '/generations', [answers(200, { data: { jobId: 'job-1', etaSeconds: 40 } })])
-    const view = await world.until(await started(), 'protocolError')
+    const view = await world.until(await submitted(), 'protocolError')
     expect([view.attempt?.jobId, view.problem?.kind]).toEqual([null, 'protocol'])
     await anHour()
     expect([submissions(), polls()]).toEqual([1, 0])
@@ -127,14 +132,14 @@ describe('client behaviour required by the contract (spec §7)', () => {
 
   it('rule 8: a malformed result stops with a protocol problem; no picture is inferred', async () => {
     world.fault('GET', '/generations', [answers(200, { data: { status: 'SUCCESS', imageUrl: 'https://api.test/p' } })])
-    const view = await world.until(await started(), 'protocolError')
+    const view = await world.until(await submitted(), 'protocolError')
     expect([view.result, view.preview, view.problem?.kind]).toEqual([null, null, 'protocol'])
     expect(view.attempt?.jobId).not.toBeNull()
   })
 
   it('rule 9: a deadline is no failure, and the known job is resumed', async () => {
     world.fault('GET', '/generations', [answers(200, { data: { status: 'PROCESSING' } })], true)
-    const tryOn = await started()
+    const tryOn = await submitted()
     const stalled = await world.until(tryOn, 'stalled')
     await expect(tryOn.result()).rejects.toMatchObject({ jobId: stalled.attempt?.jobId })
     await expect(tryOn.result()).rejects.toBeInstanceOf(TryOnError)

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient, type Client } from 'fitting-room/client'
+import { refusal, refusedKey } from './support/answers.ts'
 import { manualClock, type ManualClock } from './support/manual-clock.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
@@ -36,6 +37,7 @@ const json =
   (status: number, body: unknown, headers: Record<string, string> = {}): Handler =>
   (_, response) =>
     void response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body))
+const refuse = ({ status, body, headers }: ReturnType<typeof refusal>) => json(status, body, headers)
 const job = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 const order = { funnelId: 12, productId: '1001', variantId: '2001', imageUrl: 'https://cdn.example/a.jpeg' }
 const started = { data: { jobId: job, etaSeconds: 40, uniqueUserId: null } }
@@ -109,9 +111,9 @@ describe.each(operations)('%s', (name, call, line, data) => {
     ['a body that is no JSON', (_, response) => void response.writeHead(200).end('<html>'), 'protocolError'],
     ['an empty body', (_, response) => void response.writeHead(200).end(), 'protocolError'],
     ['a redirect', (_, response) => void response.writeHead(307, { Location: `${url}/elsewhere` }).end(), unknown],
-    ['a 401', json(401, { error: 'Unauthorized' }), 'rejected'],
+    ['a 401', refuse(refusedKey), 'rejected'],
     ['a 500', json(500, { error: 'x' }), unknown],
-    ['an IP limit', json(429, { error: 'Rate limit exceeded' }, { 'Retry-After': '2' }), 'throttled'],
+    ['an IP limit', refuse(refusal('rateLimitExceeded', { retryAfter: 2 })), 'throttled'],
   ]
 
   it.each(faults)('%s is one exchange, not repeated', async (_, answer, kind) => {
@@ -281,7 +283,7 @@ describe('the gate', () => {
   })
 
   it('learns from a refusal: what has no higher threshold waits as well', async () => {
-    handler = json(429, { error: 'Rate limit exceeded' }, { 'Retry-After': '5' })
+    handler = refuse(refusal('rateLimitExceeded', { retryAfter: 5 }))
     await client.getFunnel([12])
     expect(await client.registerCustomer({ email: 'a@example.com' })).toMatchObject({
       situation: 'held',

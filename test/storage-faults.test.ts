@@ -1,33 +1,20 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { FlowStorage } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
+import { mapArea } from './storage/map-area.ts'
+import { full, isRead, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
 import { createWorld, person, product, type World } from './support/world.ts'
 
 let world: World | undefined
 afterEach(() => world?.close())
 
-/** A disk that refuses writes while the test says so, and counts them. */
-function disk() {
-  const items = new Map<string, string>()
-  let writes = 0
-  let refuses = (_nth: number) => false
-  const writing = (work: () => unknown) => {
-    if (refuses(++writes)) throw new DOMException('full', 'QuotaExceededError')
-    return work()
-  }
-  const storage: FlowStorage = {
-    getItem: (key) => items.get(key),
-    setItem: (key, value) => writing(() => items.set(key, value)),
-    removeItem: (key) => items.delete(key),
-  }
-  return { storage, items, writes: () => writes, refuse: (which: typeof refuses) => void (refuses = which) }
-}
-
 /** A whole try-on on a disk that holds another one, then a reload. */
 async function wholeTryOn(refuses: (nth: number) => boolean) {
-  const { storage, items, writes, refuse } = disk()
+  const storage = testStorage({ atomic: false })
+  const { items } = storage
+  let writes = 0
+  const isFull = (call: StorageCall) => call.type === 'set' && refuses(++writes)
   world = createWorld({ storage })
   const before = world.room()
   const other = before.tryOn({ ...product, variantId: '2002' })
@@ -36,15 +23,14 @@ async function wholeTryOn(refuses: (nth: number) => boolean) {
   const good = [...items].find(([key]) => key.endsWith(':1001:2002'))
   before.close()
 
-  const already = writes()
-  refuse((nth) => refuses(nth - already))
+  storage.meet(isFull, full)
   const room = world.room()
   const tryOn = room.tryOn(product)
   tryOn.subscribe(() => {})
   await tryOn.start(person).catch(() => undefined)
   const view = await world.until(tryOn, ({ state }) => ['final', 'rejected', 'idle'].includes(state))
   room.close()
-  refuse(() => false)
+  storage.recover()
   const again = world.room().tryOn(product)
   const reloaded = await world.until(again, ({ state }) => state !== 'restoring')
   return {
@@ -52,45 +38,45 @@ async function wholeTryOn(refuses: (nth: number) => boolean) {
     reloaded,
     good,
     items,
-    written: writes() - already,
+    written: writes,
     submissions: world.count('POST', '/generations') - 1,
   }
 }
 
 describe('a disk that is full', () => {
-  it.each(['at the nth write', 'from the nth write on'])(
-    '%s, for every n: the flow goes on and durable is true',
-    async (when) => {
-      const points = (await wholeTryOn(() => false)).written
-      let kept = 0
-      for (let n = 1; n <= points + 1; n++) {
-        await world?.close()
-        const result = await wholeTryOn((nth) => (when === 'at the nth write' ? nth === n : nth >= n))
-        expect(result.submissions).toBeLessThanOrEqual(1)
-        expect(result.view.state === 'final' ? 1 : 0).toBe(result.submissions)
-        expect(result.items.get(result.good?.[0] ?? '')).toBe(result.good?.[1])
-        if (result.view.state === 'final' && result.view.durable) {
-          expect(result.reloaded.attempt?.jobId).toBe(result.view.attempt?.jobId)
-          kept++
-        }
-      }
-      console.log(`full ${when}: ${points} points; after ${kept} of them a reload finds the picture`)
-      expect(points).toBeGreaterThan(8)
-      expect(kept).toBeGreaterThan(0)
-    },
+  /** More than a whole try-on writes. */
+  const points = 16
+  const whens: [string, (nth: number, n: number) => boolean][] = [
+    ['at', (nth, n) => nth === n],
+    ['from', (nth, n) => nth >= n],
+  ]
+  const cells = whens.flatMap(([when, isFull]) =>
+    Array.from({ length: points }, (_, at) => [when, at + 1, isFull] as const),
   )
+
+  it('only after more writes than a try-on makes keeps the picture over a reload', async () => {
+    const { written, view, reloaded } = await wholeTryOn(() => false)
+    expect(written).toBeGreaterThan(8)
+    expect(written).toBeLessThan(points)
+    expect([view.state, view.durable]).toEqual(['final', true])
+    expect(reloaded.attempt?.jobId).toBe(view.attempt?.jobId)
+  })
+
+  it.each(cells)('%s write %i: no more than one submission, and other records stay', async (_, n, isFull) => {
+    const { submissions, view, reloaded, items, good } = await wholeTryOn((nth) => isFull(nth, n))
+    expect(submissions).toBeLessThanOrEqual(1)
+    expect(view.state === 'final' ? 1 : 0).toBe(submissions)
+    expect(items.get(good?.[0] ?? '')).toBe(good?.[1])
+    if (view.state === 'final' && view.durable) expect(reloaded.attempt?.jobId).toBe(view.attempt?.jobId)
+  })
 })
 
 describe('the default storage of a page', () => {
   const stubs = (open: () => unknown) => {
-    const kept = new Map<string, string>()
+    const area = mapArea()
     vi.stubGlobal('indexedDB', { open })
-    vi.stubGlobal('localStorage', {
-      getItem: (key: string) => kept.get(key) ?? null,
-      setItem: (key: string, value: string) => kept.set(key, value),
-      removeItem: (key: string) => kept.delete(key),
-    })
-    return kept
+    vi.stubGlobal('localStorage', area)
+    return () => Array.from({ length: area.length }, (_, at) => area.getItem(area.key(at) ?? '')).join()
   }
   afterEach(() => vi.unstubAllGlobals())
 
@@ -122,7 +108,7 @@ describe('the default storage of a page', () => {
     void tryOn.start(person)
     const { attempt, durable } = await world.until(tryOn, 'processing')
     expect(durable).toBe(true)
-    expect([...kept.values()].join()).toContain(attempt?.jobId)
+    expect(kept()).toContain(attempt?.jobId)
     room.close()
     const again = await world.until(world.room(asDefault()).tryOn(product), 'final')
     expect(again.attempt?.jobId).toBe(attempt?.jobId)
@@ -131,20 +117,17 @@ describe('the default storage of a page', () => {
 })
 
 describe('before storage has been read', () => {
-  /** Storage whose first read the test lets go. */
-  function slow(items: Map<string, string>) {
+  /** Reads wait until the test lets them go. */
+  function slow(storage: TestStorage) {
     let letGo = () => {}
     const ready = new Promise<void>((resolve) => (letGo = resolve))
-    const storage: FlowStorage = {
-      getItem: (key) => ready.then(() => items.get(key)),
-      setItem: (key, value) => items.set(key, value),
-      removeItem: (key) => items.delete(key),
-    }
-    return { storage, letGo: () => letGo() }
+    storage.meet(isRead, ({ land }) => ready.then(land))
+    return () => letGo()
   }
 
   it('an intent waits, and then takes effect', async () => {
-    const { storage, letGo } = slow(new Map())
+    const storage = testStorage({ atomic: false })
+    const letGo = slow(storage)
     world = createWorld({ storage })
     const tryOn = world.room().tryOn(product)
     const word = tryOn.start(person)
@@ -157,44 +140,20 @@ describe('before storage has been read', () => {
   })
 
   it('an intent waits, and is refused where a job turns out to be known', async () => {
-    const items = new Map<string, string>()
-    world = createWorld({ storage: slow(items).storage })
-    const first = slow(items)
-    first.letGo()
-    const room = world.room({ storage: first.storage })
+    const storage = testStorage({ atomic: false })
+    world = createWorld({ storage })
+    const room = world.room()
     const tryOn = room.tryOn(product)
     await tryOn.start(person)
     await world.until(tryOn, 'processing')
     room.close()
-    const second = slow(items)
-    const again = world.room({ storage: second.storage }).tryOn(product)
+    const letGo = slow(storage)
+    const again = world.room().tryOn(product)
     const word = again.start(person)
     await world.settle()
-    second.letGo()
+    letGo()
     await expect(word).rejects.toMatchObject({ problem: { kind: 'notAllowed', intent: 'start' } })
     await world.until(again, 'final')
     expect(world.count('POST', '/generations')).toBe(1)
-  })
-})
-
-describe('a thawed page', () => {
-  it('of an older epoch writes nothing', async () => {
-    const { storage, items } = disk()
-    world = createWorld({ storage })
-    const held = world.hold('GET', '/funnel')
-    const frozen = world.room({ namespace: 'one' })
-    const tryOn = frozen.tryOn(product)
-    tryOn.subscribe(() => {})
-    void tryOn.start(person)
-    await held.reached
-    const other = world.room({ namespace: 'one' })
-    await other.reset()
-    held.release()
-    for (let turn = 0; turn < 20; turn++) {
-      await world.settle()
-      world.clock.advanceToNext()
-    }
-    expect(world.count('POST', '/generations')).toBe(0)
-    expect([...items.keys()].filter((key) => key.includes(':try-on:') && !key.endsWith(':lease'))).toEqual([])
   })
 })

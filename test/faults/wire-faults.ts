@@ -1,4 +1,6 @@
+import { situations } from 'fitting-room/contract'
 import type { Situation } from '../../src/rules/outcome.ts'
+import { refusal, refusedKey } from '../support/answers.ts'
 
 /** What happens to one exchange at the socket. */
 export type WireFault =
@@ -13,8 +15,11 @@ const answer = (status: number, body: unknown, headers: Record<string, string> =
 })
 const statuses = (...codes: number[]) =>
   codes.map((status): [string, WireFault] => [`${status}`, answer(status, { error: `status ${status}` })])
-const tooMany = { error: 'Rate limit exceeded', message: 'Too many requests' }
-const limit = { error: 'try_on_limit_reached', code: 'TRY_ON_LIMIT_REACHED', message: 'Come back tomorrow!' }
+const refused = (...given: Parameters<typeof refusal>): WireFault => {
+  const { status, body, headers } = refusal(...given)
+  return answer(status, body, headers)
+}
+const message = 'Come back tomorrow!'
 
 /** Every situation of the outcome table that a server can bring about, and the ways in which it comes over the wire. */
 export const wireFaults: Partial<Record<Situation, [string, WireFault][]>> = {
@@ -34,16 +39,19 @@ export const wireFaults: Partial<Record<Situation, [string, WireFault][]>> = {
     ['202', answer(202, { data: {} })],
     ['204', answer(204, '')],
   ],
-  emailRequired: [['403 EMAIL_REQUIRED', answer(403, { error: 'email_required', code: 'EMAIL_REQUIRED' })]],
-  keyRefused: [['401', answer(401, { error: 'Unauthorized' })]],
+  emailRequired: [['403 EMAIL_REQUIRED', refused('emailRequired')]],
+  keyRefused: [['401', answer(refusedKey.status, refusedKey.body)]],
   tryOnLimit: [
-    ['429 by its code', answer(429, limit)],
-    ['429 by its error, with a Retry-After', answer(429, { error: limit.error }, { 'Retry-After': '1' })],
+    ['429 by its code', refused('tryOnLimitReached', { message })],
+    [
+      '429 by its error, with a Retry-After',
+      answer(429, { error: situations.tryOnLimitReached.error }, { 'Retry-After': '1' }),
+    ],
   ],
   ipLimit: [
-    ['429 with a wait', answer(429, tooMany, { 'Retry-After': '2' })],
-    ['429 without a wait', answer(429, tooMany)],
-    ['429 with a wait that is a date', answer(429, tooMany, { 'Retry-After': 'Sat, 21 Nov 2026 10:00:00 GMT' })],
+    ['429 with a wait', refused('rateLimitExceeded', { retryAfter: 2 })],
+    ['429 without a wait', refused('rateLimitExceeded')],
+    ['429 with a wait that is a date', refused('rateLimitExceeded', { retryAfter: 'Sat, 21 Nov 2026 10:00:00 GMT' })],
   ],
   otherTooMany: [['429 of somebody else', answer(429, '<html>')]],
   serverTimeout: statuses(408, 421),
@@ -51,7 +59,7 @@ export const wireFaults: Partial<Record<Situation, [string, WireFault][]>> = {
   clientClosed: statuses(499),
   requestRefused: [
     ...statuses(400, 402, 404, 405, 406, 409, 410, 413, 415, 422, 451),
-    ['403', answer(403, { error: 'Product is not assigned to this funnel' })],
+    ['403', refused('productNotInFunnel')],
     ['404 with a page', answer(404, '<html>')],
   ],
   redirected: [
@@ -62,7 +70,7 @@ export const wireFaults: Partial<Record<Situation, [string, WireFault][]>> = {
     ]),
   ],
   serverError: [
-    ['500 Could not create generation', answer(500, { error: 'Could not create generation' })],
+    ['500 Could not create generation', refused('couldNotCreateGeneration')],
     ...statuses(500, 501, 502, 503, 504, 520, 599),
   ],
   timeout: [['never answered', { at: 'never' }]],

@@ -1,10 +1,10 @@
 import 'fake-indexeddb/auto'
 import { describe, expect, it } from 'vitest'
-import type { FlowStorage } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { any, refused, testStorage } from '../support/storage.ts'
 import { storageConformance } from './conformance.ts'
 import { mapArea } from './map-area.ts'
 
@@ -15,9 +15,10 @@ storageConformance('IndexedDB', () => indexedDbStorage('conformance'))
 storageConformance('the default chain', () => storageChain([indexedDbStorage('chain'), webStorage(() => area)]))
 
 describe('the chain', () => {
-  const failing = (): FlowStorage & Required<Pick<FlowStorage, 'update'>> => {
-    const fail = () => Promise.reject(new Error('refused'))
-    return { getItem: fail, setItem: fail, removeItem: fail, update: fail }
+  const failing = () => {
+    const storage = testStorage()
+    storage.meet(any, refused)
+    return storage
   }
   const at = (savedAt: number) => JSON.stringify({ savedAt })
 
@@ -25,7 +26,7 @@ describe('the chain', () => {
     const second = memoryStorage()
     const chain = storageChain([failing(), second])
     // it may hold the newest value, so its first failure is told
-    await expect(chain.getItem('key')).rejects.toThrow('refused')
+    await expect(chain.getItem('key')).rejects.toThrow('full')
     await chain.setItem('key', at(1))
     expect(await second.getItem('key')).toBe(at(1))
     expect(await chain.getItem('key')).toBe(at(1))
@@ -51,7 +52,7 @@ describe('the chain', () => {
   })
 
   it('rejects when no tier works', async () => {
-    await expect(storageChain([failing()]).getItem('key')).rejects.toThrow('refused')
-    await expect(async () => storageChain([failing()]).setItem('key', at(1))).rejects.toThrow('refused')
+    await expect(storageChain([failing()]).getItem('key')).rejects.toThrow('full')
+    await expect(async () => storageChain([failing()]).setItem('key', at(1))).rejects.toThrow('full')
   })
 })

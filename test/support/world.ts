@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createService, memoryQueue, parseConfig, type ConfigInput, type Queue } from '@fitting-room/service'
 import {
@@ -9,6 +10,7 @@ import {
   type TryOnView,
 } from 'fitting-room'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { refusal, refusedKey, unknownVariant } from './answers.ts'
 import { blankPictures } from './blank-pictures.ts'
 import { manualClock, type ManualClock } from './manual-clock.ts'
 import { suiteConfig } from './suite-config.ts'
@@ -19,6 +21,13 @@ export const person = new File(
   { type: 'image/png' },
 )
 export const product = { productId: '1001', variantId: '2001', funnelIds: [12] }
+
+/** Somebody looks at it and has given the consent. */
+export async function started(tryOn: TryOn): Promise<TryOn> {
+  tryOn.subscribe(() => {})
+  await tryOn.start(person)
+  return tryOn
+}
 
 /** The store of the contract suite, with times that leave room between acceptance, preview and final. */
 const worldConfig: ConfigInput = {
@@ -56,8 +65,10 @@ export interface World {
   room(options?: Partial<FittingRoomOptions>): FittingRoom
   /** Lets time pass until the view is as wanted. */
   until(tryOn: TryOn, wanted: TryOnView['state'] | ((view: TryOnView) => boolean)): Promise<TryOnView>
-  /** Lets everything happen that needs no time to pass. */
+  /** Lets everything happen that needs no time to pass, messages between pages included. */
   settle(): Promise<void>
+  /** Lets `ms` pass in small steps, by a page's own clock where it has one. */
+  pass(ms: number, clock?: ManualClock): Promise<void>
   apiKey: { current: string }
   close(): Promise<void>
 }
@@ -76,6 +87,7 @@ interface WorldOptions {
 export function createWorld(options: WorldOptions = {}): World {
   const { gated = true, config = gated ? worldConfig : openConfig, realStorage = false, draws = false } = options
   const clock = manualClock()
+  const ownChannel = `world:${randomUUID()}`
   const base = 'https://api.test'
   const rooms: FittingRoom[] = []
   const sent: Sent[] = []
@@ -132,9 +144,19 @@ export function createWorld(options: WorldOptions = {}): World {
     }
   }
 
-  /** A few turns of the event loop: long enough for whatever is due now. */
+  const [here, there] = [new BroadcastChannel(ownChannel), new BroadcastChannel(ownChannel)]
+  /** What was posted to another page before is there when this is: a message of the world's own goes the same way. */
+  const carried = () =>
+    new Promise<unknown>((resolve) => {
+      there.onmessage = resolve
+      here.postMessage(null)
+    })
+  /** A message, its answer and what each side then writes: a few ways there and back with nothing under way. */
   async function settle(): Promise<void> {
-    for (let quiet = 0; quiet < 4; quiet = busy > 0 ? 0 : quiet + 1) await new Promise((done) => setImmediate(done))
+    for (let quiet = 0; quiet < 4; quiet = busy > 0 ? 0 : quiet + 1) {
+      await carried()
+      await new Promise((done) => setImmediate(done))
+    }
   }
 
   return {
@@ -143,6 +165,12 @@ export function createWorld(options: WorldOptions = {}): World {
     sent,
     apiKey,
     settle,
+    async pass(ms, own = clock) {
+      for (let passed = 0; passed < ms; passed += 500) {
+        own.advance(500)
+        await settle()
+      }
+    },
     count: (method, path) => sent.filter((each) => each.method === method && each.path.startsWith(path)).length,
     fault: (method, path, faults, forever = false) => void plans.push({ method, path, faults: [...faults], forever }),
     hold(method, path, where = 'before') {
@@ -203,6 +231,8 @@ export function createWorld(options: WorldOptions = {}): World {
     },
     async close() {
       for (const room of rooms) room.close()
+      here.close()
+      there.close()
       await service.close()
     },
   }
@@ -219,3 +249,11 @@ export const answers =
   (status: number, body: unknown, headers: Record<string, string> = {}): Fault =>
   async () =>
     new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers })
+
+/** A refusal of the contract in place of the service's answer. */
+export const refuses = (...given: Parameters<typeof refusal>): Fault => {
+  const { status, body, headers } = refusal(...given)
+  return answers(status, body, headers)
+}
+export const refusesKey = answers(refusedKey.status, refusedKey.body)
+export const refusesVariant = answers(unknownVariant.status, unknownVariant.body)

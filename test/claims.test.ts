@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createActor, fromPromise } from 'xstate'
+import { tryOnMachine, tryOnView, type Step, type TryOnContext } from 'fitting-room/machines'
+import { full, isRecord, isWrite, recordKey, refused, testStorage, type TestStorage } from './support/storage.ts'
+import { createWorld, product, refusesKey, refusesVariant, started, type World } from './support/world.ts'
+
+let world: World
+let storage: TestStorage
+beforeEach(() => {
+  storage = testStorage()
+  world = createWorld({ storage })
+})
+afterEach(() => world.close())
+
+const submissions = () => world.count('POST', '/generations')
+const phaseKept = () => (JSON.parse(storage.items.get(recordKey) ?? '{}') as { phase?: string }).phase
+
+describe('the order of writes', () => {
+  it('the claim stands before the POST leaves, the job ID before the first poll', async () => {
+    const updates = () => storage.calls.filter((call) => call.type === 'update' && isRecord(call)).length
+    const log: [string, number][] = []
+    world.fault('POST', '/generations', [async (reach) => (log.push(['POST', updates()]), reach())])
+    world.fault('GET', '/generations', [async (reach) => (log.push(['poll', updates()]), reach())])
+    const tryOn = await started(world.room().tryOn(product))
+    await world.until(tryOn, 'processing')
+    await world.settle()
+    const claimed = log[0]?.[1] ?? 0
+    expect(claimed).toBeGreaterThan(0)
+    expect(log).toEqual([
+      ['POST', claimed],
+      ['poll', claimed + 1],
+    ])
+  })
+
+  it('the index entry stands before the record that it names', async () => {
+    await started(world.room().tryOn(product))
+    const writes = storage.calls.filter(({ type }) => type === 'update')
+    const index = writes.findIndex(({ key }) => key.endsWith(':index'))
+    expect(index).toBeGreaterThanOrEqual(0)
+    expect(index).toBeLessThan(writes.findIndex(isRecord))
+  })
+
+  it('a rejection replaces the claim by its own phase in one write', async () => {
+    world.fault('POST', '/generations', [refusesVariant])
+    await world.until(await started(world.room().tryOn(product)), 'rejected')
+    expect(phaseKept()).toBe('rejected')
+  })
+})
+
+describe('a claim that can not be written', () => {
+  /** The consent is the first write of the record, the claim the second. */
+  const claimMeets = (how: typeof full | typeof refused) => {
+    let records = 0
+    storage.meet((call) => call.type === 'update' && isRecord(call) && ++records === 2, how)
+  }
+
+  it.each([
+    ['is refused', refused],
+    ['finds a full disk', full],
+  ])('because it %s takes the consent back first, then goes on in memory without a loop', async (_, how) => {
+    claimMeets(how)
+    const found: unknown[] = []
+    world.fault('POST', '/generations', [async (reach) => (found.push(storage.items.get(recordKey)), reach())])
+    await world.until(await started(world.room().tryOn(product)), 'final')
+    expect(submissions()).toBe(1)
+    expect(found).toEqual([undefined])
+    expect(world.count('GET', '/funnel')).toBe(1)
+  })
+
+  it('sends nothing when the consent can not be taken back either', async () => {
+    let records = 0
+    storage.meet((call) => isWrite(call) && isRecord(call) && ++records >= 2, refused)
+    const view = await world.until(await started(world.room().tryOn(product)), 'rejected')
+    expect(view.problem).toEqual({ kind: 'storage' })
+    expect(submissions()).toBe(0)
+  })
+
+  it('is not sent while the disk still holds the consent that a reload would go on with', async () => {
+    const tryOn = world.room().tryOn(product)
+    world.fault('GET', '/funnel', [
+      async (reach, request) => {
+        storage.meet((call) => isWrite(call) && isRecord(call), full)
+        return refusesKey(reach, request)
+      },
+    ])
+    await started(tryOn)
+    await world.until(tryOn, 'unauthorized')
+    await tryOn.resume()
+    const view = await world.until(tryOn, 'rejected')
+    expect(view.problem).toEqual({ kind: 'storage' })
+    expect(submissions()).toBe(0)
+  })
+})
+
+it('storage that takes longer than its limit over the consent holds no consent while the submission is out', async () => {
+  const tryOn = world.room().tryOn(product)
+  tryOn.subscribe(() => {})
+  await world.until(tryOn, 'idle')
+  const consent = storage.hold((call) => call.type === 'update' && isRecord(call), 'midway')
+  const put = world.hold('PUT', '/photos')
+  const post = world.hold('POST', '/generations', 'after')
+  const word = started(tryOn)
+  await consent.reached
+  world.clock.advance(5_001)
+  await word
+  await put.reached
+  consent.release()
+  await world.settle()
+  put.release()
+  await post.reached
+  expect(phaseKept()).toBe('claimed')
+  post.release()
+})
+
+it('a claim whose submission breaks unforeseen is outcomeUnknown, and resume() is not permitted', async () => {
+  const { clock } = world
+  const claimed: Step['record'] = {
+    version: 1,
+    savedAt: 0,
+    attemptId: 'a',
+    startedAt: clock.now(),
+    phase: 'claimed',
+    productId: '1',
+    variantId: '2',
+    funnelIds: [1],
+    photo: { id: 'p' },
+  }
+  const step = (record: Step['record']) => fromPromise<Step, TryOnContext>(async () => ({ record, durable: true }))
+  const broken = fromPromise<Step, TryOnContext>(() => Promise.reject(new Error('a bug')))
+  const restore = step({ ...claimed, phase: 'throttled', until: 0 })
+  const probe = fromPromise<Step, TryOnContext>(async ({ input: { record, durable } }) => ({ record, durable }))
+  const machine = tryOnMachine.provide({ actors: { restore, probe, claim: step(claimed), submit: broken } })
+  const given = { pollIntervalMs: 1, deadlineMs: 1, askVisitorFirst: false, exclusive: true, archived: false }
+  const own = createActor(machine, { input: { ...given, clock }, clock })
+  own.start()
+  await world.settle()
+  clock.advance(1)
+  await world.settle()
+  expect(tryOnView(own.getSnapshot())).toMatchObject({ state: 'outcomeUnknown', can: { resume: false } })
+  own.stop()
+})

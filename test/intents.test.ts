@@ -1,0 +1,232 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type TryOn } from 'fitting-room'
+import { testStorage } from './support/storage.ts'
+import { answers, createWorld, person, product, refuses, refusesKey, started, type World } from './support/world.ts'
+
+let world: World
+beforeEach(() => void (world = createWorld({ storage: testStorage() })))
+afterEach(() => world.close())
+
+describe('an intent', () => {
+  it('waits for storage to be read', async () => {
+    const tryOn = world.room().tryOn(product)
+    expect(tryOn.get().state).toBe('restoring')
+    await tryOn.start(person)
+    expect(tryOn.get().state).toBe('preparing')
+  })
+
+  it('startOver keeps the photo, so that start() needs none', async () => {
+    const tryOn = await started(world.room().tryOn(product))
+    await world.until(tryOn, 'final')
+    await tryOn.startOver()
+    await tryOn.start()
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/uploads')).toBe(1)
+    expect(world.count('POST', '/generations')).toBe(2)
+  })
+
+  it('discard({ abandonPaidJob }) forgets a running job, and its late answer writes nothing', async () => {
+    const held = world.hold('POST', '/generations', 'after')
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    void tryOn.start(person)
+    await held.reached
+    await tryOn.discard({ abandonPaidJob: true })
+    expect(tryOn.get().state).toBe('idle')
+    held.release()
+    await world.settle()
+    expect(await room.list()).toEqual([])
+  })
+
+  it('retry archives the attempt before it, with its job', async () => {
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person)
+    const first = await world.until(tryOn, 'final')
+    await tryOn.retry()
+    const second = await world.until(tryOn, 'final')
+    expect(second.attempt?.jobId).not.toBe(first.attempt?.jobId)
+    const archived = (await room.list()).filter((each) => each.archived)
+    expect(archived.map(({ jobId }) => jobId)).toEqual([first.attempt?.jobId])
+    const view = await world.until(archived[0]?.open() as TryOn, 'final')
+    expect([view.attempt, view.result]).toEqual([first.attempt, first.result])
+  })
+
+  it('startOver archives a running job, which goes on from the list', async () => {
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person)
+    const first = await world.until(tryOn, 'preview')
+    await tryOn.startOver()
+    const [archived] = await room.list()
+    expect(archived).toMatchObject({ jobId: first.attempt?.jobId, archived: true })
+    const view = await world.until(archived?.open() as TryOn, 'final')
+    expect(view.attempt?.jobId).toBe(first.attempt?.jobId)
+    expect(view.can).toMatchObject({ start: false, retry: false })
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('a retry of an archived attempt is not permitted, one of a listed current attempt is a new one', async () => {
+    const room = world.room()
+    await started(room.tryOn(product))
+    const { attempt } = await world.until(room.tryOn(product), 'final')
+    const [listed] = await world.room().list()
+    const tryOn = listed?.open() as TryOn
+    await world.until(tryOn, 'final')
+    await tryOn.retry()
+    const again = await world.until(tryOn, 'final')
+    expect(again.attempt?.jobId).not.toBe(attempt?.jobId)
+    const before = world.sent.length
+    const archived = (await world.room().list()).find((each) => each.archived)?.open() as TryOn
+    const view = await world.until(archived, 'final')
+    expect(view.attempt).toEqual(attempt)
+    await expect(archived.retry()).rejects.toMatchObject({ problem: { kind: 'notAllowed', intent: 'retry' } })
+    expect(world.sent.length).toBe(before)
+  })
+
+  it('a resumed job that gets no answer backs off, and does not fall back to its old stop', async () => {
+    const tryOn = world.room().tryOn(product)
+    world.fault('GET', '/generations', [answers(200, { data: { status: 'DONE' } }), answers(503, {}), answers(503, {})])
+    await started(tryOn)
+    await world.until(tryOn, 'protocolError')
+    await tryOn.resume()
+    await world.settle()
+    expect(tryOn.get().state).toBe('processing')
+    await world.until(tryOn, 'final')
+  })
+
+  it('a resumed attempt knows nothing of the refusal that stopped it', async () => {
+    const tryOn = world.room({ askVisitorFirst: true }).tryOn(product)
+    world.fault('GET', '/funnel', [refusesKey])
+    await started(tryOn)
+    await world.until(tryOn, 'unauthorized')
+    await tryOn.resume()
+    await world.settle()
+    expect([tryOn.get().state, tryOn.get().problem]).toEqual(['processing', null])
+  })
+
+  it('a registration that has to wait for a day can be left', async () => {
+    const tryOn = await started(world.room().tryOn({ ...product, variantId: '2009' }))
+    await world.until(tryOn, 'needsEmail')
+    world.fault('POST', '/customer-register', [refuses('rateLimitExceeded', { retryAfter: 86_400 })])
+    await tryOn.submitEmail({ email: 'ada@example.com' })
+    await world.settle()
+    expect(tryOn.get().can.startOver).toBe(true)
+    await tryOn.startOver()
+    expect(tryOn.get().state).toBe('idle')
+  })
+})
+
+describe('bad input', () => {
+  it.each([
+    ['an empty file', new Blob([]), 'photo'],
+    ['a file that is no picture', new Blob(['hello']), 'photo'],
+    ['a bad URL', { imageUrl: 'photo.png' }, 'photo'],
+    ['no photo at all', undefined, 'photo'],
+  ])('%s rejects with its problem, shows it, and loses nothing', async (_, photo, kind) => {
+    const tryOn = world.room().tryOn(product)
+    await expect(tryOn.start(photo as Blob)).rejects.toMatchObject({ kind })
+    expect(tryOn.get()).toMatchObject({ state: 'idle', problem: { kind } })
+    expect(world.sent).toEqual([])
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+  })
+
+  it.each([
+    [{ customerEmail: 'nobody' }, 'customerEmail'],
+    [{ customKey: '../x' }, 'customKey'],
+  ])('start with %o names the field', async (options, at) => {
+    const tryOn = world.room().tryOn(product)
+    await expect(tryOn.start(person, options)).rejects.toMatchObject({ problem: { kind: 'input', at } })
+  })
+
+  it.each([
+    [{ ...product, productId: 0 }, 'productId'],
+    [{ ...product, variantId: 'x' }, 'variantId'],
+    [{ ...product, funnelIds: [] }, 'funnelIds'],
+  ])('a try-on of %o throws and names the field', (bad, at) => {
+    expect(() => world.room().tryOn(bad)).toThrow(expect.objectContaining({ problem: { kind: 'input', at } }))
+  })
+
+  it('a base URL that is none throws at once', () => {
+    expect(() => world.room({ baseUrl: 'api.test' })).toThrow(expect.objectContaining({ kind: 'input' }))
+  })
+
+  it('a refused address stays in needsEmail with its problem', async () => {
+    const tryOn = await started(world.room().tryOn({ ...product, variantId: '2009' }))
+    await world.until(tryOn, 'needsEmail')
+    await expect(tryOn.submitEmail({ email: 'nobody' })).rejects.toMatchObject({ kind: 'input' })
+    world.fault('POST', '/customer-register', [answers(400, { error: 'Registration failed' })])
+    await tryOn.submitEmail({ email: 'ada@example.com' })
+    const view = await world.until(tryOn, ({ problem }) => problem?.kind === 'refused')
+    expect(view.state).toBe('needsEmail')
+    await tryOn.submitEmail({ email: 'ada@example.com' })
+    await world.until(tryOn, 'final')
+  })
+
+  it('an empty visitor ID is refused at once', () => {
+    expect(() => world.room({ uniqueUserId: '' })).toThrow(expect.objectContaining({ kind: 'input' }))
+  })
+})
+
+describe('a consent', () => {
+  /** A page whose photo is on its way. */
+  async function heldPhoto() {
+    const held = world.hold('PUT', '/photos')
+    const room = world.room()
+    await started(room.tryOn(product))
+    await held.reached
+    await world.settle()
+    return room
+  }
+
+  it('goes on after a reload while it is under ten minutes old', async () => {
+    const room = await heldPhoto()
+    room.close()
+    world.clock.advance(599_000)
+    await world.until(world.room().tryOn(product), 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('is idle with the photo kept when it is older', async () => {
+    const gone = await heldPhoto()
+    const photo = gone.photo.get()
+    gone.close()
+    const sent = world.sent.length
+    world.clock.advance(601_000)
+    const room = world.room()
+    const late = room.tryOn(product)
+    const view = await world.until(late, 'idle')
+    expect(view.problem).toEqual({ kind: 'consentExpired' })
+    expect(world.sent.length).toBe(sent)
+    expect(photo).not.toBeNull()
+    expect(room.photo.get()).toEqual(photo)
+    await late.start()
+    await world.until(late, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('without a lock or an atomic update nothing is submitted by itself after a reload', async () => {
+    await world.close()
+    world = createWorld({ storage: testStorage({ atomic: false }) })
+    const gone = await heldPhoto()
+    gone.close()
+    const sent = world.sent.length
+    const view = await world.until(world.room().tryOn(product), 'idle')
+    expect(view.exclusive).toBe(false)
+    await world.settle()
+    expect(world.sent.length).toBe(sent)
+  })
+
+  it('a new consent knows nothing of what stopped the one before', async () => {
+    const room = world.room({ askVisitorFirst: true })
+    const tryOn = room.tryOn(product)
+    world.fault('GET', '/funnel', [answers(404, { error: 'Funnel not found' })])
+    await started(tryOn)
+    await world.until(tryOn, 'rejected')
+    const visitor = { requestsLeft: 0, totalRequests: 2, uniqueUserId: 'v' }
+    world.fault('GET', '/requests-left', [answers(200, { data: visitor })])
+    await tryOn.retry()
+    await world.until(tryOn, 'needsEmail')
+  })
+})

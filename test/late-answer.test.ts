@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { testStorage } from './support/storage.ts'
+import { createWorld, dropped, person, product, started, type World } from './support/world.ts'
+
+let world: World
+beforeEach(() => void (world = createWorld({ storage: testStorage() })))
+afterEach(() => world.close())
+
+describe('a lost answer', () => {
+  it('that comes late after all is taken', async () => {
+    const held = world.hold('POST', '/generations', 'after')
+    const tryOn = world.room({ timing: { submitTimeoutMs: 5_000 } }).tryOn(product)
+    await tryOn.start(person)
+    await held.reached
+    await world.until(tryOn, 'outcomeUnknown')
+    held.release()
+    const view = await world.until(tryOn, 'final')
+    expect(view.attempt?.jobId).toBeTruthy()
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('of an attempt that was left goes to the archive', async () => {
+    const held = world.hold('POST', '/generations', 'after')
+    const room = world.room({ timing: { submitTimeoutMs: 5_000 } })
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person)
+    await held.reached
+    await world.until(tryOn, 'outcomeUnknown')
+    await tryOn.startOver()
+    held.release()
+    await world.settle()
+    const [archived] = await room.list()
+    expect(archived).toMatchObject({ archived: true, phase: 'accepted', jobId: expect.any(String) })
+  })
+
+  it('is never sent again by itself, whatever time passes', async () => {
+    world.fault('POST', '/generations', [dropped])
+    const tryOn = await started(world.room().tryOn(product))
+    await world.until(tryOn, 'outcomeUnknown')
+    world.clock.advance(3_600_000)
+    await world.settle()
+    expect(tryOn.get().state).toBe('outcomeUnknown')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('that comes late is taken by whoever runs the try-on by then', async () => {
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    const held = world.hold('POST', '/generations', 'after')
+    await started(tryOn)
+    await held.reached
+    room.close()
+    await world.until(tryOn, 'outcomeUnknown')
+    held.release()
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('that comes late is kept when another try-on was discarded meanwhile', async () => {
+    const room = world.room({ timing: { submitTimeoutMs: 5_000 } })
+    const [one, two] = [room.tryOn(product), room.tryOn({ ...product, variantId: '2002' })]
+    const held = world.hold('POST', '/generations', 'after')
+    await started(one)
+    await held.reached
+    await world.until(one, 'outcomeUnknown')
+    await one.startOver()
+    await started(two)
+    await world.until(two, 'processing')
+    await two.discard({ abandonPaidJob: true })
+    held.release()
+    await world.settle()
+    expect((await room.list()).map(({ jobId }) => jobId)).toEqual([expect.any(String)])
+  })
+})

@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { TryOn } from 'fitting-room'
+import { manualClock } from './support/manual-clock.ts'
+import { hung, recordKey, testStorage, type TestStorage } from './support/storage.ts'
+import {
+  createWorld,
+  person,
+  product,
+  refuses,
+  refusesKey,
+  refusesVariant,
+  started,
+  type World,
+} from './support/world.ts'
+
+let world: World
+let storage: TestStorage
+const createWorldOn = (made: TestStorage) => {
+  storage = made
+  world = createWorld({ storage })
+}
+beforeEach(() => createWorldOn(testStorage()))
+afterEach(async () => {
+  vi.unstubAllGlobals()
+  await world.close()
+})
+
+const submissions = () => world.count('POST', '/generations')
+const polls = () => world.count('GET', '/generations')
+const watched = (tryOn: TryOn) => {
+  tryOn.subscribe(() => {})
+  return tryOn
+}
+
+describe('without lock and atomic update', () => {
+  beforeEach(async () => {
+    await world.close()
+    createWorldOn(testStorage({ atomic: false }))
+  })
+
+  it('startOver() beside another page does not go on with what that one waits to submit', async () => {
+    world.fault('POST', '/generations', [refusesVariant, refuses('rateLimitExceeded', { retryAfter: 20 })])
+    const one = await started(world.room().tryOn(product))
+    await world.until(one, 'rejected')
+    const other = watched(world.room().tryOn(product))
+    await world.until(other, 'rejected')
+    await other.retry(person)
+    await world.until(other, ({ state, waitingUntil }) => state === 'submitting' && waitingUntil !== null)
+    const before = submissions()
+    await one.startOver()
+    await world.settle()
+    world.clock.advance(21_000)
+    await world.settle()
+    expect(submissions() - before).toBe(1)
+  })
+
+  it('a refused key is not tried again by itself after a reload', async () => {
+    world.fault('POST', '/generations', [refusesKey])
+    const first = world.room()
+    await world.until(await started(first.tryOn(product)), 'unauthorized')
+    first.close()
+    const again = world.room().tryOn(product)
+    await world.until(again, 'unauthorized')
+    world.clock.advance(300_000)
+    await world.settle()
+    expect(submissions()).toBe(1)
+  })
+})
+
+describe('an owner that is gone', () => {
+  /** An owner with a poll out, and another page that waits. */
+  async function twoPages() {
+    const sleepy = manualClock()
+    const room = world.room({ clock: sleepy })
+    const owner = watched(room.tryOn(product))
+    await world.settle()
+    const other = watched(world.room().tryOn(product))
+    await world.settle()
+    const poll = world.hold('GET', '/generations')
+    await owner.start(person)
+    await poll.reached
+    await world.settle()
+    expect([other.get().state, polls()]).toEqual(['processing', 1])
+    return { room, other, poll }
+  }
+
+  /** The other page goes on with the same job; how long that took by its clock. */
+  async function handOver(other: TryOn): Promise<number> {
+    const from = world.clock.now()
+    while (polls() === 1) await world.pass(500)
+    const took = world.clock.now() - from
+    await world.until(other, 'final')
+    expect(submissions()).toBe(1)
+    return took
+  }
+
+  it('is followed within two seconds of its lock', async () => {
+    await world.close()
+    vi.stubGlobal('isSecureContext', true)
+    createWorldOn(storage)
+    const { room, other, poll } = await twoPages()
+    expect([...storage.items.keys()].filter((key) => key.endsWith(':lease'))).toEqual([])
+    room.close()
+    expect(await handOver(other)).toBeLessThanOrEqual(2_000)
+    poll.release()
+  })
+
+  it('is followed within two seconds where it gave its lease up', async () => {
+    const { room, other, poll } = await twoPages()
+    room.close()
+    expect(await handOver(other)).toBeLessThanOrEqual(2_000)
+    poll.release()
+  })
+
+  it('is followed within two seconds of the end of its lease where it did not', async () => {
+    const { other, poll } = await twoPages()
+    const { until } = JSON.parse(storage.items.get(`${recordKey}:lease`) ?? '') as { until: number }
+    const left = until - world.clock.now()
+    expect(left).toBeLessThanOrEqual(2_000)
+    // its timers do not run any more
+    expect(await handOver(other)).toBeLessThanOrEqual(left + 2_000)
+    poll.release()
+  })
+})
+
+describe('a page that slept while another one took over', () => {
+  /** A page whose timers do not run, and one that has taken over from it. */
+  async function overtaken(request: [string, string], where: 'before' | 'after' = 'before') {
+    const sleepy = manualClock()
+    const held = world.hold(...request, where)
+    const slept = await started(world.room({ clock: sleepy }).tryOn(product))
+    await held.reached
+    const awake = watched(world.room().tryOn(product))
+    await world.settle()
+    return { sleepy, held, slept, awake }
+  }
+
+  it.each(['startOver', 'discard'] as const)('submits nothing after %s() there', async (intent) => {
+    const { held, awake } = await overtaken(['PUT', '/photos'])
+    const again = world.hold('PUT', '/photos')
+    await world.pass(6_000)
+    await again.reached
+    await awake[intent]()
+    held.release()
+    await world.settle()
+    expect([awake.get().state, submissions()]).toEqual(['idle', 0])
+    again.release()
+  })
+
+  it('tells the other one of its late answer', async () => {
+    const { held, awake, slept, sleepy } = await overtaken(['POST', '/generations'], 'after')
+    await world.pass(6_000)
+    expect(awake.get().state).toBe('outcomeUnknown')
+    held.release()
+    await world.settle()
+    await world.pass(1_000, sleepy)
+    expect(['processing', 'preview', 'final']).toContain(awake.get().state)
+    expect(slept.get().attempt?.jobId).toBe(awake.get().attempt?.jobId)
+    expect(submissions()).toBe(1)
+  })
+})
+
+describe('an intent that was passed on', () => {
+  it('settles when its owner never answers and a third page takes over', async () => {
+    const dead = storage.another()
+    dead.meet(({ type, key }) => type === 'get' && key === recordKey, hung)
+    watched(world.room({ clock: manualClock(), storage: dead }).tryOn(product))
+    await world.settle()
+    const third = watched(world.room().tryOn(product))
+    await world.settle()
+    const asking = watched(world.room().tryOn(product))
+    await world.settle()
+    const word = asking.start({ imageUrl: 'https://photos.test/p.png' })
+    await world.pass(20_000)
+    await word
+    expect(third.get().attempt).not.toBeNull()
+    expect(submissions()).toBe(1)
+  })
+})
