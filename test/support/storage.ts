@@ -132,7 +132,5 @@ export function full({ change }: StorageCall): never {
 /** Never ends. */
 export const hung = () => new Promise<never>(() => {})
 
-/** The storage key of a part of the world's one room. */
-export const keyOf = (part: string) => `fitting-room:https_3A_2F_2Fapi.test:default:anyone:${part}`
-/** The record of the product that most tests try on. */
-export const recordKey = keyOf('try-on:1001:2001')
+/** The key of the record of the world's product. */
+export const recordKey = 'fitting-room:https_3A_2F_2Fapi.test:default:anyone:try-on:1001:2001'

@@ -13,10 +13,13 @@ import { fileStorage } from '../file-storage.ts'
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const photo = here('../../sample/person.png')
 
+/** How far the service's time is ahead, in ms. */
+let ahead = 0
 let server: RunningServer
 let folder: string
 beforeAll(async () => {
-  server = await serve({ config: openSandbox({ previewAfterMs: 500, readyAfterMs: 3000 }) }, 0)
+  const config = openSandbox({ previewAfterMs: 0, readyAfterMs: 0 })
+  server = await serve({ config, clock: { now: () => Date.now() + ahead } }, 0)
 })
 afterAll(() => server.close())
 beforeEach(async () => {
@@ -65,11 +68,13 @@ describe('the terminal', () => {
   })
 
   it('killed while the job runs and run again, it resumes the same job', async () => {
-    const first = run('2001', '--photo', photo, '--state', 'state')
+    const slow = '9002'
+    const first = run(slow, '--photo', photo, '--state', 'state')
     const job = jobIn(await first.says('generating (estimate) (job'))
     first.kill()
     await first.ended
-    const second = await run('2001', '--state', 'state').ended
+    ahead += 60_000
+    const second = await run(slow, '--state', 'state').ended
     expect(second.code).toBe(exitCodes.final)
     expect(jobIn(second.err)).toBe(job)
   })
