@@ -4,7 +4,7 @@ import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { servePage } from '../support/serve-page.ts'
 import { newProfile, startChromium } from './chromium-process.ts'
-import { watchedService } from './watched-service.ts'
+import { watchedService, whenTold, type WatchedService } from './watched-service.ts'
 
 let page: Awaited<ReturnType<typeof servePage>>
 beforeAll(async () => {
@@ -21,10 +21,12 @@ const reach = (tab: Page, state: string) => expect.poll(() => stateOf(tab)).toBe
 interface Kill {
   phase: string
   /** Leads a started try-on to the moment of the kill. */
-  until: (tab: Page) => Promise<unknown>
+  until: (tab: Page, service: WatchedService) => Promise<unknown>
   /** What the next browser on the same profile shows in the end. */
   ends: 'final' | 'outcomeUnknown'
   hold?: [request: string, where: 'before' | 'after']
+  /** Its pictures wait to be told; else they are ready at once. */
+  waits?: true
 }
 const kills: Kill[] = [
   { phase: 'preparing, funnel asked for', hold: ['GET /funnel', 'before'], until: none, ends: 'final' },
@@ -48,17 +50,26 @@ const kills: Kill[] = [
     until: none,
     ends: 'outcomeUnknown',
   },
-  { phase: 'processing', until: (tab) => reach(tab, 'processing'), ends: 'final' },
+  { phase: 'processing', waits: true, until: (tab) => reach(tab, 'processing'), ends: 'final' },
   { phase: 'processing, poll out', hold: ['GET /generations', 'before'], until: none, ends: 'final' },
-  { phase: 'preview', until: (tab) => reach(tab, 'preview'), ends: 'final' },
+  {
+    phase: 'preview',
+    waits: true,
+    async until(tab, service) {
+      await reach(tab, 'processing')
+      service.make('preview')
+      await reach(tab, 'preview')
+    },
+    ends: 'final',
+  },
   { phase: 'final', until: (tab) => reach(tab, 'final'), ends: 'final' },
 ]
 async function none() {}
 
 describe('Chromium, killed on a profile that outlives it', () => {
-  it.each(kills.map((kill) => [kill.phase, kill] as const))('%s', async (_, { hold, until, ends }) => {
+  it.each(kills.map((kill) => [kill.phase, kill] as const))('%s', async (_, { hold, until, ends, waits }) => {
     const profile = await newProfile()
-    const service = await watchedService()
+    const service = await watchedService(waits && whenTold)
     const url = `${page.url}?api=${encodeURIComponent(service.url)}`
     try {
       const first = await startChromium({ profile })
@@ -67,10 +78,11 @@ describe('Chromium, killed on a profile that outlives it', () => {
       const waiting = hold && service.hold(...hold)
       await tab.evaluate('void photo().then(photo => tryOn.start(photo))')
       await waiting?.there
-      await until(tab)
+      await until(tab, service)
       const seen = (await tab.evaluate('tryOn.get().attempt?.jobId ?? null')) as string | null
       await first.kill()
       waiting?.release()
+      service.make('final')
 
       const second = await startChromium({ profile })
       const again = await second.open(url)

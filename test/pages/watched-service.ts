@@ -12,8 +12,14 @@ export interface WatchedService {
   count(request: string): number
   /** The next matching exchange waits, before it reaches the service or before its answer leaves. */
   hold(request: string, where: 'before' | 'after'): { there: Promise<void>; release(): void }
+  /** Moves its time on until that picture of every job so far is ready. */
+  make(picture: 'preview' | 'final'): void
   close(): Promise<void>
 }
+
+/** Pictures are ready when a test says so, however slow the machine is. */
+export const whenTold = { previewAfterMs: 3_600_000, readyAfterMs: 7_200_000 }
+const atOnce = { previewAfterMs: 0, readyAfterMs: 0 }
 
 interface Hold {
   request: string
@@ -22,9 +28,8 @@ interface Hold {
   released: Promise<void>
 }
 
-export async function watchedService(
-  generation = { previewAfterMs: 1_000, readyAfterMs: 2_000 },
-): Promise<WatchedService> {
+export async function watchedService(generation = atOnce): Promise<WatchedService> {
+  let ahead = 0
   const { store, jobs } = openLedger()
   const reached: string[] = []
   const holds: Hold[] = []
@@ -43,7 +48,12 @@ export async function watchedService(
     await wait('after')
     return answer
   })
-  const service = createService({ config: openSandbox(generation), publicUrl: server.url, store })
+  const service = createService({
+    config: openSandbox(generation),
+    publicUrl: server.url,
+    store,
+    clock: { now: () => Date.now() + ahead },
+  })
   return {
     url: server.url,
     jobs,
@@ -57,6 +67,7 @@ export async function watchedService(
       holds.push({ request, where, arrive: () => arrive(), released })
       return { there, release: () => release() }
     },
+    make: (picture) => void (ahead += picture === 'preview' ? generation.previewAfterMs : generation.readyAfterMs),
     async close() {
       server.close()
       await service.close()

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { serve, type RunningServer } from '@fitting-room/service'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
@@ -244,4 +245,32 @@ describe('every other state has words and a next step', () => {
     await reaches('idle')
     await expect.poll(() => page.getByRole('button', { name: 'Use my last photo' }).count()).toBe(0)
   })
+})
+
+// here and at the end, because it builds the shop where this file serves it
+it('npm start prints where the shop and the service are, serves both, and stops both at Ctrl-C', async () => {
+  const start = fileURLToPath(new URL('../start.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--conditions=fitting-room-source', start])
+  let out = ''
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const ready = new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString()
+      if (out.includes('Ctrl-C')) resolve()
+    })
+    child.on('close', () => reject(new Error(out)))
+  })
+  await ready
+  const [, shop = ''] = /The shop: +(http:\S+)/.exec(out) ?? []
+  const [, service = ''] = /The service: +(http:\S+)/.exec(out) ?? []
+  expect(new URL(shop).origin).not.toBe(new URL(service).origin)
+  expect(await (await fetch(shop)).text()).toContain('Atelier')
+  const settings = (await (await fetch(`${shop}settings.json`)).json()) as { baseUrl: string; products: unknown[] }
+  expect(settings.baseUrl).toBe(service)
+  expect(settings.products.length).toBeGreaterThanOrEqual(6)
+  expect((await fetch(`${service}/context`)).status).toBe(401)
+  child.kill('SIGINT')
+  expect(await ended).toBe(0)
+  await expect(fetch(shop)).rejects.toThrow()
+  await expect(fetch(service)).rejects.toThrow()
 })
