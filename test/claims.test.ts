@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
-import { tryOnMachine, tryOnView, type Step, type TryOnContext } from 'fitting-room/machines'
+import { tryOnMachine, tryOnView, type TryOnContext, type Written } from 'fitting-room/machines'
+import type { AttemptRecord } from '../src/rules/record.ts'
 import { full, isRecord, isWrite, recordKey, refused, testStorage, type TestStorage } from './support/storage.ts'
 import { createWorld, product, refusesKey, refusesVariant, started, type World } from './support/world.ts'
 
@@ -35,7 +36,7 @@ describe('the order of writes', () => {
   it('the index entry stands before the record that it names', async () => {
     await started(world.room().tryOn(product))
     const writes = storage.calls.filter(({ type }) => type === 'update')
-    const index = writes.findIndex(({ key }) => key.endsWith(':index'))
+    const index = writes.findIndex(({ key }) => key.endsWith(':catalog'))
     expect(index).toBeGreaterThanOrEqual(0)
     expect(index).toBeLessThan(writes.findIndex(isRecord))
   })
@@ -57,13 +58,13 @@ describe('a claim that can not be written', () => {
   it.each([
     ['is refused', refused],
     ['finds a full disk', full],
-  ])('because it %s takes the consent back first, then goes on in memory without a loop', async (_, how) => {
+  ])('because it %s takes the consent back first and claims over nothing, without a loop', async (_, how) => {
     claimMeets(how)
     const found: unknown[] = []
     world.fault('POST', '/generations', [async (reach) => (found.push(storage.items.get(recordKey)), reach())])
     await world.until(await started(world.room().tryOn(product)), 'final')
     expect(submissions()).toBe(1)
-    expect(found).toEqual([undefined])
+    expect(found).toEqual([expect.stringContaining('"phase":"claimed"')])
     expect(world.count('GET', '/funnel')).toBe(1)
   })
 
@@ -114,7 +115,7 @@ it('storage that takes longer than its limit over the consent holds no consent w
 
 it('a claim whose submission breaks unforeseen is outcomeUnknown, and resume() is not permitted', async () => {
   const { clock } = world
-  const claimed: Step['record'] = {
+  const claimed: AttemptRecord = {
     version: 1,
     savedAt: 0,
     attemptId: 'a',
@@ -123,13 +124,15 @@ it('a claim whose submission breaks unforeseen is outcomeUnknown, and resume() i
     productId: '1',
     variantId: '2',
     funnelIds: [1],
-    photo: { id: 'p' },
+    photo: { id: 'p', imageUrl: 'https://api.test/p' },
+    funnel: { id: 1, funnelType: 'upper_body', generationModel: 'SERVICE_FAST' },
   }
-  const step = (record: Step['record']) => fromPromise<Step, TryOnContext>(async () => ({ record, durable: true }))
-  const broken = fromPromise<Step, TryOnContext>(() => Promise.reject(new Error('a bug')))
-  const restore = step({ ...claimed, phase: 'throttled', until: 0 })
-  const probe = fromPromise<Step, TryOnContext>(async ({ input: { record, durable } }) => ({ record, durable }))
-  const machine = tryOnMachine.provide({ actors: { restore, probe, claim: step(claimed), submit: broken } })
+  const standing = (record: AttemptRecord): Written => ({ kind: 'stands', record, durable: true })
+  const stands = (record: AttemptRecord) => fromPromise<Written, TryOnContext>(async () => standing(record))
+  const broken = fromPromise<Written, TryOnContext>(() => Promise.reject(new Error('a bug')))
+  const restore = stands({ ...claimed, phase: 'throttled', until: 0 })
+  const probe = fromPromise<Written, TryOnContext>(async ({ input }) => standing(input.record ?? claimed))
+  const machine = tryOnMachine.provide({ actors: { restore, probe, claim: stands(claimed), submit: broken } })
   const given = { pollIntervalMs: 1, deadlineMs: 1, askVisitorFirst: false, exclusive: true, archived: false }
   const own = createActor(machine, { input: { ...given, clock }, clock })
   own.start()

@@ -152,10 +152,9 @@ describe('records that this version can not read', () => {
     photo: { id: 'p' },
   }
   it.each([
-    ['a newer one', JSON.stringify({ ...good, version: 2 })],
+    ['a newer one', JSON.stringify({ ...good, version: 3 })],
     ['a corrupt one', '{"version":1,'],
     ['a foreign one', JSON.stringify({ hello: 'world' })],
-    ['one from the future', JSON.stringify({ ...good, savedAt: Date.UTC(2026, 10, 1) + 360_000 })],
   ])('%s is reported and left, and a new start uses another key', async (_, text) => {
     storage.items.set(recordKey, text)
     const tryOn = world.room().tryOn(product)

@@ -11,20 +11,23 @@ beforeEach(() => {
 afterEach(() => world.close())
 
 describe('reset()', () => {
-  it('leaves nothing but the epoch', async () => {
+  it('leaves nothing but how often the room was reset', async () => {
     await world.close()
     storage = testStorage({ atomic: false })
     world = createWorld({ storage })
     const room = world.room()
     await world.until(await started(room.tryOn(product)), 'final')
     await room.reset()
-    expect([...storage.items.keys()].map((key) => key.split(':').at(-1))).toEqual(['epoch'])
+    expect([...storage.items.keys()].map((key) => key.split(':').at(-1))).toEqual(['catalog'])
+    const [catalog] = [...storage.items.values()].map((text): unknown => JSON.parse(text))
+    const expected = { version: 2, savedAt: expect.any(Number), entries: {}, gone: {}, epochs: expect.any(Object) }
+    expect(catalog).toEqual(expected)
   })
 
   it('fails where it can not know what has to go', async () => {
     const room = world.room()
     await world.until(await started(room.tryOn(product)), 'final')
-    storage.meet(({ type, key }) => type === 'get' && key.endsWith(':index'), full)
+    storage.meet(({ key }) => key.endsWith(':catalog'), full)
     await expect(room.reset()).rejects.toMatchObject({ kind: 'storage' })
     storage.recover()
     await room.reset()

@@ -257,13 +257,14 @@ describe('the installation', () => {
     expect(room.isSameInstallation()).toBe(true)
   })
 
-  it.each(['', '/api', 'ftp://api.test'])('there is none at "%s"', (baseUrl) => {
+  it.each(['', '/api', 'ftp://api.test'])('there is none at "%s"', async (baseUrl) => {
     const room = client({ baseUrl })
     expect(room.isSameInstallation()).toBe(false)
-    expect(() => room.installation()).toThrow()
-    expect(() => createFittingRoom({ baseUrl, apiKey: 'key' })).toThrow(
-      expect.objectContaining({ problem: { kind: 'input', at: 'baseUrl' } }),
-    )
+    expect(room.installation()).toBeNull()
+    const problem: unknown = expect.objectContaining({ kind: 'input', at: 'baseUrl' })
+    const { visitor } = createFittingRoom({ baseUrl, apiKey: 'key' })
+    expect(visitor.get().uniqueUserId).toBeNull()
+    await expect(createFittingRoom({ baseUrl, apiKey: 'key' }).ready).rejects.toMatchObject({ problem })
   })
 
   it('a function that throws gives none', async () => {

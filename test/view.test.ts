@@ -40,7 +40,9 @@ describe('a view', () => {
   })
 
   it('of a stop always has a problem', () => {
-    expect(viewOf('stalled', record).problem).toEqual({ kind: 'deadline' })
+    expect(viewOf('stalled', record).problem).toEqual({ kind: 'consentExpired' })
+    const job = { jobId: '7f9c24e8-3b12-4fef-91e0-56c0a8a7a7d1', etaSeconds: 40, acceptedAt: 0 }
+    expect(viewOf('stalled', { ...record, phase: 'accepted', job }).problem).toEqual({ kind: 'deadline' })
     expect(viewOf('outcomeUnknown', record).problem).toEqual({ kind: 'interrupted' })
     expect(viewOf('failed', record).problem).toEqual({ kind: 'recordUnreadable' })
     expect(viewOf('limitReached', record)).toMatchObject({ message: '', problem: { kind: 'recordUnreadable' } })

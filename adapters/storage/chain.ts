@@ -33,10 +33,14 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   }
 
   /** The tier that was last written to comes first, and those that just failed last. */
-  async function firstThatTakes<T>(failed: readonly Tier[], work: (tier: Tier) => Promise<T>): Promise<T> {
+  async function firstThatTakes<T>(
+    among: readonly Tier[],
+    failed: readonly Tier[],
+    work: (tier: Tier) => Promise<T>,
+  ): Promise<T> {
     const rank = (tier: Tier) => (failed.includes(tier) ? 2 : tier === chosen ? 0 : 1)
-    let failure: unknown
-    for (const tier of [...tiers].sort((a, b) => rank(a) - rank(b))) {
+    let failure: unknown = new Error('no storage takes this')
+    for (const tier of [...among].sort((a, b) => rank(a) - rank(b))) {
       try {
         await tier.mark(others(tier).filter((each) => !failed.includes(each)))
         const done = await work(tier)
@@ -52,7 +56,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   async function update(key: string, change: Change): Promise<void> {
     const { failed } = await ask((tier) => tier.look(key))
     let base: string | null = null
-    const written = await firstThatTakes(failed, (tier) =>
+    const written = await firstThatTakes(tiers, failed, (tier) =>
       tier.write(key, (old) => {
         base = prevailing([old, ...others(tier).flatMap((each) => each.heldAt(key))])
         return change(base)
@@ -104,12 +108,8 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
       },
       async set(key, photo) {
         const { failed } = await ask((tier) => tier.use(({ photos }) => photos?.get(key)))
-        await firstThatTakes(failed, (tier) =>
-          tier.use(({ photos }) => {
-            if (!photos) throw new Error('this storage keeps no photos')
-            return photos.set(key, photo)
-          }),
-        )
+        const answering = tiers.filter((tier) => !failed.includes(tier) && tier.keepsPhotos)
+        await firstThatTakes(answering, failed, (tier) => tier.use(({ photos }) => photos?.set(key, photo)))
       },
       remove: (key) => everywhere(({ photos }) => photos?.remove(key)),
     },

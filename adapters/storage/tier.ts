@@ -7,6 +7,7 @@ export type Change = (old: string | null) => string | null
 export interface Tier {
   /** The key that stands in the other tiers from before this one's first write: it may hold something. */
   readonly marker: string
+  readonly keepsPhotos: boolean
   /** One call within the time limit; fails at once while an earlier one has not ended. */
   use<T>(call: (storage: AtomicStorage) => MaybePromise<T>): Promise<T>
   /** Reads what it holds of a key. */
@@ -57,6 +58,7 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
 
   return {
     marker,
+    keepsPhotos: storage.photos !== undefined,
     use,
     async look(key) {
       const text = await use((of) => of.getItem(key))

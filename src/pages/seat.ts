@@ -49,7 +49,7 @@ export function takeSeat<Runner>(parts: SeatParts<Runner>): Seat<Runner> {
     decided.resolve()
   }
 
-  void parts.ready().then(() => {
+  parts.ready().then(() => {
     if (isOver) return
     hold = parts.request({
       onOwn: () => void own(),
@@ -60,7 +60,7 @@ export function takeSeat<Runner>(parts: SeatParts<Runner>): Seat<Runner> {
       },
       onLose: () => isOver || parts.onLose(),
     })
-  })
+  }, ended.reject)
 
   return {
     get runner() {

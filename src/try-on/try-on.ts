@@ -65,6 +65,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Nothing runs before the first use: a try-on on a product card costs nothing. */
   function sit(): Seat<Runner> {
     if (seat) return seat
+    // an address that is none is told to whoever asks first
+    parts.name()
     const taken: Seat<Runner> = takeSeat({
       ready: parts.open,
       request: ({ onOwn, onWait, onLose }) => parts.ownership.request(parts.name(), { onOwn, onWait, onLose }),

@@ -22,7 +22,7 @@ interface Sending {
   signal: AbortSignal
 }
 
-/** One request on the wire, read to its end. It is out when this returns, and the promise never rejects. */
+/** One request on the wire, read to its end. It is out when this returns; whatever becomes of it out there is an exchange. */
 export type SendRequest = (operation: Operation, parts: RequestParts, sending: Sending) => Promise<Exchange>
 
 export function createExchange(fetch: Fetch | undefined, addresses: Addresses): SendRequest {
@@ -31,8 +31,9 @@ export function createExchange(fetch: Fetch | undefined, addresses: Addresses): 
   return async (operation, parts, { base, key, streamed, signal }) => {
     const { body } = parts
     const hide = addresses.note(addressIn(parts))
+    const url = urlOf(base, operation, parts)
     try {
-      const answer = await api.raw(urlOf(base, operation, parts), {
+      const answer = await api.raw(url, {
         method: endpoints[operation].method,
         headers: { [keyHeader]: key, ...(body && { 'Content-Type': 'application/json' }) },
         ...(body && (streamed ? { body: streamOf(body), duplex: 'half' } : { body })),
