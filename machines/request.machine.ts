@@ -28,7 +28,7 @@ export interface RequestContext extends RequestInput {
 const told = (name: string, wait: Wait | null) => ({ type: 'waiting', of: name, wait })
 
 /**
- * A request that is safe to repeat: tries with backoff (spec §7, rules 2 and 3) while there is time, then its last
+ * A request that is safe to repeat: tries with backoff (contract §7, rules 2 and 3) while there is time, then its last
  * outcome. The parent hears of what holds it up.
  */
 export const requestMachine = setup({
@@ -45,7 +45,7 @@ export const requestMachine = setup({
     mayRepeat: ({ context }, outcome: Outcome<unknown>) =>
       outcome.kind === 'throttled' || (outcome.kind === 'unavailable' && context.failures < context.repeats),
     /** For requests that may have done, without an answer, what a second one would do again. */
-    isUnsafe: (_, _outcome: Outcome<unknown>) => false,
+    isUnsafe: (_scope, _outcome: Outcome<unknown>) => false,
     isInTime: ({ context }) => context.clock.monotonic() + context.waitMs < context.until,
     mayTryNow: ({ context }) => context.trouble?.kind !== 'throttled',
   },

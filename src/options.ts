@@ -32,7 +32,7 @@ export interface FittingRoomOptions extends Omit<ClientOptions, 'timing'> {
   inspect?: Inspect | undefined
 }
 
-/** One product variant, and the funnels to try it with in preferred order (spec §4, GET /funnel). */
+/** One product variant, and the funnels to try it with in preferred order (contract §4, GET /funnel). */
 export interface TryOnProduct {
   /** Digits, or the platform's global ID: `'1001'` or `'gid://platform/Product/1001'`. */
   productId: StoreId

@@ -30,7 +30,7 @@ const anHour = async () => {
 
 const submitted = () => started(world.room().tryOn(product))
 
-describe('client behaviour required by the contract (spec §7)', () => {
+describe('client behaviour required by the contract (contract §7)', () => {
   it.each(['GET /funnel', 'POST /uploads', 'POST /generations'])(
     'rule 1: %s answered 400 is not repeated unchanged',
     async (request) => {

@@ -6,7 +6,7 @@ const fits = (schema: { safeParse(value: unknown): { success: boolean } }, value
 const uuid = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 const url = 'https://cdn.example/a.jpeg'
 
-/** Every resource of spec §2: one value that fits, and changes that do not. */
+/** Every resource of contract §2: one value that fits, and changes that do not. */
 const resources: [
   string,
   { safeParse(value: unknown): { success: boolean } },

@@ -14,5 +14,5 @@ it('inspect tells each event of a try-on and where it stands since then, in word
   )
   expect(told.filter(({ type }) => type.includes('.'))).toEqual([])
   for (const each of told) expect(each).toMatchObject({ productId: '1001', variantId: '2001' })
-  world.close()
+  await world.close()
 })

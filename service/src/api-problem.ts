@@ -1,6 +1,6 @@
 import { situations, type ApiError, type ErrorSituation } from 'fitting-room/contract'
 
-/** An answer that is an error of the contract (spec §7). */
+/** An answer that is an error of the contract (contract §7). */
 export class ApiProblem extends Error {
   readonly status: number
   readonly body: ApiError

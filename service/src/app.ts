@@ -35,7 +35,7 @@ type Handled = { data: unknown; spoil?: Spoil | null }
 
 const largestBody = 64 * 1024
 
-/** The HTTP side of the contract: order of checks, bodies, headers (spec §4, §5 and §7). */
+/** The HTTP side of the contract: order of checks, bodies, headers (contract §4, §5 and §7). */
 export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies, report }: AppParts): Hono<Env> {
   const app = new Hono<Env>()
 

@@ -104,7 +104,7 @@ export function createCore({ config, store, queue, uploads, clock, publicUrl, re
       })
     },
 
-    /** Accepts a submission: counts it, takes a credit and queues the job, all or nothing (spec §4, rules 2 to 4). */
+    /** Accepts a submission: counts it, takes a credit and queues the job, all or nothing (contract §4, rules 2 to 4). */
     async generate(
       of: StoreConfig,
       ip: string,
@@ -159,7 +159,7 @@ export function createCore({ config, store, queue, uploads, clock, publicUrl, re
   }
 }
 
-/** What the request names must belong to the store and to each other (spec §4, rules 2 and 3). */
+/** What the request names must belong to the store and to each other (contract §4, rules 2 and 3). */
 function scopeOf(of: StoreConfig, request: GenerationRequest) {
   const product = of.products.find(({ id }) => id === digitsOf(request.productId))
   if (!product) throw notFound('Product')

@@ -5,7 +5,7 @@ const highestThreshold = Math.max(...Object.values(endpoints).map(({ threshold }
 /** How many addresses are remembered before idle ones are dropped. */
 const sweepAt = 10_000
 
-/** The shared count of each client IP over the last 60 s: a sliding window (spec §8). */
+/** The shared count of each client IP over the last 60 s: a sliding window (contract §8). */
 export class IpLimiter {
   readonly #clock: Clock
   /** When an address's latest requests came, oldest first; more than the highest threshold never matter. */

@@ -14,15 +14,15 @@ import {
   visitorStatus,
 } from './resources.ts'
 
-/** The header that carries the store's key on every request but OPTIONS (spec §5). */
+/** The header that carries the store's key on every request but OPTIONS (contract §5). */
 export const keyHeader = 'X-Service-SDK-Key'
 
 const nothing = z.object({})
 const visitor = z.object({ uniqueUserId: z.optional(uniqueUserId) })
 
 /**
- * The seven operations: what each takes, what its 200 holds in `data`, every status that spec §4 lists for it,
- * and the highest shared count per 60 s that it still accepts (spec §8).
+ * The seven operations: what each takes, what its 200 holds in `data`, every status that contract §4 lists for it,
+ * and the highest shared count per 60 s that it still accepts (contract §8).
  */
 export const endpoints = {
   getContext: {

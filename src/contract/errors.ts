@@ -1,6 +1,6 @@
 import type { ApiError } from './resources.ts'
 
-/** The error situations that spec §7 names, each with its status and the fields of its body. */
+/** The error situations that contract §7 names, each with its status and the fields of its body. */
 export const situations = {
   productNotInFunnel: { status: 403, error: 'Product is not assigned to this funnel' },
   emailRequired: { status: 403, error: 'email_required', code: 'EMAIL_REQUIRED' },
@@ -14,7 +14,7 @@ export type ErrorSituation = keyof typeof situations
 
 type Named = { status: number; error: string; code?: string }
 
-/** Which named situation an error answer is: by its `code` when that is known, else by its `error` text (spec §7). */
+/** Which named situation an error answer is: by its `code` when that is known, else by its `error` text (contract §7). */
 export function situationOf(status: number, body: ApiError): ErrorSituation | null {
   const named = (Object.entries(situations) as [ErrorSituation, Named][]).filter(([, known]) => known.status === status)
   const found =

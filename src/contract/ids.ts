@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 
 /**
  * A product or variant ID: a safe integer, a digit string, or the platform's global ID
- * (`gid://<platform>/Product/1001`). Strings keep every digit, so prefer them (spec §2).
+ * (`gid://<platform>/Product/1001`). Strings keep every digit, so prefer them (contract §2).
  */
 export type StoreId = number | string
 
@@ -12,10 +12,10 @@ const platformId = (type: 'Product' | 'ProductVariant') =>
     z.string().check(z.regex(new RegExp(`^(?:gid://[a-z0-9-]+/${type}/)?(?!0$)[0-9]+$`))),
   ])
 
-/** `productId` of a generation request (spec §2). */
+/** `productId` of a generation request (contract §2). */
 export const productId = platformId('Product')
 
-/** `variantId` of a generation request (spec §2). */
+/** `variantId` of a generation request (contract §2). */
 export const variantId = platformId('ProductVariant')
 
 /** `1001`, `"1001"` and the global ID name one thing: its digits, without leading zeros. */
@@ -24,11 +24,11 @@ export function digitsOf(id: StoreId): string {
   return digits.replace(/^0+(?=.)/, '')
 }
 
-/** `jobId`: a UUID (spec §2, GenerationStarted). */
+/** `jobId`: a UUID (contract §2, GenerationStarted). */
 export const jobId = z.guid()
 
-/** `funnelId`: an integer from 1 (spec §2). */
+/** `funnelId`: an integer from 1 (contract §2). */
 export const funnelId = z.int().check(z.minimum(1))
 
-/** The query value of GET /funnel: positive integers, comma-separated, in preferred order (spec §4). */
+/** The query value of GET /funnel: positive integers, comma-separated, in preferred order (contract §4). */
 export const funnelIds = z.string().check(z.regex(/^0*[1-9][0-9]*(?:,0*[1-9][0-9]*)*$/))

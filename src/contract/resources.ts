@@ -14,14 +14,14 @@ const visitorId = z.nullable(z.string())
 const requestsLeft = z.int().check(z.minimum(-1))
 const totalRequests = z.int().check(z.minimum(0))
 
-/** The saved visitor ID as requests send it (spec §4). */
+/** The saved visitor ID as requests send it (contract §4). */
 export const uniqueUserId = nonEmpty
 
-/** The image types that an upload may have (spec §2, UploadRequest). */
+/** The image types that an upload may have (contract §2, UploadRequest). */
 export const imageType = z.enum(['image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/heif', 'image/avif'])
 export type ImageType = z.infer<typeof imageType>
 
-/** The body of every HTTP error. `message` may be the merchant's text: render it as text (spec §2). */
+/** The body of every HTTP error. `message` may be the merchant's text: render it as text (contract §2). */
 export const apiError = z.object({
   error: z.string(),
   code: z.optional(z.string()),
@@ -29,7 +29,7 @@ export const apiError = z.object({
 })
 export type ApiError = z.infer<typeof apiError>
 
-/** `data` of GET /context (spec §2). */
+/** `data` of GET /context (contract §2). */
 export const storefrontContext = z.object({
   storefront: z.object({ apiUrl: httpUrl, publicToken: z.string() }),
 })
@@ -40,26 +40,26 @@ export type FunnelType = z.infer<typeof funnelType>
 
 export const generationModel = z.enum(['SERVICE_PRO', 'SERVICE_FAST', 'SERVICE_LIGHT'])
 
-/** `data` of GET /funnel (spec §2). */
+/** `data` of GET /funnel (contract §2). */
 export const funnel = z.object({ id: funnelId, funnelType, generationModel })
 export type Funnel = z.infer<typeof funnel>
 
-/** The body of POST /uploads (spec §2). */
+/** The body of POST /uploads (contract §2). */
 export const uploadRequest = z.object({
   contentType: imageType,
   customKey: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,100}$/))),
 })
 export type UploadRequest = z.infer<typeof uploadRequest>
 
-/** `data` of POST /uploads: where the raw bytes go by PUT, and the photo's URL afterwards (spec §2). */
+/** `data` of POST /uploads: where the raw bytes go by PUT, and the photo's URL afterwards (contract §2). */
 export const uploadTarget = z.object({ uploadUrl: httpUrl, imageUrl: httpUrl })
 export type UploadTarget = z.infer<typeof uploadTarget>
 
-/** `data` of GET /requests-left; `requestsLeft` −1: no e-mail will be asked for (spec §2). */
+/** `data` of GET /requests-left; `requestsLeft` −1: no e-mail will be asked for (contract §2). */
 export const visitorStatus = z.object({ requestsLeft, totalRequests, uniqueUserId: visitorId })
 export type VisitorStatus = z.infer<typeof visitorStatus>
 
-/** The body of POST /customer-register (spec §2). */
+/** The body of POST /customer-register (contract §2). */
 export const registerRequest = z.object({
   email,
   name: z.optional(nonEmpty),
@@ -67,11 +67,11 @@ export const registerRequest = z.object({
 })
 export type RegisterRequest = z.infer<typeof registerRequest>
 
-/** `data` of POST /customer-register (spec §2). */
+/** `data` of POST /customer-register (contract §2). */
 export const registeredVisitor = z.object({ requestsLeft, totalRequests, uniqueUserId })
 export type RegisteredVisitor = z.infer<typeof registeredVisitor>
 
-/** The body of POST /generations (spec §2). */
+/** The body of POST /generations (contract §2). */
 export const generationRequest = z.object({
   funnelId,
   productId,
@@ -83,14 +83,14 @@ export const generationRequest = z.object({
 })
 export type GenerationRequest = z.infer<typeof generationRequest>
 
-/** `data` of POST /generations; `etaSeconds` is an estimate (spec §2). */
+/** `data` of POST /generations; `etaSeconds` is an estimate (contract §2). */
 export const generationStarted = z.object({ jobId, etaSeconds: z.int(), uniqueUserId: visitorId })
 export type GenerationStarted = z.infer<typeof generationStarted>
 
 const jobProcessing = z.object({ status: z.literal('PROCESSING') })
 const jobFailed = z.object({ status: z.literal('ERROR'), error: z.string() })
 
-/** A finished or previewed job; `storageStatus` PENDING means a temporary preview (spec §2). */
+/** A finished or previewed job; `storageStatus` PENDING means a temporary preview (contract §2). */
 export const jobSuccess = z.object({
   status: z.literal('SUCCESS'),
   imageUrl: httpUrl,
@@ -105,6 +105,6 @@ export const jobSuccess = z.object({
 })
 export type JobSuccess = z.infer<typeof jobSuccess>
 
-/** `data` of GET /generations/{jobId}, told apart by `status` (spec §2). */
+/** `data` of GET /generations/{jobId}, told apart by `status` (contract §2). */
 export const polledJob = z.discriminatedUnion('status', [jobProcessing, jobFailed, jobSuccess])
 export type PolledJob = z.infer<typeof polledJob>

@@ -90,7 +90,7 @@ export function openTabs({ name: channelName, storageIds, lookAgain, onMessage }
       for (const id of theirs) unknown.add(id)
       await lookAgain()
     }
-    if (isOpen && isShared()) onMessage(heard as TabMessage)
+    if (isOpen && isShared()) onMessage(heard)
   }
 
   channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => void hear(data))

@@ -60,7 +60,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
 
   /** Starts after everything earlier on those keys has really ended, so that nothing older overwrites newer. */
   function queued<T>(keys: readonly string[], limitMs: number, work: () => Promise<T>): Promise<T> {
-    const turn = Promise.all(keys.map((key) => tails.get(key))).then(work)
+    const turn = Promise.all(keys.flatMap((key) => tails.get(key) ?? [])).then(work)
     const tail = turn.catch(() => undefined)
     for (const key of keys) tails.set(key, tail)
     void tail.then(() => keys.forEach((key) => tails.get(key) === tail && tails.delete(key)))
@@ -176,7 +176,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
             key,
             (old) => {
               const value = change(found(old))
-              return value ? JSON.stringify(write(value)) : (value as null | undefined)
+              return value ? JSON.stringify(write(value)) : value
             },
             confirm,
           ),

@@ -14,12 +14,12 @@ export type Exchange =
   | { came: 'nothing'; why: 'timeout' | 'lost' | 'aborted' }
   /** The request provably never left: no connection was made, the browser was offline, or nobody wanted it any more. */
   | { came: 'notSent'; why: 'unreachable' | 'offline' | 'unwanted' }
-  /** The room's own gate held it back, so that the shared IP count stays free (spec §8). */
+  /** The room's own gate held it back, so that the shared IP count stays free (contract §8). */
   | { came: 'held'; waitMs: number }
   /** The request was not made: no key could be read, it breaks the contract, or the base URL is another by now. */
   | { came: 'notMade'; why: 'noKey' | 'invalid' | 'moved'; at?: string }
 
-/** What an exchange was, by the contract (spec §7). The order decides: the first that fits is meant. */
+/** What an exchange was, by the contract (contract §7). The order decides: the first that fits is meant. */
 export type Situation = keyof typeof meanings
 
 /** Which of the three columns an operation reads. */
@@ -100,17 +100,17 @@ export type Unusable = Unaccepted &
   (
     | /** A definite refusal: nothing was started. `reason` says what would help. */
       { kind: 'rejected'; reason: 'email' | 'request' | 'key'; at?: string }
-    /** The customer's try-on limit; `answer.message` is the merchant's text (spec §7, rule 7). */
+    /** The customer's try-on limit; `answer.message` is the merchant's text (contract §7, rule 7). */
     | { kind: 'limitReached' }
-    /** Too many requests; `retryAfterMs` is null when the wait is not known (spec §7, rules 3 and 4). */
+    /** Too many requests; `retryAfterMs` is null when the wait is not known (contract §7, rules 3 and 4). */
     | { kind: 'throttled'; retryAfterMs: number | null }
-    /** The submission may or may not have started a job (spec §7, rule 5). */
+    /** The submission may or may not have started a job (contract §7, rule 5). */
     | { kind: 'outcomeUnknown' }
-    /** No usable answer to a request that is safe to repeat (spec §7, rule 2). */
+    /** No usable answer to a request that is safe to repeat (contract §7, rule 2). */
     | { kind: 'unavailable' }
     /** The submission provably never left. */
     | { kind: 'notSent' }
-    /** An answer that is not of the contract; `at` is the path of the field that does not fit (spec §7, rule 8). */
+    /** An answer that is not of the contract; `at` is the path of the field that does not fit (contract §7, rule 8). */
     | { kind: 'protocolError'; at?: string }
   )
 

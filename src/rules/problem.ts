@@ -284,10 +284,6 @@ export function explain(of: Problem): string {
       return 'a paid job may be running; discard({ abandonPaidJob: true }) forgets it'
     case 'stopped':
       return `the wait ended: ${of.reason}`
-    case 'internal':
-      return of.sent
-        ? 'something broke unforeseen after a submission may have left; retry() pays for a new one'
-        : 'something broke unforeseen; nothing was sent that costs money'
   }
 }
 

@@ -142,7 +142,7 @@ function stopPhase(outcome: Unusable): Phase {
   return outcome.kind === 'limitReached' || outcome.kind === 'protocolError' ? outcome.kind : 'rejected'
 }
 
-/** What a polled job makes of the record (spec §2, storageStatus rules); the same record where nothing is new. */
+/** What a polled job makes of the record (contract §2, storageStatus rules); the same record where nothing is new. */
 export function recordOfPoll(record: AttemptRecord, job: PolledJob, now: number): AttemptRecord {
   if (job.status === 'ERROR') {
     return advance(record, now, { phase: 'failed', problem: { kind: 'jobFailed', error: job.error } })

@@ -3,7 +3,7 @@ import type { UploadProgress } from '../ports.ts'
 import type { Problem } from './problem.ts'
 import type { Intent } from './words.ts'
 
-/** The fields of Success; `imageUrl` is the picture to show: the permanent one once that is READY (spec §2). */
+/** The fields of Success; `imageUrl` is the picture to show: the permanent one once that is READY (contract §2). */
 export type TryOnResult = JobSuccess
 
 /** The attempt that a view is of. */

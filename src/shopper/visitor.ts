@@ -9,7 +9,7 @@ import type { Keys } from '../records/keys.ts'
 import type { Outcome } from '../rules/outcome.ts'
 import type { Client } from '../wire/operations.ts'
 
-/** What is known of the room's visitor; null where the service has not said it yet (spec §2, VisitorStatus). */
+/** What is known of the room's visitor; null where the service has not said it yet (contract §2, VisitorStatus). */
 export interface Visitor {
   uniqueUserId: string | null
   /** Try-ons left before an e-mail is asked for, −1 for no limit; may be old: the submission decides. */

@@ -3,7 +3,7 @@ import type { TryOnResult, TryOnView } from '../rules/view.ts'
 import type { PhotoInput } from '../shopper/photo-input.ts'
 import type { ResultOptions } from './result.ts'
 
-/** What goes into one submission beside the photo (spec §2, GenerationRequest and UploadRequest). */
+/** What goes into one submission beside the photo (contract §2, GenerationRequest and UploadRequest). */
 export interface StartOptions {
   /** The shopper's e-mail address: sent with the submission, which registers the visitor; never persisted. */
   customerEmail?: string | undefined

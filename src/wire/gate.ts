@@ -3,7 +3,7 @@ import { ipWindowMs } from '../contract/limits.ts'
 import type { Outcome } from '../rules/outcome.ts'
 import type { Clock } from '../ports.ts'
 
-/** The one way out for a room's requests: it keeps count, so that no request is sent only to be refused (spec §8). */
+/** The one way out for a room's requests: it keeps count, so that no request is sent only to be refused (contract §8). */
 export interface Gate {
   /** How long to wait in ms; 0 lets the request go and counts it. */
   delayOf(operation: Operation): number

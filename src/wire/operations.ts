@@ -6,7 +6,7 @@ import type { Outcome } from '../rules/outcome.ts'
 export interface ClientOptions {
   /** The installation's base URL, http(s), for example `https://shop.example/try-on`; a function is read for every request. */
   baseUrl: string | (() => string)
-  /** The store's SDK key; a function is called once for every request. It goes to the API's origin only (spec §5). */
+  /** The store's SDK key; a function is called once for every request. It goes to the API's origin only (contract §5). */
   apiKey: string | (() => MaybePromise<string>)
   /** In place of the platform's `fetch`. With it no failure is provably "not sent", so more outcomes are unknown. */
   fetch?: Fetch | undefined
@@ -57,7 +57,7 @@ export interface VisitorQuery {
 }
 
 /**
- * The seven operations of spec §4 and the photo's PUT. Every call resolves with an outcome. Nothing is retried, but that
+ * The seven operations of contract §4 and the photo's PUT. Every call resolves with an outcome. Nothing is retried, but that
  * POST /uploads goes out up to three times where it is not known yet whether this origin takes streamed bodies.
  */
 export interface Client {

@@ -35,6 +35,6 @@ const putByFetch: PutPhoto = async (uploadUrl, photo, { signal, onProgress }) =>
   return answer.status
 }
 
-/** The photo's PUT, without the key, which is not the upload target's business (spec §5, rule 9). */
+/** The photo's PUT, without the key, which is not the upload target's business (contract §5, rule 9). */
 export const putPhoto: PutPhoto = (uploadUrl, photo, options) =>
   (typeof XMLHttpRequest === 'undefined' ? putByFetch : putByXhr)(uploadUrl, photo, options)

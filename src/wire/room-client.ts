@@ -170,7 +170,7 @@ function whyNotSent(outcome: Outcome<unknown>): 'offline' | 'unwanted' | 'unreac
   return outcome.situation === 'unwanted' || outcome.situation === 'aborted' ? 'unwanted' : 'unreachable'
 }
 
-/** The path of the first field that breaks the contract, so that nothing is sent only to be refused (spec §7, rule 1). */
+/** The path of the first field that breaks the contract, so that nothing is sent only to be refused (contract §7, rule 1). */
 function firstMisfit(operation: Operation, { params = {}, query = {}, body }: RequestParts): string | null {
   const { params: ofPath, query: ofQuery, body: ofBody } = endpoints[operation]
   const checks: [z.ZodMiniType, unknown][] = [
