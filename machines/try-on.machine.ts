@@ -94,7 +94,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
         { guard: 'hasNoRecord', target: 'idle' },
         /** What was not sent in time waits for the shopper's word. */
         { guard: 'waitsInVain', target: 'stalled' },
-        { guard: 'isHeldUpUnprepared', target: 'preparing.gathering' },
+        { guard: 'gaveUpPreparing', target: 'stalled' },
         ...routes,
       ],
     },

@@ -59,7 +59,7 @@ export const tryOnSetup = setup({
     isTooLate: ({ context }) => isTooLate(context.record, context),
     waitsInVain: ({ context }) =>
       context.record !== null && isUnsent(context.record) && isTooLate(context.record, context),
-    isHeldUpUnprepared: ({ context: { record } }) => record?.phase === 'throttled' && !isPrepared(record),
+    gaveUpPreparing: ({ context: { record } }) => record?.phase === 'throttled' && !isPrepared(record),
     isPastDeadline: ({ context }, { outcome }: Polled) =>
       context.clock.monotonic() + (askedWaitMs(outcome) ?? 0) >= context.deadlineFrom + context.deadlineMs,
     mayDiscard: ({ context, event }) =>
