@@ -75,7 +75,6 @@ export const tryOnSetup = setup({
     isUnchanged: ({ context }, written: Written) => recordIn(written) === context.record,
     isUnchangedTooLate: ({ context }, written: Written) =>
       recordIn(written) === context.record && isTooLate(context.record, context),
-    isHeldUp: (_, written: Written) => recordIn(written)?.phase === 'throttled',
     mayWait: ({ context }, written: Written) =>
       recordIn(written)?.phase === 'throttled' && !isTooLate(recordIn(written), context),
     isJob: (_, written: Written) => recordIn(written)?.job !== undefined,
