@@ -68,9 +68,9 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const store = boundedPhotoStore(options.photoStore ?? photosBeside ?? memoryPhotos(), clock)
   const client = createRoomClient({ ...options, clock, timing })
   const journal = createJournal(storage, clock)
-  let known: Keys | null = null
+  let own: Keys | null = null
   const keys = () =>
-    (known ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, uniqueUserId))
+    (own ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, uniqueUserId))
   const catalog = createCatalog({ journal, keys, clock, retentionMs, onReset: forgetAll })
   const placeAt = (key: string): Place => ({ key, cell: journal.cell(key, catalog.dated(recordCodec)) })
   const records = { catalog, journal, keys, store, clock, retentionMs, cellOf: (key: string) => placeAt(key).cell }
@@ -78,6 +78,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const photos = createPhotos({ ...records, client, isNeeded: (photoId) => isPhotoNeeded(records, photoId) })
   const ownership = createOwnership({ storage, clock, leaseOf, storageId: () => catalog.storageIds()[0] ?? '' })
   const tryOns = new Map<string, RunningTryOn>()
+  const products = new Map<string, Product>()
   let opened: Promise<void> | null = null
   let tabs: Tabs | null = null
   let stopFollowing = () => {}
@@ -97,10 +98,16 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       storageIds: catalog.storageIds,
       lookAgain: () => catalog.isPresent(catalog.shopper()),
       onMessage(message) {
-        if (message.type === 'reset') catalog.forget()
+        if (message.type === 'reset') void hearReset()
         else tryOns.forEach((each) => each.hear(message))
       },
     })
+  }
+
+  /** Storage may say so too, else the other page's word is enough. */
+  async function hearReset(): Promise<void> {
+    const shopper = catalog.shopper()
+    if (await catalog.isPresent(shopper)) catalog.forget()
   }
 
   function stopListening(): void {
@@ -138,8 +145,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   }
 
   function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
-    const running = tryOns.get(name)
-    if (running) return running.tryOn
+    const same = tryOns.get(name)
+    if (same) return same.tryOn
     const attempts = createAttempts({
       clock,
       catalog,
@@ -171,9 +178,23 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     return made.tryOn
   }
 
-  const currentName = ({ productId, variantId }: Product) => `${digitsOf(productId)}:${digitsOf(variantId)}`
+  const nameOf = ({ productId, variantId }: Product) => `${digitsOf(productId)}:${digitsOf(variantId)}`
+
+  /** The one object that stands for this product variant. */
+  function known(product: Product): Product {
+    const name = nameOf(product)
+    const same = products.get(name) ?? { ...product }
+    products.set(name, same)
+    return same
+  }
+
   const current = (product: Product) =>
-    running(currentName(product), product, () => keys().tryOn(product.productId, product.variantId).map(placeAt), false)
+    running(
+      nameOf(product),
+      known(product),
+      () => keys().tryOn(product.productId, product.variantId).map(placeAt),
+      false,
+    )
 
   return {
     client: client.operations,
@@ -182,20 +203,29 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     get ready() {
       return open()
     },
-    tryOn: (product) => current(checkedProduct(product)),
+    tryOn(asked) {
+      const product = checkedProduct(asked)
+      // what the application says now counts for the next consent, whatever an earlier record said
+      known(product).funnelIds = product.funnelIds
+      return current(product)
+    },
     async list() {
       await open()
-      return listAttempts(records, ({ record, key, archived }) =>
+      const listed = listAttempts(records, ({ record, key, archived }) =>
         archived ? running(key, record, () => [placeAt(key)], true) : current(record),
       )
+      return listed.catch(() => {
+        throw new TryOnError({ kind: 'storageUnreadable' })
+      })
     },
     async reset() {
       await open()
       tryOns.forEach((each) => each.stop())
-      const tell = () => post({ type: 'reset' })
-      const isWiped = await wipe(records, tell)
-      forgetAll()
-      tell()
+      // from here on nothing older is shown or written by any page, and the next shopper may begin
+      const isWiped = await wipe(records, () => {
+        forgetAll()
+        post({ type: 'reset' })
+      })
       if (!isWiped) throw new TryOnError({ kind: 'storage' })
     },
     close() {

@@ -11,6 +11,8 @@ import type { Cell, Found, Kept } from './journal.ts'
  */
 export interface Attempts {
   restore(): Promise<Written>
+  /** What storage holds, for a page that only looks on; null where nothing can be read. */
+  look(): Promise<AttemptRecord | null>
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
   begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Written>
   /** The claim that stands before the POST leaves. */
@@ -214,6 +216,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   return {
     restore: () => restore(),
+
+    look: () =>
+      find().then(
+        ({ record }) => record,
+        () => null,
+      ),
 
     async begin(record, previous) {
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)

@@ -29,7 +29,7 @@ export interface Catalog {
   isOfNow(stored: unknown): boolean
   /** Names what is about to be written; false where the shopper was wiped meanwhile, or nothing can be listed. */
   list(key: string, shopper: Shopper): Promise<boolean>
-  /** When each key that is listed expires, in epoch ms; none where that can not be read. */
+  /** When each key that is listed expires, in epoch ms; rejects where storage fails. */
   entries(): Promise<Record<string, number>>
   /** Sets when keys expire that stand as they were seen; null strikes them out. */
   reschedule(entries: Record<string, { seen: number; next: number | null }>): Promise<void>
@@ -169,10 +169,15 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
 
   return {
     async open() {
-      await find().catch(() => undefined)
-      const begun = isSeen ? null : await cellAt(candidate).update((found) => (found === null ? empty() : undefined))
-      await look()
-      isSeen ||= begun === 'stored'
+      const isRead = await find().then(
+        () => true,
+        () => false,
+      )
+      // another page may begin it at the same moment: what stands then is everybody's
+      if (isRead && !isSeen) {
+        await cellAt(candidate).update((found) => (found === null ? empty() : undefined))
+        await find().catch(() => undefined)
+      }
       await takeOver().catch(() => undefined)
     },
     shopper: () => shopper,
@@ -204,7 +209,12 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       })
       return isListed
     },
-    entries: async () => (await look())?.entries ?? {},
+    async entries() {
+      const found = await cellAt(candidate).read()
+      if (found === null || found === 'unreadable') return {}
+      learn(found)
+      return found.entries
+    },
     async reschedule(changes) {
       const now = clock.now()
       await change(({ entries, gone }) => ({

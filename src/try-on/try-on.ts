@@ -1,6 +1,7 @@
 import { createActor, waitFor, type Actor } from 'xstate'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../../machines/try-on.types.ts'
+import { storedView } from '../../machines/try-on.stored.ts'
 import { restoringView, tryOnView } from '../../machines/try-on.view.ts'
 import type { Ownership } from '../pages/ownership.ts'
 import { takeSeat, type Seat } from '../pages/seat.ts'
@@ -15,6 +16,9 @@ import { consentCall, eventOf, passedCall, permissionOf, type Call } from './int
 import { resultOf } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
+
+/** How often a page that hears nothing of the one that runs the flow looks into storage, in ms. */
+const lookOnMs = 1_000
 
 /** How long another page may take to carry an intent out that was passed on to it, in ms. */
 const answerLimitMs = 30_000
@@ -48,12 +52,14 @@ type Ask = TabMessage & { type: 'ask' }
 type Answer = TabMessage & { type: 'answer' }
 
 export function createTryOn(parts: Parts): RunningTryOn {
-  const { post, input, clock, inspect, photos } = parts
+  const { post, input, clock, inspect, photos, attempts } = parts
   const listeners = new Set<(view: TryOnView) => void>()
   /** Intents of this page's shopper that the owner has not answered yet. */
   const asked = new Map<string, { ask: Ask; answer: (message: Answer) => void }>()
   const served = new Set<string>()
   let seat: Seat<Runner> | null = null
+  /** The seat in which the page that runs the flow was last heard. */
+  let heard: Seat<Runner> | null = null
   let view = restoringView
 
   function show(next: TryOnView): void {
@@ -73,7 +79,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
       refresh: parts.refresh,
       start: () => run(() => taken),
       stop: (runner) => runner.stop(),
-      onWait: () => post({ type: 'hello', name: parts.name() }),
+      onWait() {
+        post({ type: 'hello', name: parts.name() })
+        lookOn(taken)
+      },
       onLose() {
         stop()
         if (listeners.size > 0) sit()
@@ -81,6 +90,17 @@ export function createTryOn(parts: Parts): RunningTryOn {
     })
     seat = taken
     return taken
+  }
+
+  /** A page that waits and hears nothing of the one that runs the flow, in another process perhaps, looks into storage. */
+  function lookOn(own: Seat<Runner>): void {
+    clock.setTimeout(() => {
+      if (seat !== own || !own.isWaiting || heard === own) return
+      void attempts.look().then((record) => {
+        if (seat === own && own.isWaiting && heard !== own) show(storedView(record, input))
+      })
+      lookOn(own)
+    }, lookOnMs)
   }
 
   function run(own: () => Seat<Runner>): Runner {
@@ -192,6 +212,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** The owner may have come after an intent was passed on; what it has had before it answers once. */
   function hearOwner(shown: TryOnView): void {
+    heard = seat
     show(shown)
     for (const { ask } of asked.values()) post(ask)
   }
