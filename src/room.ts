@@ -98,16 +98,10 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       storageIds: catalog.storageIds,
       lookAgain: () => catalog.isPresent(catalog.shopper()),
       onMessage(message) {
-        if (message.type === 'reset') void hearReset()
+        if (message.type === 'reset') catalog.hear(message.epochs)
         else tryOns.forEach((each) => each.hear(message))
       },
     })
-  }
-
-  /** Storage may say so too, else the other page's word is enough. */
-  async function hearReset(): Promise<void> {
-    const shopper = catalog.shopper()
-    if (await catalog.isPresent(shopper)) catalog.forget()
   }
 
   function stopListening(): void {
@@ -224,7 +218,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       // from here on nothing older is shown or written by any page, and the next shopper may begin
       const isWiped = await wipe(records, () => {
         forgetAll()
-        post({ type: 'reset' })
+        post({ type: 'reset', epochs: catalog.epochs() })
       })
       if (!isWiped) throw new TryOnError({ kind: 'storage' })
     },

@@ -52,7 +52,13 @@ export function createOwnership({ storage, clock, leaseOf, storageId }: Ownershi
   }
   const { update } = storage
   if (typeof update !== 'function') return { exclusive: false, isFirm: false, request: uncontested }
-  const atomic = { update: (...change: Parameters<typeof update>) => update.apply(storage, change) }
+  const atomic = {
+    async update(key: string, change: (old: string | null) => string | null) {
+      // one of several storages that fails may hold another page's lease
+      if (typeof storage.copies === 'function') await storage.getItem(key)
+      await update.call(storage, key, change)
+    },
+  }
   return { exclusive: true, isFirm: false, request: (key, turns) => byLease(atomic, clock, leaseOf(key), turns) }
 }
 

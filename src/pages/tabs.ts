@@ -19,8 +19,8 @@ export type TabMessage =
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
   /** What the answer to a submission has led to, for whichever page runs the try-on by now. */
   | { type: 'lateAnswer'; name: string; record: AttemptRecord; durable: boolean }
-  /** Everything of this shopper is being wiped, and then was. */
-  | { type: 'reset' }
+  /** Everything of this shopper is being wiped: how often each storage was reset by now. */
+  | { type: 'reset'; epochs: Record<string, number> }
 
 /** The other pages of this room; where there is no BroadcastChannel, nobody. */
 export interface Tabs {
@@ -68,7 +68,7 @@ const message = z.discriminatedUnion('type', [
     jobId: z.nullable(z.string()),
   }),
   z.object({ type: z.literal('lateAnswer'), name, record: attemptRecord, durable: z.boolean() }),
-  z.object({ type: z.literal('reset') }),
+  z.object({ type: z.literal('reset'), epochs: z.record(z.string(), z.number()) }),
 ])
 const envelope = z.object({ version: z.literal(1), storageIds: z.array(z.string()), message })
 

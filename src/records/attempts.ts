@@ -98,10 +98,17 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const kept = await replace(record, from)
     const isPaidFor = record.job !== undefined || seen.phase === 'claimed'
     if (kept !== 'unchanged' || !isPaidFor) return written(record, kept)
-    if (await isLost(record)) return written(record, await replace(record, (found) => found === null))
+    if (await isLost(record)) return writeAnew(record)
     // another attempt stands here by now: what was paid for must stand somewhere
     if (record.job !== undefined && (await isAlive(record))) await archive(record)
     return { kind: 'overtaken' }
+  }
+
+  /** What storage has lost it has lost the catalog's entry of, too. */
+  async function writeAnew(record: AttemptRecord): Promise<Written> {
+    const shopper = shoppers.get(record.attemptId) ?? catalog.shopper()
+    if (!(await catalog.list(place().key, shopper))) return { kind: 'overtaken' }
+    return written(record, await replace(record, (found) => found === null))
   }
 
   /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */

@@ -23,6 +23,10 @@ export interface Catalog {
   isPresent(shopper: Shopper): Promise<boolean>
   /** What tells this storage from every other: rooms that have none of these in common do not share it. */
   storageIds(): readonly string[]
+  /** How often each of them was reset, as far as this page knows. */
+  epochs(): Readonly<Record<string, number>>
+  /** Takes another page's word for it. */
+  hear(epochs: Readonly<Record<string, number>>): void
   /** Values that carry when they were written, and are no more once a reset() came after. */
   dated<T extends object>(codec: Codec<T>): Codec<T>
   /** Whether a stored value carries that it was written since the last reset(). */
@@ -41,8 +45,6 @@ export interface Catalog {
    * whether the count stands in storage.
    */
   reset(): Promise<{ listed: string[]; isCounted: boolean }>
-  /** The shopper has gone, as another page says. */
-  forget(): void
   /** Whether it is left alone, as it is of a newer version or broken. */
   isUnreadable(): boolean
 }
@@ -102,16 +104,13 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   const empty = (): CatalogValue => ({ savedAt: clock.now(), entries: {}, gone: {}, epochs })
 
   /** Only a higher count is a reset. A catalog that is missing, or that another page has begun anew, is a loss. */
-  function learn(found: CatalogValue): void {
-    const known = Object.keys(epochs).filter((id) => found.epochs[id] !== undefined)
-    const counts = known.length > 0 ? known : isSeen ? Object.keys(found.epochs) : []
-    const wasReset = counts.some((id) => Number(found.epochs[id]) > (epochs[id] ?? 0))
-    isSeen ||= Object.keys(found.epochs).some((id) => epochs[id] === undefined)
-    epochs = { ...epochs, ...found.epochs }
-    if (wasReset) changeShopper()
-  }
-
-  function changeShopper(): void {
+  function learn(found: Readonly<Record<string, number>>): void {
+    const known = Object.keys(epochs).filter((id) => found[id] !== undefined)
+    const counts = known.length > 0 ? known : isSeen ? Object.keys(found) : []
+    const wasReset = counts.some((id) => Number(found[id]) > (epochs[id] ?? 0))
+    isSeen ||= Object.keys(found).some((id) => epochs[id] === undefined)
+    for (const [id, count] of Object.entries(found)) epochs = { ...epochs, [id]: Math.max(count, epochs[id] ?? 0) }
+    if (!wasReset) return
     shopper = newShopper()
     discarded.clear()
     // whoever looks here may be in the middle of a transaction
@@ -123,7 +122,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       .read()
       .catch(() => null)
     if (found === null || found === 'unreadable') return null
-    learn(found)
+    learn(found.epochs)
     return found
   }
 
@@ -131,15 +130,15 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   const change = (next: (old: CatalogValue) => Partial<CatalogValue> | undefined) =>
     cellAt(candidate).update((found) => {
       if (found === 'unreadable') return undefined
-      if (found !== null) learn(found)
+      if (found !== null) learn(found.epochs)
       const old = found ?? empty()
       const changed = next(old)
       return changed && { ...old, epochs, ...changed, savedAt: Math.max(old.savedAt, clock.now()) }
     })
 
-  const isSince = (stored: unknown, fits: (count: number, epoch: number) => boolean) => {
+  const isSince = (stored: unknown, fits: (count: number, epoch: number) => boolean, unknown = 0) => {
     const era = date.safeParse(stored).data?.era
-    return era !== undefined && fits(era[1], epochs[era[0]] ?? 0)
+    return era !== undefined && fits(era[1], epochs[era[0]] ?? unknown)
   }
 
   /** The first that can be read, or that is free. */
@@ -152,7 +151,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       if (found === null) return
       if (!isSeen) epochs = found.epochs
       isSeen = true
-      return learn(found)
+      return learn(found.epochs)
     }
   }
 
@@ -186,9 +185,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       return of === shopper
     },
     storageIds: () => Object.keys(epochs).sort(),
-    forget() {
-      changeShopper()
-    },
+    epochs: () => epochs,
+    hear: learn,
     isUnreadable: () => isUnreadable,
     dated: ({ read, write }) => ({
       read(stored) {
@@ -199,7 +197,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         return { ...write(value), era: [first, epochs[first]] }
       },
     }),
-    isOfNow: (stored) => isSince(stored, (count, epoch) => count >= epoch),
+    isOfNow: (stored) => isSince(stored, (count, epoch) => count >= epoch, Infinity),
     async list(key, of) {
       let isListed = false
       await change(({ entries }) => {
@@ -212,7 +210,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     async entries() {
       const found = await cellAt(candidate).read()
       if (found === null || found === 'unreadable') return {}
-      learn(found)
+      learn(found.epochs)
       return found.entries
     },
     async reschedule(changes) {
