@@ -95,12 +95,11 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     if (tabs !== null || !journal.durable) return
     tabs = openTabs({
       name: keys().room,
-      storageIds: catalog.storageIds,
+      epochs: catalog.epochs,
+      isOfNow: catalog.isOfPresent,
       lookAgain: () => catalog.isPresent(catalog.shopper()),
-      onMessage(message) {
-        if (message.type === 'reset') catalog.hear(message.epochs)
-        else tryOns.forEach((each) => each.hear(message))
-      },
+      onMessage: (message) => tryOns.forEach((each) => each.hear(message)),
+      onReset: catalog.hear,
     })
   }
 
@@ -123,11 +122,19 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
           tryOns.forEach((each) => each.restart())
         },
       })
-      await catalog.open()
       listen()
+      await catalog.open()
       await refresh()
       void sweep(records).catch(() => undefined)
     })())
+  }
+
+  /** A word of the shopper is a reason to look again into storage that could not be read. */
+  async function reopen(): Promise<boolean> {
+    await open()
+    if (catalog.isRead() || !journal.durable) return false
+    await catalog.open()
+    return catalog.isRead()
   }
 
   /** The shopper has gone: whoever looks is shown what there is now. */
@@ -166,6 +173,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       post,
       inspect: options.inspect,
       open,
+      reopen,
       refresh,
     })
     tryOns.set(name, made)
@@ -218,7 +226,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       // from here on nothing older is shown or written by any page, and the next shopper may begin
       const isWiped = await wipe(records, () => {
         forgetAll()
-        post({ type: 'reset', epochs: catalog.epochs() })
+        post({ type: 'reset' })
       })
       if (!isWiped) throw new TryOnError({ kind: 'storage' })
     },

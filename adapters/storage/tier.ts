@@ -12,8 +12,11 @@ export interface Tier {
   use<T>(call: (storage: AtomicStorage) => MaybePromise<T>): Promise<T>
   /** Reads what it holds of a key. */
   look(key: string): Promise<void>
-  /** One read-modify-write; one that was given up changes nothing when it comes to it after all. */
-  write(key: string, change: Change): Promise<string | null>
+  /**
+   * One read-modify-write. One that was given up changes nothing when it comes to it after all; where it had decided
+   * already, `onLate` is told what has landed.
+   */
+  write(key: string, change: Change, onLate?: (written: string) => void): Promise<string | null>
   mark(others: readonly Tier[]): Promise<void>
   forget(keys: readonly string[]): void
   /** The texts that it holds of a key, or may hold where it has failed since. */
@@ -64,7 +67,7 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
       const text = await use((of) => of.getItem(key))
       hold(key, (text as string | null | undefined) ?? null)
     },
-    async write(key, change) {
+    async write(key, change, onLate = () => {}) {
       let written: string | null = null
       let isGivenUp = false
       const decide: Change = (old) => {
@@ -75,7 +78,11 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
         isUsed ||= written !== null
         return written
       }
-      await use((of) => of.update(key, decide)).catch((error: unknown) => {
+      const update = async (of: AtomicStorage) => {
+        await of.update(key, decide)
+        if (isGivenUp && written !== null) onLate(written)
+      }
+      await use(update).catch((error: unknown) => {
         isGivenUp = true
         throw error
       })

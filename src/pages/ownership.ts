@@ -21,13 +21,15 @@ export interface Hold {
 }
 
 /** What a page hears of its request, until it releases it. */
-interface Turns {
+export interface Turns {
   /** This page may run the try-on. */
   onOwn(): void
   /** Another page does; `onOwn` comes when that one is gone. */
   onWait(): void
   /** This page slept until another one took over: the request has ended. */
   onLose(): void
+  /** Whether another page was just heard to run it, so that storage that fails is no reason to run it here, too. */
+  isElsewhere(): boolean
 }
 
 interface OwnershipParts {
@@ -139,7 +141,7 @@ function byLease(storage: Pick<AtomicStorage, 'update'>, clock: Clock, key: stri
 
   async function ask(): Promise<void> {
     // storage that fails does not keep this page from its work, and takes no work from another one
-    const isMine = await renew().catch(() => state !== 'waiting')
+    const isMine = await renew().catch(() => state !== 'waiting' && !turns.isElsewhere())
     if (state === 'ended') return
     if (!isMine && state === 'owning') return lose()
     if (isMine && state !== 'owning') {

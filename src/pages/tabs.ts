@@ -19,8 +19,8 @@ export type TabMessage =
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
   /** What the answer to a submission has led to, for whichever page runs the try-on by now. */
   | { type: 'lateAnswer'; name: string; record: AttemptRecord; durable: boolean }
-  /** Everything of this shopper is being wiped: how often each storage was reset by now. */
-  | { type: 'reset'; epochs: Record<string, number> }
+  /** Everything of this shopper is being wiped. */
+  | { type: 'reset' }
 
 /** The other pages of this room; where there is no BroadcastChannel, nobody. */
 export interface Tabs {
@@ -28,14 +28,20 @@ export interface Tabs {
   close(): void
 }
 
+/** How often each storage was reset, by its ID. */
+export type Epochs = Readonly<Record<string, number>>
+
 export interface TabsParts {
   /** What the rooms have in common that may hear each other: origin, installation and namespace. */
   name: string
-  /** What tells this room's storage from every other. */
-  storageIds: () => readonly string[]
+  /** What tells this room's storage from every other, each with how often it was reset. */
+  epochs: () => Epochs
+  /** Whether a message with these epochs is of this storage and of its present shopper. */
+  isOfNow: (epochs: Epochs) => boolean
   /** Looks whether storage has another ID by now. */
   lookAgain: () => Promise<unknown>
   onMessage: (message: TabMessage) => void
+  onReset: (epochs: Epochs) => void
 }
 
 const name = z.string()
@@ -68,36 +74,39 @@ const message = z.discriminatedUnion('type', [
     jobId: z.nullable(z.string()),
   }),
   z.object({ type: z.literal('lateAnswer'), name, record: attemptRecord, durable: z.boolean() }),
-  z.object({ type: z.literal('reset'), epochs: z.record(z.string(), z.number()) }),
+  z.object({ type: z.literal('reset') }),
 ])
-const envelope = z.object({ version: z.literal(1), storageIds: z.array(z.string()), message })
+const envelope = z.object({ version: z.literal(1), epochs: z.record(z.string(), z.number()), message })
 
 const nobody: Tabs = { post: () => {}, close: () => {} }
 
-export function openTabs({ name: channelName, storageIds, lookAgain, onMessage }: TabsParts): Tabs {
+export function openTabs(parts: TabsParts): Tabs {
+  const { epochs, isOfNow, lookAgain, onMessage, onReset } = parts
   if (typeof BroadcastChannel === 'undefined') return nobody
-  const channel = new BroadcastChannel(channelName)
+  const channel = new BroadcastChannel(parts.name)
   const unknown = new Set<string>()
   let isOpen = true
 
   async function hear(data: unknown): Promise<void> {
     const read = envelope.safeParse(data)
     if (!read.success) return
-    const { storageIds: theirs, message: heard } = read.data
-    const isShared = () => theirs.some((id) => storageIds().includes(id))
-    if (!isShared() && theirs.some((id) => !unknown.has(id))) {
+    const { epochs: theirs, message: heard } = read.data
+    // whose storage was reset the catalog itself knows best
+    if (heard.type === 'reset') return isOpen ? onReset(theirs) : undefined
+    const ids = Object.keys(theirs)
+    if (!ids.some((id) => id in epochs()) && ids.some((id) => !unknown.has(id))) {
       // this page may not know yet what storage has come to be called
-      for (const id of theirs) unknown.add(id)
+      for (const id of ids) unknown.add(id)
       await lookAgain()
     }
-    if (isOpen && isShared()) onMessage(heard)
+    if (isOpen && isOfNow(theirs)) onMessage(heard)
   }
 
   channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => void hear(data))
   // a waiting channel must not keep a process alive that has nothing else to do
   ;(channel as { unref?: () => void }).unref?.()
   return {
-    post: (sent) => channel.postMessage({ version: 1, storageIds: storageIds(), message: sent }),
+    post: (sent) => channel.postMessage({ version: 1, epochs: epochs(), message: sent }),
     close() {
       isOpen = false
       channel.close()

@@ -166,9 +166,20 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   const remove = (record: AttemptRecord) => place().cell.update((found) => (isAsSeen(found, record) ? null : undefined))
 
+  /** A storage that does not answer may bring an attempt back that was left: then it must not go on by itself. */
+  async function bury(record: AttemptRecord): Promise<void> {
+    const copies = mayBePaid(record)
+      ? []
+      : await place()
+          .cell.copies()
+          .catch(() => [])
+    if (copies.some(({ attemptId }) => attemptId === record.attemptId)) await catalog.discard(record.attemptId)
+  }
+
   /** What there is when the record is gone, or instead of it where it is no longer as it was seen. */
   async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Written> {
     const removed = await remove(record)
+    if (removed !== 'unchanged') await bury(record)
     if (removed === 'memory') return { kind: 'none', durable: false, problem }
     const rest = await restore(removed === 'stored' ? [record.attemptId] : [])
     return rest.kind === 'overtaken' ? rest : { ...rest, problem: problem ?? rest.problem ?? null }
@@ -234,7 +245,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
       const shopper = remember(record)
       if (!(await catalog.list(place().key, shopper))) return { kind: 'overtaken' }
-      return written(record, await replace(record, (found) => found === null || isAsSeen(found, previous)))
+      const kept = await replace(record, (found) => found === null || isAsSeen(found, previous))
+      if (previous !== null && kept !== 'unchanged') await bury(previous)
+      return written(record, kept)
     },
 
     async claim(consented) {

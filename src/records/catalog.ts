@@ -25,7 +25,11 @@ export interface Catalog {
   storageIds(): readonly string[]
   /** How often each of them was reset, as far as this page knows. */
   epochs(): Readonly<Record<string, number>>
-  /** Takes another page's word for it. */
+  /** Whether what another page says is of this storage and of its present shopper; learns of a reset from it. */
+  isOfPresent(epochs: Readonly<Record<string, number>>): boolean
+  /** Whether the stored catalog was ever read, so that it is known which storage this is. */
+  isRead(): boolean
+  /** Another page has reset its room, which may be this one's. */
   hear(epochs: Readonly<Record<string, number>>): void
   /** Values that carry when they were written, and are no more once a reset() came after. */
   dated<T extends object>(codec: Codec<T>): Codec<T>
@@ -95,26 +99,52 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   let candidate = 0
   const cellAt = (index: number): Cell<CatalogValue> => journal.cell(keys().catalog[index] ?? '', codec)
   let isUnreadable = false
-  /** Whether this page has seen a catalog of this storage: what it learns first is no reset. */
+  /** Whether this page has read the catalog: what it sees first tells it of no reset. */
   let isSeen = false
+  /** What it saw then, until it hears of the last of those resets: its shopper may be from before that. */
+  let doubtful: Readonly<Record<string, number>> = {}
+  /** Resets that were heard before it was known which storage this is. */
+  const heard: Readonly<Record<string, number>>[] = []
   let epochs: Record<string, number> = { [newId()]: 0 }
+  let isOpened = false
+  /** Whether something was written under the ID that this page has made up. */
+  let isOwnUsed = false
   let shopper = newShopper()
   const discarded = new Set<string>()
 
   const empty = (): CatalogValue => ({ savedAt: clock.now(), entries: {}, gone: {}, epochs })
 
+  const sharesId = (found: Readonly<Record<string, number>>) =>
+    Object.keys(found).some((id) => epochs[id] !== undefined)
+
   /** Only a higher count is a reset. A catalog that is missing, or that another page has begun anew, is a loss. */
   function learn(found: Readonly<Record<string, number>>): void {
-    const known = Object.keys(epochs).filter((id) => found[id] !== undefined)
-    const counts = known.length > 0 ? known : isSeen ? Object.keys(found) : []
+    if (!isSeen) return seeFirst(found)
+    const counts = sharesId(found) ? Object.keys(found).filter((id) => epochs[id] !== undefined) : Object.keys(found)
     const wasReset = counts.some((id) => Number(found[id]) > (epochs[id] ?? 0))
-    isSeen ||= Object.keys(found).some((id) => epochs[id] === undefined)
     for (const [id, count] of Object.entries(found)) epochs = { ...epochs, [id]: Math.max(count, epochs[id] ?? 0) }
-    if (!wasReset) return
+    if (wasReset) changeShopper()
+  }
+
+  function seeFirst(found: Readonly<Record<string, number>>): void {
+    isSeen = true
+    doubtful = found
+    epochs = isOwnUsed ? { ...epochs, ...found } : { ...found }
+    if (heard.splice(0).some(sharesId)) changeShopper()
+  }
+
+  function changeShopper(): void {
+    doubtful = {}
     shopper = newShopper()
     discarded.clear()
     // whoever looks here may be in the middle of a transaction
     queueMicrotask(onReset)
+  }
+
+  /** Whose storage was reset is known once the catalog is read; where it can not be, it may be this one. */
+  function doubt(found: Readonly<Record<string, number>>): void {
+    heard.push(found)
+    if (isOpened) changeShopper()
   }
 
   async function look(): Promise<CatalogValue | null> {
@@ -133,6 +163,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       if (found !== null) learn(found.epochs)
       const old = found ?? empty()
       const changed = next(old)
+      isOwnUsed ||= !isSeen && changed !== undefined
       return changed && { ...old, epochs, ...changed, savedAt: Math.max(old.savedAt, clock.now()) }
     })
 
@@ -148,10 +179,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       isUnreadable ||= found === 'unreadable'
       if (found === 'unreadable') continue
       candidate = index
-      if (found === null) return
-      if (!isSeen) epochs = found.epochs
-      isSeen = true
-      return learn(found.epochs)
+      return found === null ? undefined : learn(found.epochs)
     }
   }
 
@@ -177,6 +205,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         await cellAt(candidate).update((found) => (found === null ? empty() : undefined))
         await find().catch(() => undefined)
       }
+      isOpened = true
+      if (!isSeen && heard.length > 0) changeShopper()
       await takeOver().catch(() => undefined)
     },
     shopper: () => shopper,
@@ -186,7 +216,19 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     },
     storageIds: () => Object.keys(epochs).sort(),
     epochs: () => epochs,
-    hear: learn,
+    isRead: () => isSeen,
+    isOfPresent(found) {
+      const shared = isSeen ? Object.entries(found).filter(([id]) => epochs[id] !== undefined) : []
+      const isPresent = shared.length > 0 && shared.every(([id, count]) => count === epochs[id])
+      if (shared.some(([id, count]) => count > Number(epochs[id]))) learn(found)
+      return isPresent
+    },
+    hear(found) {
+      if (!isSeen) doubt(found)
+      else if (!sharesId(found)) void look()
+      else if (Object.entries(found).some(([id, count]) => doubtful[id] !== count)) learn(found)
+      else changeShopper()
+    },
     isUnreadable: () => isUnreadable,
     dated: ({ read, write }) => ({
       read(stored) {
@@ -194,6 +236,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       },
       write(value) {
         const [first = ''] = Object.keys(epochs).sort()
+        isOwnUsed ||= !isSeen
         return { ...write(value), era: [first, epochs[first]] }
       },
     }),

@@ -9,6 +9,7 @@ import type { TabMessage } from '../pages/tabs.ts'
 import { guarded } from '../platform/guarded.ts'
 import { newId } from '../platform/new-id.ts'
 import { withinLimit } from '../platform/clock.ts'
+import { deferred } from '../platform/deferred.ts'
 import { TryOnError, type Problem } from '../rules/problem.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { inspection } from './inspect.ts'
@@ -16,6 +17,9 @@ import { consentCall, eventOf, passedCall, permissionOf, type Call } from './int
 import { resultOf } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
+
+/** How long another page counts as running the flow after it was heard, in ms. */
+const elsewhereMs = 10_000
 
 /** How often a page that hears nothing of the one that runs the flow looks into storage, in ms. */
 const lookOnMs = 1_000
@@ -43,6 +47,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat'> & {
   inspect: Inspect | undefined
   /** Storage has been read; called at the first use. */
   open: () => Promise<void>
+  /** Reads storage again where it could not be read; whether it can be by now. */
+  reopen: () => Promise<boolean>
   /** What another page may have changed is read again, before this page takes over. */
   refresh: () => Promise<void>
 }
@@ -55,11 +61,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const { post, input, clock, inspect, photos, attempts } = parts
   const listeners = new Set<(view: TryOnView) => void>()
   /** Intents of this page's shopper that the owner has not answered yet. */
-  const asked = new Map<string, { ask: Ask; answer: (message: Answer) => void }>()
+  const asked = new Map<string, { pass: () => void; answer: (message: Answer) => void }>()
   const served = new Set<string>()
   let seat: Seat<Runner> | null = null
-  /** The seat in which the page that runs the flow was last heard. */
+  /** The seat in which the page that runs the flow was last heard, and when another page last said that it does. */
   let heard: Seat<Runner> | null = null
+  let heardAt = -Infinity
   let view = restoringView
 
   function show(next: TryOnView): void {
@@ -75,7 +82,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     parts.name()
     const taken: Seat<Runner> = takeSeat({
       ready: parts.open,
-      request: ({ onOwn, onWait, onLose }) => parts.ownership.request(parts.name(), { onOwn, onWait, onLose }),
+      request: (turns) => parts.ownership.request(parts.name(), { ...turns, isElsewhere }),
       refresh: parts.refresh,
       start: () => run(() => taken),
       stop: (runner) => runner.stop(),
@@ -83,13 +90,23 @@ export function createTryOn(parts: Parts): RunningTryOn {
         post({ type: 'hello', name: parts.name() })
         lookOn(taken)
       },
-      onLose() {
-        stop()
-        if (listeners.size > 0) sit()
-      },
+      onLose: sitAgain,
     })
     seat = taken
     return taken
+  }
+
+  function sitAgain(): void {
+    stop()
+    if (listeners.size > 0) sit()
+  }
+
+  const isElsewhere = () => clock.monotonic() - heardAt < elsewhereMs
+
+  /** Another page shows itself as the one that runs the flow: this one looks whether it still does. */
+  async function hearOther(own: Seat<Runner>): Promise<void> {
+    heardAt = clock.monotonic()
+    if (!(await own.confirm()) && seat === own) sitAgain()
   }
 
   /** A page that waits and hears nothing of the one that runs the flow, in another process perhaps, looks into storage. */
@@ -132,6 +149,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
   async function perform(call: Call): Promise<void> {
+    const first = sit()
+    // which pages share this storage is known only now
+    if ((await Promise.race([parts.reopen(), first.ended])) && seat === first) stop()
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
     if (taken.runner) return performHere(taken, taken.runner, call)
@@ -146,16 +166,21 @@ export function createTryOn(parts: Parts): RunningTryOn {
     await performHere(taken, taken.runner, call)
   }
 
+  /** An ask is passed on once the owner is heard, so that a reset() there was heard before. */
   function answerTo(ask: Ask): Promise<Answer> {
-    const answered = new Promise<Answer>((answer) => asked.set(ask.id, { ask, answer }))
-    try {
-      post(ask)
-    } catch {
-      // what can not be passed on can not be read either
-      throw refusal({ kind: 'photo', reason: 'unreadable' })
+    const { promise, resolve, reject } = deferred<Answer>()
+    const pass = () => {
+      try {
+        post(ask)
+      } catch {
+        // what can not be passed on can not be read either
+        reject(refusal({ kind: 'photo', reason: 'unreadable' }))
+      }
     }
-    return withinLimit(clock, answerLimitMs, answered).catch(() => {
-      throw refusal({ kind: 'stopped', reason: 'unanswered' })
+    asked.set(ask.id, { pass, answer: resolve })
+    if (heard === seat) pass()
+    return withinLimit(clock, answerLimitMs, promise).catch((error: unknown) => {
+      throw error instanceof TryOnError ? error : refusal({ kind: 'stopped', reason: 'unanswered' })
     })
   }
 
@@ -214,7 +239,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function hearOwner(shown: TryOnView): void {
     heard = seat
     show(shown)
-    for (const { ask } of asked.values()) post(ask)
+    for (const { pass } of asked.values()) pass()
   }
 
   const tryOn: TryOn = {
@@ -251,6 +276,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       else if (message.type === 'hello' && seat?.runner) post({ type: 'view', name: parts.name(), view })
       else if (message.type === 'lateAnswer') hearAnswer(message)
       else if (message.type === 'view' && seat?.isWaiting) hearOwner(message.view)
+      else if (message.type === 'view' && seat?.runner) void hearOther(seat)
     },
     wake: () => seat?.runner?.send({ type: 'wake' }),
     restart() {
