@@ -76,7 +76,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const records = { catalog, journal, keys, store, clock, retentionMs, cellOf: (key: string) => placeAt(key).cell }
   const visitor = createVisitor({ ...records, ownId: uniqueUserId })
   const photos = createPhotos({ ...records, client, isNeeded: (photoId) => isPhotoNeeded(records, photoId) })
-  const ownership = createOwnership({ storage, clock, leaseOf, storageId: () => catalog.storageIds()[0] ?? '' })
+  const storageId = () => Object.keys(catalog.epochs()).sort()[0] ?? ''
+  const ownership = createOwnership({ storage, clock, leaseOf, storageId })
   const tryOns = new Map<string, RunningTryOn>()
   const products = new Map<string, Product>()
   let opened: Promise<void> | null = null
@@ -130,11 +131,9 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   }
 
   /** A word of the shopper is a reason to look again into storage that could not be read. */
-  async function reopen(): Promise<boolean> {
+  async function reopen(): Promise<void> {
     await open()
-    if (catalog.isRead() || !journal.durable) return false
-    await catalog.open()
-    return catalog.isRead()
+    if (!catalog.isRead() && journal.durable) await catalog.open()
   }
 
   /** The shopper has gone: whoever looks is shown what there is now. */
@@ -174,6 +173,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       inspect: options.inspect,
       open,
       reopen,
+      storageId,
       refresh,
     })
     tryOns.set(name, made)

@@ -56,8 +56,14 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     throw failure
   }
 
+  /** Reads what every tier holds of a key. */
+  const look = (key: string) =>
+    ask(async (tier) => {
+      if (await tier.look(key)) tiers.forEach((each) => each.unmark())
+    })
+
   async function update(key: string, change: Change): Promise<void> {
-    const { failed } = await ask((tier) => tier.look(key))
+    const { failed } = await look(key)
     let base: string | null = null
     const written = await firstThatTakes(tiers, failed, (tier) =>
       tier.write(
@@ -94,7 +100,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
 
   return {
     async getItem(key) {
-      const { failed, unread, why } = await ask((tier) => tier.look(key))
+      const { failed, unread, why } = await look(key)
       if (unread.length > 0) throw why
       return prevailing(tiers.filter((tier) => !failed.includes(tier)).flatMap((tier) => tier.heldAt(key)))
     },
@@ -103,7 +109,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     removeItems,
     update,
     async copies(key) {
-      await ask((tier) => tier.look(key))
+      await look(key)
       return tiers.flatMap((tier) => tier.heldAt(key))
     },
     photos: {

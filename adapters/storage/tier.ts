@@ -10,14 +10,16 @@ export interface Tier {
   readonly keepsPhotos: boolean
   /** One call within the time limit; fails at once while an earlier one has not ended. */
   use<T>(call: (storage: AtomicStorage) => MaybePromise<T>): Promise<T>
-  /** Reads what it holds of a key. */
-  look(key: string): Promise<void>
+  /** Reads what it holds of a key; resolves with whether something is gone that was there. */
+  look(key: string): Promise<boolean>
   /**
    * One read-modify-write. One that was given up changes nothing when it comes to it after all; where it had decided
    * already, `onLate` is told what has landed.
    */
   write(key: string, change: Change, onLate?: (written: string) => void): Promise<string | null>
   mark(others: readonly Tier[]): Promise<void>
+  /** Markers may have gone with what else was lost. */
+  unmark(): void
   forget(keys: readonly string[]): void
   /** The texts that it holds of a key, or may hold where it has failed since. */
   heldAt(key: string): string[]
@@ -64,8 +66,10 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
     keepsPhotos: storage.photos !== undefined,
     use,
     async look(key) {
-      const text = await use((of) => of.getItem(key))
-      hold(key, (text as string | null | undefined) ?? null)
+      const text = ((await use((of) => of.getItem(key))) as string | null | undefined) ?? null
+      const isLost = text === null && held.has(key)
+      hold(key, text)
+      return isLost
     },
     async write(key, change, onLate = () => {}) {
       let written: string | null = null
@@ -94,6 +98,7 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
       const mark = (tier: Tier) => tier.use((of) => of.setItem(marker, '{"used":true}')).then(() => marked.add(tier))
       await Promise.allSettled(unmarked.map(mark))
     },
+    unmark: () => marked.clear(),
     heldAt: (key) => [...(held.get(key) ?? [])],
     forget: (keys) => keys.forEach((key) => held.delete(key)),
     isUsed: () => isUsed,

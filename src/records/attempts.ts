@@ -257,7 +257,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (kept === 'unchanged') return { kind: 'overtaken' }
       const isSafe = kept === 'stored' ? !(await mayComeBack(claimed)) : kept === 'memory' && parts.mayClaimInMemory()
       if (isSafe && kept !== 'blocked') return written(claimed, kept)
+      // neither does it come back by itself
       await remove(claimed)
+      await catalog.discard(claimed.attemptId)
       const stopped = advance(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } })
       return { kind: 'stands', record: stopped, durable: false }
     },

@@ -21,9 +21,10 @@ export interface Catalog {
   shopper(): Shopper
   /** Whether that shopper was wiped by no page meanwhile; where storage fails, as far as this page knows. */
   isPresent(shopper: Shopper): Promise<boolean>
-  /** What tells this storage from every other: rooms that have none of these in common do not share it. */
-  storageIds(): readonly string[]
-  /** How often each of them was reset, as far as this page knows. */
+  /**
+   * What tells this storage from every other, each with how often it was reset as far as this page knows: rooms that
+   * have no ID in common do not share it.
+   */
   epochs(): Readonly<Record<string, number>>
   /** Whether what another page says is of this storage and of its present shopper; learns of a reset from it. */
   isOfPresent(epochs: Readonly<Record<string, number>>): boolean
@@ -214,7 +215,6 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       if (of === shopper) await look()
       return of === shopper
     },
-    storageIds: () => Object.keys(epochs).sort(),
     epochs: () => epochs,
     isRead: () => isSeen,
     isOfPresent(found) {

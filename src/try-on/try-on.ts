@@ -47,8 +47,10 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat'> & {
   inspect: Inspect | undefined
   /** Storage has been read; called at the first use. */
   open: () => Promise<void>
-  /** Reads storage again where it could not be read; whether it can be by now. */
-  reopen: () => Promise<boolean>
+  /** Reads storage again where it could not be read. */
+  reopen: () => Promise<void>
+  /** What tells the storage from every other, as far as is known. */
+  storageId: () => string
   /** What another page may have changed is read again, before this page takes over. */
   refresh: () => Promise<void>
 }
@@ -67,6 +69,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** The seat in which the page that runs the flow was last heard, and when another page last said that it does. */
   let heard: Seat<Runner> | null = null
   let heardAt = -Infinity
+  /** The storage by which the seat was taken. */
+  let seatedAt = ''
   let view = restoringView
 
   function show(next: TryOnView): void {
@@ -82,7 +86,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     parts.name()
     const taken: Seat<Runner> = takeSeat({
       ready: parts.open,
-      request: (turns) => parts.ownership.request(parts.name(), { ...turns, isElsewhere }),
+      request(turns) {
+        seatedAt = parts.storageId()
+        return parts.ownership.request(parts.name(), { ...turns, isElsewhere })
+      },
       refresh: parts.refresh,
       start: () => run(() => taken),
       stop: (runner) => runner.stop(),
@@ -106,7 +113,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Another page shows itself as the one that runs the flow: this one looks whether it still does. */
   async function hearOther(own: Seat<Runner>): Promise<void> {
     heardAt = clock.monotonic()
-    if (!(await own.confirm()) && seat === own) sitAgain()
+    const isOwner = seatedAt === parts.storageId() && (await own.confirm())
+    if (!isOwner && seat === own) sitAgain()
   }
 
   /** A page that waits and hears nothing of the one that runs the flow, in another process perhaps, looks into storage. */
@@ -150,8 +158,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
   async function perform(call: Call): Promise<void> {
     const first = sit()
-    // which pages share this storage is known only now
-    if ((await Promise.race([parts.reopen(), first.ended])) && seat === first) stop()
+    await Promise.race([parts.reopen(), first.ended])
+    // which pages share this storage was not known when the seat was taken
+    if (seat === first && seatedAt !== parts.storageId()) stop()
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
     if (taken.runner) return performHere(taken, taken.runner, call)
