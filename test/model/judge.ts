@@ -1,0 +1,323 @@
+import type { Job } from '@fitting-room/service'
+import type { Clock, TryOnView } from 'fitting-room'
+import type { Disk } from './disk.ts'
+import { wordOfBytes, type Witness } from './network.ts'
+import type { Setup } from './operations.ts'
+import type { Page } from './page.ts'
+import { truthOf } from './truth.ts'
+import { Words, type RoomLedger, type Told, type Word } from './words.ts'
+
+/** What each invariant guards. */
+const guards = {
+  1: 'paid twice',
+  2: 'paid twice',
+  3: 'lost',
+  4: 'untrue',
+  5: 'untrue',
+  6: 'leaking',
+  7: 'untrue',
+  8: 'lost',
+  9: 'untrue',
+  10: 'leaking',
+  11: 'untrue',
+} as const
+export type Rule = keyof typeof guards
+export type Harm = (typeof guards)[Rule]
+
+export interface Violation {
+  rule: Rule
+  harm: Harm
+  why: string
+}
+
+export interface JudgeParts {
+  setup: Setup
+  clock: Clock
+  disks: readonly Disk[]
+  pages: () => Page[]
+  jobs: () => ReadonlyMap<string, Job>
+  note: (line: string) => void
+}
+
+const consentMs = 600_000
+const retentionMs = 86_400_000
+/** How late a page that runs may be with what it does. */
+const slackMs = 60_000
+/** How far from the future a record may come. */
+const futureMs = 300_000
+
+/** The invariants of the promises, looked at with every view, every submission and every storage content. */
+export class Judge implements Witness {
+  readonly violations: Violation[] = []
+  readonly words = new Words()
+  readonly seen = { views: 0, submissions: 0 }
+  private readonly parts: JudgeParts
+  private readonly scanned = new Map<Disk, Map<string, { text: string; words: Word[]; visitors: string[] }>>()
+  /** Storages that every other storage can know of. */
+  private readonly announced = new Set<Disk>()
+  private readonly fresh = new Map<Told, Page>()
+  private readonly shown = new WeakMap<object, { attempt: string; jobId: string | null; leavings: number }>()
+  private readonly unsettledAttempts = new Set<string>()
+  private readonly finished = new Set<string>()
+  private wallMoves = 0
+  private readonly movesAtLoad = new WeakMap<Page, number>()
+
+  constructor(parts: JudgeParts) {
+    this.parts = parts
+  }
+
+  deny(rule: Rule, why: string): void {
+    if (this.violations.some((known) => known.rule === rule && known.why === why)) return
+    this.parts.note(`  VIOLATION ${rule} ${guards[rule]}: ${why}`)
+    this.violations.push({ rule, harm: guards[rule], why })
+  }
+
+  uncaught(error: unknown): void {
+    this.deny(11, `uncaught: ${String(error).slice(0, 100)}`)
+  }
+
+  private get now(): number {
+    return this.parts.clock.monotonic()
+  }
+
+  /** A new word of the shopper, maybe for a photo that an earlier one was for. */
+  word(page: Page, photo: string | undefined): Word {
+    return this.words.give(page.ledger, this.now, page.anchoredWall, photo)
+  }
+
+  /** The shopper has said something more about an attempt. */
+  spoken(page: Page, attempt: string | undefined): void {
+    const word = attempt === undefined ? undefined : this.words.ofAttempt.get(attempt)
+    if (word) Object.assign(word, { at: this.now, wall: page.anchoredWall })
+  }
+
+  /** The shopper asks to leave an attempt; it is left when that was done. */
+  leaving({ ledger }: Page, attempt: string) {
+    ledger.leavings++
+    const word = this.words.ofAttempt.get(attempt)
+    return {
+      left: () => void (word && (word.left = true)),
+      discarding: () => void (word && (word.abandoned = true)),
+      discarded: (everywhere: boolean) => void (everywhere && ledger.discarded.add(attempt)),
+    }
+  }
+
+  resetting({ ledger }: Page) {
+    const floor = ++ledger.shopper
+    ledger.leavings++
+    const abandon = () => {
+      for (const word of this.words.all) if (word.room === ledger) word.abandoned = true
+    }
+    abandon()
+    return {
+      done: () => {
+        abandon()
+        ledger.floor = Math.max(ledger.floor, floor)
+        this.parts.note(`  reset ${floor} of room ${ledger.name} is done`)
+      },
+      failed: abandon,
+    }
+  }
+
+  loaded(page: Page): void {
+    this.movesAtLoad.set(page, this.wallMoves)
+    for (const { room, told } of this.words.all) {
+      if (room === page.ledger) for (const each of told.values()) each.excused ||= !isTrusted(each, page.loadedWall)
+    }
+  }
+
+  wallMoved(): void {
+    this.wallMoves++
+  }
+
+  /** The user has emptied storage: what only that held is nobody's fault. */
+  cleared(): void {
+    this.announced.clear()
+    for (const { told } of this.words.all) for (const each of told.values()) each.excused = true
+    for (const attempt of this.words.ofAttempt.keys()) this.unsettledAttempts.add(attempt)
+  }
+
+  sent({ ledger }: Page, request: Request, body: string): void {
+    if (request.method !== 'POST') return
+    const visitor = /"uniqueUserId":"([^"]+)"/.exec(body)?.[1]
+    const known = visitor === undefined ? undefined : this.words.visitors.get(visitor)
+    if (known && known.room !== ledger) this.deny(6, "a request carries another room's visitor")
+    else if (known && known.shopper < ledger.floor) this.deny(6, "a request carries a former shopper's visitor")
+  }
+
+  submitted(page: Page, body: string) {
+    this.seen.submissions++
+    const { imageUrl } = JSON.parse(body) as { imageUrl: string }
+    const { shopper } = page.ledger
+    const [word] = this.words.ofPhoto(imageUrl)
+    if (!word) this.deny(1, 'a submission without a word')
+    this.parts.note(`  ${page.ledger.name}: POST for word ${word?.id}`)
+    if (word) this.mayBeSent(page, word)
+    if (word) word.unsure = true
+    return {
+      refused: () => void (word && (word.unsure = false)),
+      told: (jobId: string, visitor: string | null) => {
+        if (visitor !== null && !this.words.visitors.has(visitor)) {
+          this.words.visitors.set(visitor, { room: page.ledger, shopper })
+        }
+        const told: Told = { firm: false, excused: false, wall: page.anchoredWall }
+        word?.told.set(jobId, told)
+        this.fresh.set(told, page)
+      },
+    }
+  }
+
+  private mayBeSent(page: Page, word: Word): void {
+    if (word.unsure) this.deny(1, 'a submission whose outcome is not a rejection was sent again')
+    if (word.room !== page.ledger) this.deny(5, "a submission for another room's word")
+    if (word.shopper < page.ledger.floor) this.deny(6, 'a submission for a former shopper')
+    if (word.left) this.deny(2, 'a submission of what was left')
+    const isUnread = (disk: Disk, at: number) =>
+      disk.holdsAttempts && this.announced.has(disk) && !page.answered.has(at)
+    if (word.at < page.loadedAt && page.disks.some(isUnread)) {
+      this.deny(2, 'a submission by itself before every storage has answered')
+    }
+    const age = this.now - word.at - page.stalledMs
+    const wallAge = Math.min(page.anchoredWall, page.wallNow()) - word.wall
+    if (Math.min(age, wallAge) > consentMs + slackMs) this.deny(2, 'a submission by itself for an old consent')
+  }
+
+  saved(job: Job): void {
+    if (job.state === 'failed') this.finished.add(job.id)
+  }
+
+  /** Everything that needs no time has happened: what there is now has to be true. */
+  settled(): void {
+    for (const disk of this.parts.disks) this.scan(disk)
+    for (const page of this.parts.pages()) if (page.runs) this.lookAt(page)
+    for (const [told, page] of this.fresh) {
+      if (page.runs && page.sound && this.parts.setup.slowMs === 0) told.firm = true
+    }
+    this.fresh.clear()
+    for (const page of this.parts.pages()) this.lookInto(page)
+  }
+
+  /** Reads what has changed on a disk. */
+  private scan(disk: Disk): void {
+    const known = this.scanned.get(disk) ?? new Map()
+    this.scanned.set(disk, known)
+    for (const key of known.keys()) if (!disk.values.has(key)) known.delete(key)
+    for (const [key, text] of disk.values) {
+      if (known.get(key)?.text === text) continue
+      this.words.read(text)
+      const visitors = [...this.words.visitors.keys()].filter((id) => text.includes(id))
+      known.set(key, { text, words: this.words.in(`${text} `), visitors })
+    }
+  }
+
+  private lookAt(page: Page): void {
+    if (page.works && page.tryOns.get(0)?.get().state !== 'restoring') page.disks.forEach((each) => this.announced.add(each))
+    for (const [product, tryOn] of page.tryOns) this.lookAtView(page, product, tryOn, tryOn.get())
+    const photo = page.room.photo.get()?.imageUrl ?? ''
+    for (const word of this.words.in(photo)) this.belongs(page, word, 'the photo')
+    const visitor = this.words.visitors.get(page.room.visitor.get().uniqueUserId ?? '')
+    if (visitor) this.belongs(page, visitor, 'the visitor')
+  }
+
+  private belongs({ ledger }: Page, { room, shopper }: { room: RoomLedger; shopper: number }, what: string): void {
+    if (room !== ledger) this.deny(5, `${what} is of another room`)
+    else if (shopper < ledger.floor) this.deny(6, `${what} is of a former shopper`)
+  }
+
+  private lookAtView(page: Page, product: number, tryOn: object, view: TryOnView): void {
+    this.seen.views++
+    const { attempt, state } = view
+    this.parts.note(`    ${page.ledger.name}${product} ${state} ${attempt?.id.slice(0, 4) ?? ''} ${view.problem?.kind ?? ''}`)
+    const byAttempt = attempt ? this.words.ofAttempt.get(attempt.id) : undefined
+    for (const why of truthOf(view, this.parts.jobs(), this.parts.clock.now(), byAttempt, this.words)) this.deny(5, why)
+    const job = this.parts.jobs().get(attempt?.jobId ?? '')
+    const word = byAttempt ?? (job && this.words.ofPhoto(job.photoUrl)[0])
+    if (word) this.belongs(page, word, 'the view')
+    if (attempt && page.ledger.discarded.has(attempt.id)) this.deny(7, 'a discarded attempt is shown again')
+    if (state === 'final' && attempt.jobId) this.finished.add(attempt.jobId)
+    if (state !== 'restoring') this.lookBack(page, tryOn, view)
+    this.lookAtStorage(page, view)
+  }
+
+  /** Nothing that was shown goes away by itself. */
+  private lookBack(page: Page, tryOn: object, { attempt, state, problem }: TryOnView): void {
+    const { leavings } = page.ledger
+    const before = this.shown.get(tryOn)
+    if (attempt) this.shown.set(tryOn, { attempt: attempt.id, jobId: attempt.jobId, leavings })
+    else this.shown.delete(tryOn)
+    if (!before || before.leavings !== leavings || before.attempt === attempt?.id) return
+    if (this.unsettledAttempts.has(before.attempt)) return
+    const gave = `${state}${problem ? ` (${problem.kind})` : ''}`
+    if (this.movesAtLoad.get(page) !== this.wallMoves) this.deny(9, `the wall clock makes an attempt ${gave}`)
+    else if (before.jobId && !this.words.ofJob(before.jobId)?.told.excused) this.deny(3, `a known job gives way to ${gave}`)
+  }
+
+  private lookAtStorage(page: Page, { state, problem, attempt, durable }: TryOnView): void {
+    const isUnread = (disk: Disk, at: number) => {
+      const found = [...(this.scanned.get(disk)?.values() ?? [])].flatMap(({ words }) => words)
+      const isOwn = found.some(({ room, shopper }) => room === page.ledger && shopper >= room.floor)
+      return isOwn && this.announced.has(disk) && !page.answered.has(at)
+    }
+    if (state === 'idle' && problem === null && page.disks.some(isUnread)) {
+      this.deny(4, 'idle without a word of the storage that could not be read')
+    }
+    if (!durable || !attempt || state === 'restoring' || this.unsettledAttempts.has(attempt.id)) return
+    const texts = page.disks.flatMap(({ texts }) => texts)
+    const kept = texts.some((text) => text.includes(attempt.id) && text.includes(attempt.jobId ?? ''))
+    if (!kept) this.deny(8, `durable, but not kept: ${state}`)
+    const told = attempt.jobId === null ? undefined : this.words.ofJob(attempt.jobId)?.told
+    if (kept && told) told.firm = true
+  }
+
+  /** Whether what a page's disks hold may be there. */
+  private lookInto({ ledger, disks, atomic }: Page): void {
+    for (const disk of disks) {
+      for (const { text, words, visitors } of this.scanned.get(disk)?.values() ?? []) {
+        const old = words.some(({ room, shopper }) => room === ledger && shopper < ledger.floor)
+        if (old && atomic) this.deny(6, "storage holds a former shopper's attempt or photo")
+        const known = visitors.map((id) => this.words.visitors.get(id))
+        if (known.some((each) => each?.room === ledger && each.shopper < ledger.floor) && atomic) {
+          this.deny(6, "storage holds a former shopper's visitor ID")
+        }
+        for (const attempt of ledger.discarded) {
+          if (text.includes(`"attemptId":"${attempt}"`) && text.includes('"phase"')) {
+            this.deny(7, 'a discarded attempt is in storage again')
+          }
+        }
+      }
+      for (const { bytes } of disk.photos.values()) {
+        const word = this.words.all[wordOfBytes(bytes)]
+        if (word?.room === ledger && word.shopper < ledger.floor) this.deny(6, "a former shopper's photo is in storage")
+      }
+    }
+  }
+
+  /** The jobs that a fresh page has to reach. */
+  owed(room: string, wall: number): { word: Word; jobId: string }[] {
+    const all = this.words.all.filter((word) => word.room.name === room && !word.abandoned)
+    return all.flatMap((word) =>
+      [...word.told].flatMap(([jobId, told]) =>
+        told.firm && !told.excused && isTrusted(told, wall) ? [{ word, jobId }] : [],
+      ),
+    )
+  }
+
+  /** A month later, and after two openings, nothing is left but jobs that were never seen to end. */
+  monthPassed(room: RoomLedger, disks: readonly Disk[]): void {
+    if (this.wallMoves > 0) return
+    const isOpen = (word: Word) => [...word.told.keys()].some((jobId) => !this.finished.has(jobId))
+    for (const disk of disks) {
+      for (const { words, visitors } of this.scanned.get(disk)?.values() ?? []) {
+        const [old] = words.filter((word) => word.room === room)
+        if (old && !isOpen(old)) this.deny(10, 'a month later an attempt or photo is in storage')
+        if (visitors.length > 0 && !old) this.deny(10, 'a month later a visitor ID is in storage')
+      }
+      if (disk.photos.size > 0) this.deny(10, 'a month later a photo waits in storage')
+    }
+  }
+}
+
+/** A record is trusted until it has expired, and not when it comes from the future. */
+function isTrusted({ wall }: Told, now: number): boolean {
+  return now - wall < retentionMs - slackMs && now - wall > slackMs - futureMs
+}

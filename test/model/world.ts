@@ -1,0 +1,359 @@
+import { TryOnError } from 'fitting-room'
+import { manualClock } from '../support/manual-clock.ts'
+import { Disk } from './disk.ts'
+import { Judge } from './judge.ts'
+import { messagesOf } from './messages.ts'
+import { Network, photoBytes } from './network.ts'
+import type { Mode, Op, Photo, Setup } from './operations.ts'
+import { baseUrl, Page, type Machine } from './page.ts'
+import { Bus, Locks, onHost } from './platform.ts'
+import type { RoomLedger } from './words.ts'
+
+/** A photo whose bytes are at hand, so that reading it takes no turn of the event loop. */
+class PhotoFile extends Blob {
+  private readonly content: Uint8Array<ArrayBuffer>
+  constructor(content: Uint8Array<ArrayBuffer>) {
+    super([content], { type: 'image/png' })
+    this.content = content
+  }
+  override async arrayBuffer(): Promise<ArrayBuffer> {
+    return this.content.slice().buffer
+  }
+}
+
+const ledgerOf = (name: string): RoomLedger => ({ name, shopper: 0, floor: 0, leavings: 0, discarded: new Set() })
+
+/** An intent that has not settled. */
+interface Pending {
+  page: Page
+  what: string
+}
+
+/** Two pages of one shopper and another shopper's room in one process, on storages that misbehave, before the real service. */
+export class World {
+  readonly trace: string[] = []
+  readonly clock = manualClock()
+  readonly setup: Setup
+  readonly judge: Judge
+  readonly network: Network
+  private readonly machine: Machine & { skewMs: number }
+  private readonly ledgers = { a: ledgerOf('a'), b: ledgerOf('b') }
+  private readonly disks = { a: [new Disk(), new Disk()], b: [new Disk()] }
+  private readonly pages: (Page | undefined)[] = []
+  private readonly pending = new Set<Pending>()
+
+  constructor(setup: Setup) {
+    this.setup = setup
+    if (setup.storage !== 'chain') this.disks.a.pop()
+    if (setup.second === 'same') this.disks.b = this.disks.a
+    if (setup.second === 'memory') this.disks.b = []
+    const { locks: hasLocks, slowMs } = setup
+    this.machine = { clock: this.clock, skewMs: 0, locks: new Locks(), bus: new Bus(), hasLocks, slowMs }
+    this.judge = new Judge({
+      clock: this.clock,
+      disks: [...new Set([...this.disks.a, ...this.disks.b])],
+      pages: () => this.pages.filter((page) => page !== undefined),
+      note: (line) => this.note(line),
+      setup,
+      jobs: () => this.network.jobs,
+    })
+    this.network = new Network(this.clock, this.judge)
+  }
+
+  note(line: string): void {
+    this.trace.push(line)
+  }
+
+  private nameOf(page: Page): string {
+    return `page ${this.pages.indexOf(page)}`
+  }
+
+  load(slot: number, modes: readonly Mode[]): Page {
+    this.pages[slot]?.kill()
+    const isSecond = slot === 2
+    const disks = isSecond ? this.disks.b : this.disks.a
+    const { second, storage } = this.setup
+    const kind = isSecond && second !== 'same' ? (second === 'memory' ? 'memory' : 'single') : storage
+    const page = new Page({
+      machine: this.machine,
+      ledger: isSecond ? this.ledgers.b : this.ledgers.a,
+      disks,
+      storage: kind,
+      ...(isSecond && second === 'same' && { namespace: 'second' }),
+      modes: disks.map((_, at) => modes[at] ?? 'ok'),
+      send: this.network.send,
+    })
+    this.pages[slot] = page
+    this.judge.loaded(page)
+    page.tryOn(0)
+    return page
+  }
+
+  /** Everything that needs no time to pass, then the judge. */
+  async settle(): Promise<void> {
+    for (let quiet = 0; quiet < 3; quiet = this.network.busy + this.machine.bus.onWay > 0 ? 0 : quiet + 1) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    this.judge.settled()
+    for (const error of this.machine.bus.uncaught.splice(0)) this.judge.uncaught(error)
+  }
+
+  /** Lets time pass as it does for pages that run. */
+  async wait(ms: number): Promise<void> {
+    const end = this.clock.now() + ms
+    const most = this.setup.slowMs > 0 ? 20 : 500
+    while (this.clock.now() < end) {
+      this.clock.advance(Math.min(most, end - this.clock.now()))
+      await this.settle()
+    }
+  }
+
+  async run(op: Op): Promise<void> {
+    this.note(JSON.stringify(op))
+    await this.begin(op)
+    await this.settle()
+  }
+
+  private pageOf(slot: number): Page {
+    return this.pages[slot] ?? this.load(slot, [])
+  }
+
+  private async begin(op: Op): Promise<void> {
+    switch (op.do) {
+      case 'load':
+        this.load(op.page, op.modes)
+        return
+      case 'start':
+      case 'retry':
+        return this.give(op.do, this.pageOf(op.page), op.photo, op.fails, op.product)
+      case 'resume':
+      case 'submitEmail':
+      case 'startOver':
+      case 'discard':
+        return this.say(op.do, this.pageOf(op.page))
+      case 'reset':
+        return this.reset(this.pageOf(op.page))
+      case 'beside':
+        await this.begin(op.first)
+        for (let turn = 0; turn < op.gap; turn++) await null
+        return this.begin(op.second)
+      case 'wait':
+        return this.wait(op.ms)
+      default:
+        return this.meddle(op)
+    }
+  }
+
+  /** What happens to pages, storages and clocks without the shopper. */
+  private async meddle(op: Op): Promise<void> {
+    const page = 'page' in op ? this.pageOf(op.page) : null
+    switch (op.do) {
+      case 'kill':
+        return this.reopen(op.page)
+      case 'close':
+        onHost(this.pageOf(op.page), () => this.pageOf(op.page).room.close())
+        await this.settle()
+        return this.reopen(op.page)
+      case 'wake':
+      case 'land':
+        page?.[op.do]()
+        return
+      case 'stall':
+        if (op.at === 'now') page?.stall()
+        else if (page) page.stallAt = op.at
+        return
+      case 'hold':
+        return page?.hold(op.at)
+      case 'mode':
+        return page?.setMode(op.tier, op.mode)
+      case 'killMidWrite':
+        if (page) page.death = { writes: op.writes, applied: op.applied }
+        return
+      case 'clear':
+        return this.clear(op.tier)
+      case 'fault':
+        this.network.plans.push(op)
+        return
+      case 'inject':
+        for (const message of messagesOf(op.message, this.machine.bus.said)) this.machine.bus.post(message)
+        return
+      default:
+        return this.pass(op)
+    }
+  }
+
+  private async pass(op: Op): Promise<void> {
+    if (op.do === 'wall') {
+      this.machine.skewMs += op.ms
+      this.judge.wallMoved()
+      await this.wait(2_500)
+    }
+    if (op.do === 'sleep') {
+      const slept = this.pages.filter((page) => page?.runs)
+      for (const page of slept) page?.stall()
+      this.clock.advance(op.ms)
+      for (const page of slept) page?.wake()
+      await this.wait(500)
+    }
+    if (op.do === 'age') {
+      for (const page of this.pages) page?.kill()
+      this.clock.advance(op.ms)
+      this.pages.length = 0
+          }
+  }
+
+  private reopen(slot: number): void {
+    const old = this.pageOf(slot)
+    old.kill()
+    this.load(slot, [])
+  }
+
+  private clear(tier: 'near' | 'far' | 'all'): void {
+    const [near, far] = this.disks.a
+    if (tier !== 'far') near?.clear()
+    if (tier !== 'near') far?.clear()
+    if (tier === 'all') for (const disk of this.disks.b) disk.clear()
+    this.judge.cleared()
+  }
+
+  /** The shopper's intent on a page; what comes of it is heard later. */
+  private hear(page: Page, what: string, work: () => Promise<void>): Promise<boolean> {
+    const pending: Pending = { page, what }
+    this.pending.add(pending)
+    const done = onHost(page, () => Promise.resolve().then(work)).then(
+      () => true,
+      (error: unknown) => {
+        if (!(error instanceof TryOnError)) this.judge.uncaught(error)
+        else this.note(`  ${what} on ${this.nameOf(page)}: ${error.problem.kind}`)
+        return false
+      },
+    )
+    void done.then(() => this.pending.delete(pending))
+    return done
+  }
+
+  private give(intent: 'start' | 'retry', page: Page, kind: Photo, fails: boolean, product: number): void {
+    const tryOn = page.tryOn(product)
+    const shown = page.room.photo.get()?.imageUrl
+    const again = kind === 'again' && shown ? /word-\d+-/.exec(shown)?.[0] : undefined
+    if (kind === 'again' && again === undefined) return
+    const word = this.judge.word(page, again)
+    const before = tryOn.get().attempt?.id
+    const file = () => new PhotoFile(photoBytes(word.id, fails))
+    const url = { imageUrl: `${baseUrl}/photos/word-${word.id}-${fails ? 'bad' : 'good'}.png` }
+    const photo = again !== undefined ? undefined : kind === 'file' ? file() : url
+    const left = before === undefined ? null : this.judge.leaving(page, before)
+    void this.hear(page, intent, () => tryOn[intent](photo, { customKey: `word-${word.id}` })).then((done) => {
+      const { attempt } = tryOn.get()
+      if (done && attempt && attempt.id !== before) this.judge.words.ofAttempt.set(attempt.id, word)
+      if (done) left?.left()
+    })
+  }
+
+  private say(intent: 'resume' | 'submitEmail' | 'startOver' | 'discard', page: Page): void {
+    const tryOn = page.tryOn(0)
+    const attempt = tryOn.get().attempt?.id
+    if (intent === 'resume' || intent === 'submitEmail') {
+      this.judge.spoken(page, attempt)
+      const work = () => (intent === 'resume' ? tryOn.resume() : tryOn.submitEmail({ email: 'ada@example.com' }))
+      void this.hear(page, intent, work)
+      return
+    }
+    const leaving = attempt === undefined ? null : this.judge.leaving(page, attempt)
+    const works = page.works
+    if (intent === 'discard') leaving?.discarding()
+    const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())
+    void this.hear(page, intent, work).then((done) => {
+      if (!done) return
+      leaving?.left()
+      if (intent === 'discard') leaving?.discarded(works && page.works)
+    })
+  }
+
+  private reset(page: Page): void {
+    const resetting = this.judge.resetting(page)
+    void this.hear(page, 'reset', () => page.room.reset()).then((done) => (done ? resetting.done() : resetting.failed()))
+  }
+
+  /** With storages and a network that behave again: intents settle, jobs are reached, nothing stays that should not. */
+  async end(): Promise<void> {
+    this.note('the end')
+    this.network.plans.length = 0
+    for (const page of this.pages) {
+      page?.land()
+      page?.wake()
+    }
+    await this.wait(12_000)
+    for (const { page, what } of this.pending) {
+      if (page.runs && page.works) this.judge.deny(11, `${what} on ${this.nameOf(page)} never settles`)
+    }
+    await this.reach(0)
+    if (this.setup.second !== 'memory') await this.reach(2)
+    if (this.setup.end === 'reset') await this.endWithReset()
+    if (this.setup.end === 'month') await this.endWithMonth()
+  }
+
+  /** What comes of it while time goes on. */
+  private async through<T>(page: Page, work: () => Promise<T>): Promise<T | null> {
+    let came: { value: T } | null = null
+    void onHost(page, work).then((value) => (came = { value }))
+    for (let waited = 0; waited < 120 && came === null; waited++) await this.wait(500)
+    if (came === null) this.judge.deny(11, 'what a fresh page is asked never settles')
+    return (came as { value: T } | null)?.value ?? null
+  }
+
+  /** A page of its own, when the killed pages' leases have ended and the shared IP count has sunk. */
+  private fresh(slot: number, laterMs = 61_000): Page {
+    for (const page of this.pages) page?.kill()
+    this.pages.length = 0
+    this.clock.advance(laterMs)
+    return this.load(slot, [])
+  }
+
+  /** Every job that a page was told of is reached by a page that knows only the disk. */
+  private async reach(slot: number): Promise<void> {
+    const { name } = slot === 2 ? this.ledgers.b : this.ledgers.a
+    const wanted = this.judge.owed(name, this.clock.now() + this.machine.skewMs)
+    if (wanted.length === 0) return
+    const page = this.fresh(slot)
+    await this.wait(3_000)
+    const listed = (await this.through(page, () => page.room.list())) ?? []
+    for (const { jobId, word } of wanted) {
+      const entry = listed.find((each) => each.jobId === jobId)
+      if (!entry) {
+        this.judge.deny(3, `the job of word ${word.id} is in no list`)
+        continue
+      }
+      const tryOn = onHost(page, () => entry.open())
+      onHost(page, () => tryOn.subscribe(() => {}))
+      await this.wait(1_500)
+      if (tryOn.get().can.resume) void this.hear(page, 'resume', () => tryOn.resume())
+      await this.wait(2_500)
+      const { state, attempt } = tryOn.get()
+      const reached = attempt?.jobId === jobId && (state === 'final' || state === 'failed')
+      if (!reached) this.judge.deny(3, `the job of word ${word.id} ends as ${state}`)
+    }
+  }
+
+  private async endWithReset(): Promise<void> {
+    const page = this.fresh(0)
+    await this.wait(1_000)
+    this.reset(page)
+    await this.wait(3_000)
+    if (this.ledgers.a.floor < this.ledgers.a.shopper) this.judge.deny(6, 'reset() on working storages does not resolve')
+  }
+
+  private async endWithMonth(): Promise<void> {
+    for (const laterMs of [31 * 86_400_000, 61_000]) {
+      const page = this.fresh(0, laterMs)
+      await this.through(page, () => page.room.ready)
+      await this.wait(5_000)
+    }
+    this.judge.monthPassed(this.ledgers.a, this.disks.a)
+  }
+
+  async close(): Promise<void> {
+    for (const page of this.pages) page?.kill()
+    await this.network.close()
+  }
+}
