@@ -59,6 +59,10 @@ export class Judge implements Witness {
   private readonly shown = new WeakMap<object, { attempt: string; jobId: string | null; leavings: number }>()
   private readonly unsettledAttempts = new Set<string>()
   private readonly finished = new Set<string>()
+  /** Counts what may make a view untrue that was true before. */
+  private changes = 0
+  private readonly looked = new WeakMap<object, { view: TryOnView; changes: number }>()
+  private readonly lastViews = new WeakMap<object, string>()
   private wallMoves = 0
   private readonly movesAtLoad = new WeakMap<Page, number>()
 
@@ -92,30 +96,52 @@ export class Judge implements Witness {
   }
 
   /** The shopper asks to leave an attempt; it is left when that was done. */
-  leaving({ ledger }: Page, attempt: string) {
+  leaving(page: Page, attempt: string | null) {
+    const { ledger } = page
+    const word = this.words.ofAttempt.get(attempt ?? '')
+    const leaving = { page, at: this.now, attempt }
     ledger.leavings++
-    const word = this.words.ofAttempt.get(attempt)
+    ledger.leaving.add(leaving)
     return {
-      left: () => void (word && (word.left = true)),
+      over: (done: boolean) => {
+        this.changes++
+        ledger.leavings++
+        ledger.leaving.delete(leaving)
+        if (done && word) word.left = true
+      },
       discarding: () => void (word && (word.abandoned = true)),
-      discarded: (everywhere: boolean) => void (everywhere && ledger.discarded.add(attempt)),
+      discarded: () => void (attempt !== null && ledger.discarded.add(attempt)),
     }
   }
 
-  resetting({ ledger }: Page) {
+  /** What the shopper is about to leave on a page that can still do it. */
+  private isLeaving({ leaving }: RoomLedger, attempt?: string): boolean {
+    return [...leaving].some(
+      (each) =>
+        (attempt === undefined || each.attempt === attempt) && (!each.page.killed || this.now - each.at < slackMs),
+    )
+  }
+
+  resetting(page: Page) {
+    const { ledger } = page
     const floor = ++ledger.shopper
-    ledger.leavings++
+    const leaving = this.leaving(page, null)
     const abandon = () => {
       for (const word of this.words.all) if (word.room === ledger) word.abandoned = true
+    }
+    const over = () => {
+      abandon()
+      leaving.over(false)
     }
     abandon()
     return {
       done: () => {
-        abandon()
+        over()
+        this.changes++
         ledger.floor = Math.max(ledger.floor, floor)
         this.parts.note(`  reset ${floor} of room ${ledger.name} is done`)
       },
-      failed: abandon,
+      failed: over,
     }
   }
 
@@ -151,7 +177,7 @@ export class Judge implements Witness {
     const { shopper } = page.ledger
     const [word] = this.words.ofPhoto(imageUrl)
     if (!word) this.deny(1, 'a submission without a word')
-    this.parts.note(`  ${page.ledger.name}: POST for word ${word?.id}`)
+    this.parts.note(`  page ${page.slot}: POST for word ${word?.id}`)
     if (word) this.mayBeSent(page, word)
     if (word) word.unsure = true
     return {
@@ -169,7 +195,7 @@ export class Judge implements Witness {
 
   private mayBeSent(page: Page, word: Word): void {
     if (word.unsure) this.deny(1, 'a submission whose outcome is not a rejection was sent again')
-    if (word.room !== page.ledger) this.deny(5, "a submission for another room's word")
+    if (word.room !== page.ledger) return this.deny(5, "a submission for another room's word")
     if (word.shopper < page.ledger.floor) this.deny(6, 'a submission for a former shopper')
     if (word.left) this.deny(2, 'a submission of what was left')
     const isUnread = (disk: Disk, at: number) =>
@@ -183,6 +209,7 @@ export class Judge implements Witness {
   }
 
   saved(job: Job): void {
+    this.changes++
     if (job.state === 'failed') this.finished.add(job.id)
   }
 
@@ -201,9 +228,10 @@ export class Judge implements Witness {
   private scan(disk: Disk): void {
     const known = this.scanned.get(disk) ?? new Map()
     this.scanned.set(disk, known)
-    for (const key of known.keys()) if (!disk.values.has(key)) known.delete(key)
+    for (const key of known.keys()) if (!disk.values.has(key) && known.delete(key)) this.changes++
     for (const [key, text] of disk.values) {
       if (known.get(key)?.text === text) continue
+      this.changes++
       this.words.read(text)
       const visitors = [...this.words.visitors.keys()].filter((id) => text.includes(id))
       known.set(key, { text, words: this.words.in(`${text} `), visitors })
@@ -211,8 +239,13 @@ export class Judge implements Witness {
   }
 
   private lookAt(page: Page): void {
-    if (page.works && page.tryOns.get(0)?.get().state !== 'restoring') page.disks.forEach((each) => this.announced.add(each))
-    for (const [product, tryOn] of page.tryOns) this.lookAtView(page, product, tryOn, tryOn.get())
+    const views = [...page.tryOns].map(([product, tryOn]) => ({ product, tryOn, view: tryOn.get() as TryOnView | undefined }))
+    const isRead = views.every(({ view }) => view?.state !== 'restoring')
+    if (page.works && isRead) for (const disk of page.disks) this.announced.add(disk)
+    for (const { product, tryOn, view } of views) {
+      if (view) this.lookAtView(page, product, tryOn, view)
+      else this.deny(11, 'a page without a view')
+    }
     const photo = page.room.photo.get()?.imageUrl ?? ''
     for (const word of this.words.in(photo)) this.belongs(page, word, 'the photo')
     const visitor = this.words.visitors.get(page.room.visitor.get().uniqueUserId ?? '')
@@ -225,11 +258,14 @@ export class Judge implements Witness {
   }
 
   private lookAtView(page: Page, product: number, tryOn: object, view: TryOnView): void {
-    this.seen.views++
+    const known = this.looked.get(tryOn)
+    if (known?.view === view && known.changes === this.changes) return
+    this.looked.set(tryOn, { view, changes: this.changes })
+    this.noteView(page, product, tryOn, view)
     const { attempt, state } = view
-    this.parts.note(`    ${page.ledger.name}${product} ${state} ${attempt?.id.slice(0, 4) ?? ''} ${view.problem?.kind ?? ''}`)
     const byAttempt = attempt ? this.words.ofAttempt.get(attempt.id) : undefined
-    for (const why of truthOf(view, this.parts.jobs(), this.parts.clock.now(), byAttempt, this.words)) this.deny(5, why)
+    const isLeft = attempt !== null && this.isLeaving(page.ledger, attempt.id)
+    for (const why of isLeft ? [] : truthOf(view, this.parts.jobs(), this.parts.clock.now(), byAttempt, this.words)) this.deny(5, why)
     const job = this.parts.jobs().get(attempt?.jobId ?? '')
     const word = byAttempt ?? (job && this.words.ofPhoto(job.photoUrl)[0])
     if (word) this.belongs(page, word, 'the view')
@@ -239,13 +275,22 @@ export class Judge implements Witness {
     this.lookAtStorage(page, view)
   }
 
+  private noteView({ slot }: Page, product: number, tryOn: object, view: TryOnView): void {
+    const attempt = view.attempt ? ` attempt ${view.attempt.id.slice(0, 4)} job ${view.attempt.jobId?.slice(0, 4)}` : ''
+    const shown = `${view.state}${view.durable ? '' : ' (not durable)'}${attempt} ${view.problem?.kind ?? ''}`
+    if (this.lastViews.get(tryOn) === shown) return
+    this.lastViews.set(tryOn, shown)
+    this.seen.views++
+    this.parts.note(`    page ${slot} product ${product}: ${shown}`)
+  }
+
   /** Nothing that was shown goes away by itself. */
   private lookBack(page: Page, tryOn: object, { attempt, state, problem }: TryOnView): void {
     const { leavings } = page.ledger
     const before = this.shown.get(tryOn)
     if (attempt) this.shown.set(tryOn, { attempt: attempt.id, jobId: attempt.jobId, leavings })
     else this.shown.delete(tryOn)
-    if (!before || before.leavings !== leavings || before.attempt === attempt?.id) return
+    if (!before || before.leavings !== leavings || before.attempt === attempt?.id || this.isLeaving(page.ledger)) return
     if (this.unsettledAttempts.has(before.attempt)) return
     const gave = `${state}${problem ? ` (${problem.kind})` : ''}`
     if (this.movesAtLoad.get(page) !== this.wallMoves) this.deny(9, `the wall clock makes an attempt ${gave}`)

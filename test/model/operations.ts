@@ -105,7 +105,7 @@ const fault: fc.Arbitrary<Op> = fc.oneof(
 const load = (page = anyPage): fc.Arbitrary<Op> => fc.record({ ...of('load'), page, modes })
 const age: fc.Arbitrary<Op> = fc.record({
   ...of('age'),
-  ms: weighted([3, 10 * minute + 1_000], [2, 23 * hour], [1, 25 * hour], [1, 31 * day]),
+  ms: weighted([3, 12 * minute], [2, 23 * hour], [1, 25 * hour], [1, 31 * day]),
 })
 const wall: fc.Arbitrary<Op> = fc.record({
   ...of('wall'),
@@ -161,7 +161,13 @@ const one = (each: fc.Arbitrary<Op>) => each.map((op) => [op])
 const maybe = (each: fc.Arbitrary<Op>) => fc.option(each, { nil: null }).map((op) => (op ? [op] : []))
 
 /** A page's life from load to load; a storage that fails, works and fails again is several of them. */
-const life = flat(one(load(own)), maybe(fault), maybe(fc.oneof(word(own), say(own))), one(wait), steps(single, 1))
+const life = flat(
+  one(load(own)),
+  maybe(fault),
+  maybe(fc.oneof({ weight: 3, arbitrary: word(own) }, { weight: 1, arbitrary: say(own) })),
+  maybe(wait),
+  steps(single, 1),
+)
 const lives = fc.array(life, { minLength: 2, maxLength: 4 }).map((found) => found.flat())
 
 /** While one page sleeps, or one of its steps is held, others go on. */
@@ -217,5 +223,5 @@ const setup: fc.Arbitrary<Setup> = fc.record({
 /** A world and what happens in it. */
 export const sequences: fc.Arbitrary<Sequence> = fc.record({
   setup,
-  ops: fc.array(block, { minLength: 1, maxLength: 3 }).map((found) => found.flat()),
+  ops: flat(maybe(fault), one(word()), fc.array(block, { minLength: 1, maxLength: 3 }).map((found) => found.flat())),
 })

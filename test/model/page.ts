@@ -25,6 +25,7 @@ export interface Machine {
 }
 
 export interface PageParts {
+  slot: number
   machine: Machine
   ledger: RoomLedger
   disks: readonly Disk[]
@@ -44,6 +45,7 @@ const never = () => new Promise<never>(() => {})
 
 /** One page as a load makes it: a room whose every port can be stalled, held, failed or cut off. */
 export class Page implements Host {
+  readonly slot: number
   readonly room: FittingRoom
   readonly ledger: RoomLedger
   readonly disks: readonly Disk[]
@@ -75,6 +77,7 @@ export class Page implements Host {
 
   constructor(parts: PageParts) {
     this.parts = parts
+    this.slot = parts.slot
     this.machine = parts.machine
     this.ledger = parts.ledger
     this.disks = parts.disks
@@ -122,8 +125,22 @@ export class Page implements Host {
 
   turn(run: () => void): void {
     if (this.killed) return
-    if (this.stalled) this.parked.push(() => onHost(this, run))
+    if (this.stalled || this.parked.length > 0) this.parked.push(run)
     else onHost(this, run)
+  }
+
+  /** What was due while the page stalled comes one by one, as tasks do. */
+  private catchUp(): void {
+    if (this.killed || this.stalled) return
+    const run = this.parked[0]
+    if (!run) return
+    onHost(this, run)
+    this.bus.onWay++
+    setImmediate(() => {
+      this.bus.onWay--
+      this.parked.shift()
+      this.catchUp()
+    })
   }
 
   stall(): void {
@@ -137,7 +154,7 @@ export class Page implements Host {
     if (!this.stalled) return
     this.stalled = false
     this.stalledMs += this.machine.clock.monotonic() - this.stalledAt
-    for (const run of this.parked.splice(0)) this.turn(run)
+    this.catchUp()
   }
 
   hold(step: Step): void {
@@ -175,7 +192,8 @@ export class Page implements Host {
 
   /** Settles at the page's next turn, and never if it was killed. */
   private next(): Promise<void> {
-    return this.killed ? never() : this.stalled ? new Promise((go) => this.turn(go)) : Promise.resolve()
+    if (this.killed) return never()
+    return this.stalled ? new Promise((go) => this.turn(go)) : Promise.resolve()
   }
 
   /** Comes to a step, which may be held or be where the page stalls. */

@@ -37,20 +37,23 @@ export class Locks {
     return new Promise((resolve, reject) => {
       const queue = this.queues.get(name) ?? []
       this.queues.set(name, queue)
-      const run = (lock: object | null) => Promise.resolve(lock).then(work)
+      const run = async (lock: object | null) => work(lock)
       if (options.ifAvailable && queue.length > 0) return host.turn(() => void run(null).then(resolve, reject))
+      let granted = false
       const ask: Ask = {
         host,
         grant: () =>
           host.turn(() => {
+            if (options.signal?.aborted) return
+            granted = true
             const done = () => this.remove(name, ask)
             void run({ name }).then(resolve, reject).finally(done)
           }),
       }
       queue.push(ask)
-      if (queue[0] === ask) return ask.grant()
+      if (queue[0] === ask) ask.grant()
       options.signal?.addEventListener('abort', () => {
-        if (queue[0] === ask) return
+        if (granted) return
         this.remove(name, ask)
         reject(new DOMException('the request was aborted', 'AbortError'))
       })

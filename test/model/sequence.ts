@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Violation } from './judge.ts'
-import { sequences, type Sequence } from './operations.ts'
+import { sequences, type Op, type Sequence } from './operations.ts'
 import { seededChance } from './platform.ts'
 import { World } from './world.ts'
 
@@ -28,6 +28,7 @@ export async function play(sequence: Sequence): Promise<Finding> {
   const world = new World(sequence.setup)
   const uncaught = (error: unknown) => world.judge.uncaught(error)
   process.on('unhandledRejection', uncaught)
+  process.on('uncaughtException', uncaught)
   try {
     await world.settle()
     for (const op of sequence.ops) await world.run(op)
@@ -38,19 +39,42 @@ export async function play(sequence: Sequence): Promise<Finding> {
   } finally {
     await world.close()
     process.off('unhandledRejection', uncaught)
+    process.off('uncaughtException', uncaught)
     Math.random = random
   }
 }
 
-/** The smallest sequence that still breaks the promise in the same way. */
-export async function shrink(seed: number, number: number, same: (found: Violation) => boolean): Promise<Finding> {
-  let smallest = await play(draw(seed, number))
-  const holds = fc.asyncProperty(sequences, async (sequence) => {
-    const found = await play(sequence)
-    if (!found.violations.some(same)) return true
-    smallest = found
-    return false
-  })
-  await fc.check(holds, { seed: seedOf(seed, number), numRuns: 1, interruptAfterTimeLimit: 60_000 })
+/** The same sequence with less of it, one step at a time. */
+function* smaller({ setup, ops }: Sequence): Generator<Sequence> {
+  for (const length of [8, 4, 2, 1]) {
+    for (let at = 0; at < ops.length; at += length) yield { setup, ops: ops.toSpliced(at, length) }
+  }
+  if (setup.slowMs > 0) yield { setup: { ...setup, slowMs: 0 }, ops }
+  if (setup.end !== 'reach') yield { setup: { ...setup, end: 'reach' }, ops }
+  for (const [at, op] of ops.entries()) for (const simpler of simplerOps(op)) yield { setup, ops: ops.with(at, simpler) }
+}
+
+function simplerOps(op: Op): Op[] {
+  if (op.do === 'beside') return [op.first, op.second]
+  if (op.do === 'load' && op.modes.some((mode) => mode !== 'ok')) {
+    const [near, far] = op.modes
+    return [['ok', far], [near, 'ok']].flatMap((modes) => (`${modes}` === `${op.modes}` ? [] : { ...op, modes } as Op))
+  }
+  const isPlain = op.do !== 'start' || (op.photo === 'url' && !op.fails)
+  return isPlain ? [] : [{ ...op, photo: 'url', fails: false }]
+}
+
+/** The smallest sequence found that still breaks a promise in the same way. */
+export async function shrink(first: Sequence, same: (found: Violation) => boolean): Promise<Finding> {
+  let smallest = await play(first)
+  for (let found: Finding | null = smallest; found; ) {
+    found = null
+    for (const candidate of smaller(smallest.sequence)) {
+      const played = await play(candidate)
+      if (!played.violations.some(same)) continue
+      smallest = found = played
+      break
+    }
+  }
   return smallest
 }

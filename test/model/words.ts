@@ -26,6 +26,13 @@ export interface Word {
   told: Map<string, Told>
 }
 
+/** An intent after which another attempt, or none, may be shown; a page that was killed may still have passed it on. */
+export interface Leaving {
+  page: { readonly killed: boolean }
+  at: number
+  attempt: string | null
+}
+
 /** What the world knows of a room, over all its pages: its shoppers one after the other. */
 export interface RoomLedger {
   name: string
@@ -35,6 +42,8 @@ export interface RoomLedger {
   floor: number
   /** How often the shopper has left, replaced or wiped something. */
   leavings: number
+  /** What the shopper is about to leave, replace or wipe. */
+  leaving: Set<Leaving>
   discarded: Set<string>
 }
 

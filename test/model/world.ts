@@ -1,5 +1,4 @@
 import { TryOnError } from 'fitting-room'
-import { manualClock } from '../support/manual-clock.ts'
 import { Disk } from './disk.ts'
 import { Judge } from './judge.ts'
 import { messagesOf } from './messages.ts'
@@ -7,6 +6,7 @@ import { Network, photoBytes } from './network.ts'
 import type { Mode, Op, Photo, Setup } from './operations.ts'
 import { baseUrl, Page, type Machine } from './page.ts'
 import { Bus, Locks, onHost } from './platform.ts'
+import { Time } from './time.ts'
 import type { RoomLedger } from './words.ts'
 
 /** A photo whose bytes are at hand, so that reading it takes no turn of the event loop. */
@@ -21,7 +21,17 @@ class PhotoFile extends Blob {
   }
 }
 
-const ledgerOf = (name: string): RoomLedger => ({ name, shopper: 0, floor: 0, leavings: 0, discarded: new Set() })
+const ledgerOf = (name: string): RoomLedger => ({
+  name,
+  shopper: 0,
+  floor: 0,
+  leavings: 0,
+  leaving: new Set(),
+  discarded: new Set(),
+})
+
+/** One turn of the event loop. */
+const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** An intent that has not settled. */
 interface Pending {
@@ -32,7 +42,7 @@ interface Pending {
 /** Two pages of one shopper and another shopper's room in one process, on storages that misbehave, before the real service. */
 export class World {
   readonly trace: string[] = []
-  readonly clock = manualClock()
+  readonly clock = new Time()
   readonly setup: Setup
   readonly judge: Judge
   readonly network: Network
@@ -64,10 +74,6 @@ export class World {
     this.trace.push(line)
   }
 
-  private nameOf(page: Page): string {
-    return `page ${this.pages.indexOf(page)}`
-  }
-
   load(slot: number, modes: readonly Mode[]): Page {
     this.pages[slot]?.kill()
     const isSecond = slot === 2
@@ -75,6 +81,7 @@ export class World {
     const { second, storage } = this.setup
     const kind = isSecond && second !== 'same' ? (second === 'memory' ? 'memory' : 'single') : storage
     const page = new Page({
+      slot,
       machine: this.machine,
       ledger: isSecond ? this.ledgers.b : this.ledgers.a,
       disks,
@@ -91,21 +98,25 @@ export class World {
 
   /** Everything that needs no time to pass, then the judge. */
   async settle(): Promise<void> {
-    for (let quiet = 0; quiet < 3; quiet = this.network.busy + this.machine.bus.onWay > 0 ? 0 : quiet + 1) {
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    for (let quiet = 0; quiet < 3; quiet = this.network.busy + this.machine.bus.onWay > 0 ? 0 : quiet + 1) await turn()
     this.judge.settled()
     for (const error of this.machine.bus.uncaught.splice(0)) this.judge.uncaught(error)
   }
 
   /** Lets time pass as it does for pages that run. */
   async wait(ms: number): Promise<void> {
-    const end = this.clock.now() + ms
-    const most = this.setup.slowMs > 0 ? 20 : 500
-    while (this.clock.now() < end) {
-      this.clock.advance(Math.min(most, end - this.clock.now()))
+    const end = this.clock.monotonic() + ms
+    while (this.clock.monotonic() < end) {
+      const until = Math.min(this.clock.monotonic() + 500, end)
+      while (this.clock.step(until)) await turn()
       await this.settle()
     }
+  }
+
+  /** Lets time jump past whatever was due. */
+  private async jump(ms: number): Promise<void> {
+    const until = this.clock.monotonic() + ms
+    while (this.clock.step(until)) await turn()
   }
 
   async run(op: Op): Promise<void> {
@@ -115,13 +126,19 @@ export class World {
   }
 
   private pageOf(slot: number): Page {
-    return this.pages[slot] ?? this.load(slot, [])
+    const place = this.placeOf(slot)
+    return this.pages[place] ?? this.load(place, [])
+  }
+
+  /** Two pages on a storage without `update` can not be kept apart, and nobody says that they are. */
+  private placeOf(slot: number): number {
+    return this.setup.storage === 'plain' && slot === 1 ? 0 : slot
   }
 
   private async begin(op: Op): Promise<void> {
     switch (op.do) {
       case 'load':
-        this.load(op.page, op.modes)
+        this.load(this.placeOf(op.page), op.modes)
         return
       case 'start':
       case 'retry':
@@ -191,21 +208,19 @@ export class World {
     if (op.do === 'sleep') {
       const slept = this.pages.filter((page) => page?.runs)
       for (const page of slept) page?.stall()
-      this.clock.advance(op.ms)
+      await this.jump(op.ms)
       for (const page of slept) page?.wake()
       await this.wait(500)
     }
     if (op.do === 'age') {
       for (const page of this.pages) page?.kill()
-      this.clock.advance(op.ms)
+      await this.jump(op.ms)
       this.pages.length = 0
           }
   }
 
   private reopen(slot: number): void {
-    const old = this.pageOf(slot)
-    old.kill()
-    this.load(slot, [])
+    this.load(this.pageOf(slot).slot, [])
   }
 
   private clear(tier: 'near' | 'far' | 'all'): void {
@@ -224,7 +239,7 @@ export class World {
       () => true,
       (error: unknown) => {
         if (!(error instanceof TryOnError)) this.judge.uncaught(error)
-        else this.note(`  ${what} on ${this.nameOf(page)}: ${error.problem.kind}`)
+        else this.note(`  ${what} on page ${page.slot}: ${error.problem.kind}`)
         return false
       },
     )
@@ -242,11 +257,11 @@ export class World {
     const file = () => new PhotoFile(photoBytes(word.id, fails))
     const url = { imageUrl: `${baseUrl}/photos/word-${word.id}-${fails ? 'bad' : 'good'}.png` }
     const photo = again !== undefined ? undefined : kind === 'file' ? file() : url
-    const left = before === undefined ? null : this.judge.leaving(page, before)
+    const leaving = this.judge.leaving(page, before ?? null)
     void this.hear(page, intent, () => tryOn[intent](photo, { customKey: `word-${word.id}` })).then((done) => {
       const { attempt } = tryOn.get()
       if (done && attempt && attempt.id !== before) this.judge.words.ofAttempt.set(attempt.id, word)
-      if (done) left?.left()
+      leaving.over(done)
     })
   }
 
@@ -259,14 +274,13 @@ export class World {
       void this.hear(page, intent, work)
       return
     }
-    const leaving = attempt === undefined ? null : this.judge.leaving(page, attempt)
+    const leaving = this.judge.leaving(page, attempt ?? null)
     const works = page.works
-    if (intent === 'discard') leaving?.discarding()
+    if (intent === 'discard') leaving.discarding()
     const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())
     void this.hear(page, intent, work).then((done) => {
-      if (!done) return
-      leaving?.left()
-      if (intent === 'discard') leaving?.discarded(works && page.works)
+      leaving.over(done)
+      if (done && intent === 'discard' && works && page.works) leaving.discarded()
     })
   }
 
@@ -285,7 +299,7 @@ export class World {
     }
     await this.wait(12_000)
     for (const { page, what } of this.pending) {
-      if (page.runs && page.works) this.judge.deny(11, `${what} on ${this.nameOf(page)} never settles`)
+      if (page.runs && page.works) this.judge.deny(11, `${what} on page ${page.slot} never settles`)
     }
     await this.reach(0)
     if (this.setup.second !== 'memory') await this.reach(2)
@@ -303,10 +317,10 @@ export class World {
   }
 
   /** A page of its own, when the killed pages' leases have ended and the shared IP count has sunk. */
-  private fresh(slot: number, laterMs = 61_000): Page {
+  private async fresh(slot: number, laterMs = 61_000): Promise<Page> {
     for (const page of this.pages) page?.kill()
     this.pages.length = 0
-    this.clock.advance(laterMs)
+    await this.jump(laterMs)
     return this.load(slot, [])
   }
 
@@ -315,7 +329,7 @@ export class World {
     const { name } = slot === 2 ? this.ledgers.b : this.ledgers.a
     const wanted = this.judge.owed(name, this.clock.now() + this.machine.skewMs)
     if (wanted.length === 0) return
-    const page = this.fresh(slot)
+    const page = await this.fresh(slot)
     await this.wait(3_000)
     const listed = (await this.through(page, () => page.room.list())) ?? []
     for (const { jobId, word } of wanted) {
@@ -336,7 +350,7 @@ export class World {
   }
 
   private async endWithReset(): Promise<void> {
-    const page = this.fresh(0)
+    const page = await this.fresh(0)
     await this.wait(1_000)
     this.reset(page)
     await this.wait(3_000)
@@ -345,7 +359,7 @@ export class World {
 
   private async endWithMonth(): Promise<void> {
     for (const laterMs of [31 * 86_400_000, 61_000]) {
-      const page = this.fresh(0, laterMs)
+      const page = await this.fresh(0, laterMs)
       await this.through(page, () => page.room.ready)
       await this.wait(5_000)
     }
