@@ -109,7 +109,10 @@ export class Judge implements Witness {
         ledger.leaving.delete(leaving)
         if (done && word) word.left = true
       },
-      discarding: () => void (word && (word.abandoned = true)),
+      // an intent that waits for storage is for whatever is found there
+      discarding: () => {
+        for (const each of word ? [word] : this.words.all) if (each.room === ledger) each.abandoned = true
+      },
       discarded: () => void (attempt !== null && ledger.discarded.add(attempt)),
     }
   }

@@ -40,6 +40,7 @@ const config = parseConfig({
 export const faultsOf = {
   submission: [
     'throttled',
+    'throttledShort',
     'throttledLong',
     'lostBefore',
     'lostAfter',
@@ -62,13 +63,14 @@ const tooMany = { error: 'Rate limit exceeded', message: 'Too many requests' }
 const refusals: Record<string, [number, object, Record<string, string>?]> = {
   error: [500, { error: 'Internal error' }],
   throttled: [429, tooMany, { 'Retry-After': '20' }],
+  throttledShort: [429, tooMany, { 'Retry-After': '3' }],
   throttledLong: [429, tooMany, { 'Retry-After': '100' }],
   limit: [429, { error: 'try_on_limit_reached', code: 'TRY_ON_LIMIT_REACHED', message: 'Come back tomorrow!' }],
   email: [403, { error: 'email_required', code: 'EMAIL_REQUIRED' }],
   key: [401, { error: 'Unauthorized' }],
   refused: [400, { error: 'Invalid request' }],
 }
-const definite = new Set(['throttled', 'throttledLong', 'limit', 'email', 'key', 'refused'])
+const definite = new Set(['throttled', 'throttledShort', 'throttledLong', 'limit', 'email', 'key', 'refused'])
 
 /** What the judge hears of submissions. */
 export interface Witness {

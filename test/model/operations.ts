@@ -98,8 +98,13 @@ const wait: fc.Arbitrary<Op> = fc.record({
 const faults = (Object.keys(faultsOf) as Place[]).map((place) =>
   fc.record({ ...of('fault'), place: fc.constant(place), fault: fc.constantFrom(...faultsOf[place]) }),
 )
+const throttled: fc.Arbitrary<Op> = fc.record({
+  ...of('fault'),
+  place: fc.constant<Place>('submission'),
+  fault: fc.constantFrom('throttled', 'throttledShort'),
+})
 const fault: fc.Arbitrary<Op> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<Op>({ do: 'fault', place: 'submission', fault: 'throttled' }) },
+  { weight: 3, arbitrary: throttled },
   ...faults.map((arbitrary, at) => ({ weight: at === 0 ? 6 : 1, arbitrary })),
 )
 const load = (page = anyPage): fc.Arbitrary<Op> => fc.record({ ...of('load'), page, modes })
@@ -193,6 +198,32 @@ const whileHeld = anyPage.chain((page) =>
     one(wait),
   ),
 )
+/** A page waits to submit while its storage takes nothing; what it wanted to write then lands late. */
+const lateWrite = own.chain((page) =>
+  flat(
+    maybe(fc.constant<Op>({ do: 'load', page: 1 - page, modes: ['ok', 'ok'] })),
+    one(throttled),
+    one(word(fc.constant(page), fc.constant(0))),
+    maybe(wait),
+    one(fc.record({ ...of('hold'), page: fc.constant(page), at: weighted<Step>([3, 'near'], [1, 'far']) })),
+    fc.array(wait, { minLength: 1, maxLength: 3 }),
+    maybe(say(fc.constant(1 - page))),
+    one(simple('land', fc.constant(page))),
+    one(wait),
+  ),
+)
+/** Storage is emptied while something is under way. */
+const emptied = own.chain((page) =>
+  flat(
+    maybe(reset(fc.constant(page))),
+    one(hold(fc.constant(page))),
+    one(word(fc.constant(page), fc.constant(0))),
+    maybe(wait),
+    one(clear),
+    one(simple('land', fc.constant(page))),
+    one(wait),
+  ),
+)
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -208,6 +239,8 @@ const block = fc.oneof(
   { weight: 3, arbitrary: lives },
   { weight: 2, arbitrary: whileStalled },
   { weight: 2, arbitrary: whileHeld },
+  { weight: 2, arbitrary: lateWrite },
+  { weight: 1, arbitrary: emptied },
   { weight: 1, arbitrary: beside },
   { weight: 1, arbitrary: aged },
 )
@@ -220,8 +253,10 @@ const setup: fc.Arbitrary<Setup> = fc.record({
   end: weighted([3, 'reach' as const], [1, 'reset' as const], [1, 'month' as const]),
 })
 
+const blocks = fc.array(block, { minLength: 1, maxLength: 3 }).map((found) => found.flat())
+
 /** A world and what happens in it. */
 export const sequences: fc.Arbitrary<Sequence> = fc.record({
   setup,
-  ops: flat(maybe(fault), one(word()), fc.array(block, { minLength: 1, maxLength: 3 }).map((found) => found.flat())),
+  ops: flat(maybe(load()), maybe(fault), maybe(word()), blocks),
 })

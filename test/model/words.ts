@@ -76,6 +76,11 @@ export class Words {
     return [...text.matchAll(/word-(\d+)(?=\D)/g)].flatMap(([, id]) => this.all[Number(id)] ?? [])
   }
 
+  /** An attempt is shown for a word, unless storage knows better. */
+  show(attempt: string, word: Word): void {
+    if (!this.ofAttempt.has(attempt)) this.ofAttempt.set(attempt, word)
+  }
+
   /** The words that a submission of this photo may be for: the ones that were not used up first. */
   ofPhoto(imageUrl: string): Word[] {
     const named = /word-\d+-/.exec(imageUrl)?.[0]

@@ -260,7 +260,7 @@ export class World {
     const leaving = this.judge.leaving(page, before ?? null)
     void this.hear(page, intent, () => tryOn[intent](photo, { customKey: `word-${word.id}` })).then((done) => {
       const { attempt } = tryOn.get()
-      if (done && attempt && attempt.id !== before) this.judge.words.ofAttempt.set(attempt.id, word)
+      if (done && attempt && attempt.id !== before) this.judge.words.show(attempt.id, word)
       leaving.over(done)
     })
   }
