@@ -309,7 +309,7 @@ export class Judge implements Witness {
     if (state === 'idle' && problem === null && page.disks.some(isUnread)) {
       this.deny(4, 'idle without a word of the storage that could not be read')
     }
-    if (!durable || !attempt || state === 'restoring' || this.unsettledAttempts.has(attempt.id)) return
+    if (!durable || !attempt || this.unsettledAttempts.has(attempt.id)) return
     const texts = page.disks.flatMap(({ texts }) => texts)
     const kept = texts.some((text) => text.includes(attempt.id) && text.includes(attempt.jobId ?? ''))
     if (!kept) this.deny(8, `durable, but not kept: ${state}`)
