@@ -3,7 +3,7 @@ import type { Clock, TryOnView } from 'fitting-room'
 import type { Disk } from './disk.ts'
 import { wordOfBytes, type Witness } from './network.ts'
 import type { Setup } from './operations.ts'
-import type { Page } from './page.ts'
+import { noticeMs, type Page } from './page.ts'
 import { truthOf } from './truth.ts'
 import { Words, type RoomLedger, type Told, type Word } from './words.ts'
 
@@ -63,8 +63,9 @@ export class Judge implements Witness {
   private changes = 0
   private readonly looked = new WeakMap<object, { view: TryOnView; changes: number }>()
   private readonly lastViews = new WeakMap<object, string>()
+  private readonly unkept = new WeakMap<object, number>()
   private wallMoves = 0
-  private readonly movesAtLoad = new WeakMap<Page, number>()
+  private readonly atLoad = new WeakMap<Page, { wallMoves: number; announced: ReadonlySet<Disk> }>()
 
   constructor(parts: JudgeParts) {
     this.parts = parts
@@ -121,7 +122,8 @@ export class Judge implements Witness {
   private isLeaving({ leaving }: RoomLedger, attempt?: string): boolean {
     return [...leaving].some(
       (each) =>
-        (attempt === undefined || each.attempt === attempt) && (!each.page.killed || this.now - each.at < slackMs),
+        (attempt === undefined || each.attempt === null || each.attempt === attempt) &&
+        (!each.page.killed || this.now - each.at < slackMs),
     )
   }
 
@@ -149,7 +151,7 @@ export class Judge implements Witness {
   }
 
   loaded(page: Page): void {
-    this.movesAtLoad.set(page, this.wallMoves)
+    this.atLoad.set(page, { wallMoves: this.wallMoves, announced: new Set(this.announced) })
     for (const { room, told } of this.words.all) {
       if (room === page.ledger) for (const each of told.values()) each.excused ||= !isTrusted(each, page.loadedWall)
     }
@@ -166,12 +168,13 @@ export class Judge implements Witness {
     for (const attempt of this.words.ofAttempt.keys()) this.unsettledAttempts.add(attempt)
   }
 
-  sent({ ledger }: Page, request: Request, body: string): void {
+  sent({ ledger, hasRead }: Page, request: Request, body: string): void {
     if (request.method !== 'POST') return
     const visitor = /"uniqueUserId":"([^"]+)"/.exec(body)?.[1]
     const known = visitor === undefined ? undefined : this.words.visitors.get(visitor)
     if (known && known.room !== ledger) this.deny(6, "a request carries another room's visitor")
-    else if (known && known.shopper < ledger.floor) this.deny(6, "a request carries a former shopper's visitor")
+    else if (known && known.shopper < ledger.floor && hasRead)
+      this.deny(6, "a request carries a former shopper's visitor")
   }
 
   submitted(page: Page, body: string) {
@@ -199,10 +202,10 @@ export class Judge implements Witness {
   private mayBeSent(page: Page, word: Word): void {
     if (word.unsure) this.deny(1, 'a submission whose outcome is not a rejection was sent again')
     if (word.room !== page.ledger) return this.deny(5, "a submission for another room's word")
-    if (word.shopper < page.ledger.floor) this.deny(6, 'a submission for a former shopper')
+    if (word.shopper < page.ledger.floor && page.hasRead) this.deny(6, 'a submission for a former shopper')
     if (word.left) this.deny(2, 'a submission of what was left')
     const isUnread = (disk: Disk, at: number) =>
-      disk.holdsAttempts && this.announced.has(disk) && !page.answered.has(at)
+      disk.holdsAttempts && this.couldKnow(page, disk) && !page.answered.has(at)
     if (word.at < page.loadedAt && page.disks.some(isUnread)) {
       this.deny(2, 'a submission by itself before every storage has answered')
     }
@@ -242,7 +245,11 @@ export class Judge implements Witness {
   }
 
   private lookAt(page: Page): void {
-    const views = [...page.tryOns].map(([product, tryOn]) => ({ product, tryOn, view: tryOn.get() as TryOnView | undefined }))
+    const views = [...page.tryOns].map(([product, tryOn]) => ({
+      product,
+      tryOn,
+      view: tryOn.get() as TryOnView | undefined,
+    }))
     const isRead = views.every(({ view }) => view?.state !== 'restoring')
     if (page.works && isRead) for (const disk of page.disks) this.announced.add(disk)
     for (const { product, tryOn, view } of views) {
@@ -255,9 +262,13 @@ export class Judge implements Witness {
     if (visitor) this.belongs(page, visitor, 'the visitor')
   }
 
-  private belongs({ ledger }: Page, { room, shopper }: { room: RoomLedger; shopper: number }, what: string): void {
+  private belongs(
+    { ledger, hasRead }: Page,
+    { room, shopper }: { room: RoomLedger; shopper: number },
+    what: string,
+  ): void {
     if (room !== ledger) this.deny(5, `${what} is of another room`)
-    else if (shopper < ledger.floor) this.deny(6, `${what} is of a former shopper`)
+    else if (shopper < ledger.floor && hasRead) this.deny(6, `${what} is of a former shopper`)
   }
 
   private lookAtView(page: Page, product: number, tryOn: object, view: TryOnView): void {
@@ -267,15 +278,17 @@ export class Judge implements Witness {
     this.noteView(page, product, tryOn, view)
     const { attempt, state } = view
     const byAttempt = attempt ? this.words.ofAttempt.get(attempt.id) : undefined
-    const isLeft = attempt !== null && this.isLeaving(page.ledger, attempt.id)
-    for (const why of isLeft ? [] : truthOf(view, this.parts.jobs(), this.parts.clock.now(), byAttempt, this.words)) this.deny(5, why)
+    const isLeft = attempt !== null && (this.isLeaving(page.ledger, attempt.id) || !page.hasWorked)
+    for (const why of isLeft ? [] : truthOf(view, this.parts.jobs(), this.parts.clock.now(), byAttempt, this.words))
+      this.deny(5, why)
     const job = this.parts.jobs().get(attempt?.jobId ?? '')
     const word = byAttempt ?? (job && this.words.ofPhoto(job.photoUrl)[0])
     if (word) this.belongs(page, word, 'the view')
-    if (attempt && page.ledger.discarded.has(attempt.id)) this.deny(7, 'a discarded attempt is shown again')
+    if (attempt && page.hasWorked && page.ledger.discarded.has(attempt.id))
+      this.deny(7, 'a discarded attempt is shown again')
     if (state === 'final' && attempt.jobId) this.finished.add(attempt.jobId)
     if (state !== 'restoring') this.lookBack(page, tryOn, view)
-    this.lookAtStorage(page, view)
+    this.lookAtStorage(page, tryOn, view)
   }
 
   private noteView({ slot }: Page, product: number, tryOn: object, view: TryOnView): void {
@@ -294,27 +307,47 @@ export class Judge implements Witness {
     if (attempt) this.shown.set(tryOn, { attempt: attempt.id, jobId: attempt.jobId, leavings })
     else this.shown.delete(tryOn)
     if (!before || before.leavings !== leavings || before.attempt === attempt?.id || this.isLeaving(page.ledger)) return
-    if (this.unsettledAttempts.has(before.attempt)) return
+    const word = this.words.ofAttempt.get(before.attempt)
+    if (word?.left || word?.abandoned || this.unsettledAttempts.has(before.attempt)) return
+    // a page that can not read says so
+    if (problem?.kind === 'storageUnreadable' && !page.hasWorked) return
     const gave = `${state}${problem ? ` (${problem.kind})` : ''}`
-    if (this.movesAtLoad.get(page) !== this.wallMoves) this.deny(9, `the wall clock makes an attempt ${gave}`)
-    else if (before.jobId && !this.words.ofJob(before.jobId)?.told.excused) this.deny(3, `a known job gives way to ${gave}`)
+    if (this.atLoad.get(page)?.wallMoves !== this.wallMoves) this.deny(9, `the wall clock makes an attempt ${gave}`)
+    else if (before.jobId && !this.words.ofJob(before.jobId)?.told.excused)
+      this.deny(3, `a known job gives way to ${gave}`)
   }
 
-  private lookAtStorage(page: Page, { state, problem, attempt, durable }: TryOnView): void {
+  /** Another storage could tell the page, when it was loaded, that this one may hold something. */
+  private couldKnow(page: Page, disk: Disk): boolean {
+    return this.announced.has(disk) && this.atLoad.get(page)?.announced.has(disk) === true
+  }
+
+  private lookAtStorage(page: Page, tryOn: object, { state, problem, attempt, durable }: TryOnView): void {
     const isUnread = (disk: Disk, at: number) => {
       const found = [...(this.scanned.get(disk)?.values() ?? [])].flatMap(({ words }) => words)
       const isOwn = found.some(({ room, shopper }) => room === page.ledger && shopper >= room.floor)
-      return isOwn && this.announced.has(disk) && !page.answered.has(at)
+      return isOwn && this.couldKnow(page, disk) && !page.answered.has(at)
     }
-    if (state === 'idle' && problem === null && page.disks.some(isUnread)) {
+    const isTold = this.parts
+      .pages()
+      .some((each) => each !== page && each.ledger === page.ledger && each.runs && each.hasRead)
+    if (state === 'idle' && problem === null && !isTold && page.disks.some(isUnread)) {
       this.deny(4, 'idle without a word of the storage that could not be read')
     }
-    if (!durable || !attempt || this.unsettledAttempts.has(attempt.id)) return
+    if (!durable || !attempt || this.isLeaving(page.ledger) || this.unsettledAttempts.has(attempt.id)) return
     const texts = page.disks.flatMap(({ texts }) => texts)
     const kept = texts.some((text) => text.includes(attempt.id) && text.includes(attempt.jobId ?? ''))
-    if (!kept) this.deny(8, `durable, but not kept: ${state}`)
+    this.lookForKept(page, tryOn, kept, state)
     const told = attempt.jobId === null ? undefined : this.words.ofJob(attempt.jobId)?.told
     if (kept && told) told.firm = true
+  }
+
+  /** A page that can not read what another one has done may show for a moment what is no longer kept. */
+  private lookForKept(page: Page, tryOn: object, isKept: boolean, state: string): void {
+    const since = this.unkept.get(tryOn) ?? this.now
+    if (isKept) this.unkept.delete(tryOn)
+    else this.unkept.set(tryOn, since)
+    if (!isKept && (page.hasWorked || this.now - since > noticeMs)) this.deny(8, `durable, but not kept: ${state}`)
   }
 
   /** Whether what a page's disks hold may be there. */
@@ -358,9 +391,11 @@ export class Judge implements Witness {
       for (const { words, visitors } of this.scanned.get(disk)?.values() ?? []) {
         const [old] = words.filter((word) => word.room === room)
         if (old && !isOpen(old)) this.deny(10, 'a month later an attempt or photo is in storage')
-        if (visitors.length > 0 && !old) this.deny(10, 'a month later a visitor ID is in storage')
+        if (visitors.some((id) => this.words.visitors.get(id)?.room === room) && !old)
+          this.deny(10, 'a month later a visitor ID is in storage')
       }
-      if (disk.photos.size > 0) this.deny(10, 'a month later a photo waits in storage')
+      const waiting = [...disk.photos.values()].map(({ bytes }) => this.words.all[wordOfBytes(bytes)])
+      if (waiting.some((word) => word?.room === room)) this.deny(10, 'a month later a photo waits in storage')
     }
   }
 }

@@ -24,7 +24,10 @@ export function messagesOf(kind: Injected, said: readonly unknown[]): unknown[] 
     case 'junk':
       return [42, 'text', [], {}, { type: 'answered', name }, { type: 'view', name }, { type: 'ask', name }, { name }]
     case 'old':
-      return [{ type: 'hello', name }, { type: 'answer', name, id: 'nobody', problem: null, jobId: null }]
+      return [
+        { type: 'hello', name },
+        { type: 'answer', name, id: 'nobody', problem: null, jobId: null },
+      ]
     case 'newer':
       return [{ ...last, version: 99, v: 99, type: 'future' }]
     case 'view':

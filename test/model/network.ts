@@ -99,7 +99,9 @@ export class Network {
     // photos that have a URL already lie on the service's own host: nothing is fetched from elsewhere
     const given = async (name: string) => {
       const [, word, fails] = /^word-(\d+)-(good|bad)\.png$/.exec(name) ?? []
-      return word === undefined ? blobs.get(name) : { bytes: photoBytes(Number(word), fails === 'bad'), type: 'image/png' }
+      return word === undefined
+        ? blobs.get(name)
+        : { bytes: photoBytes(Number(word), fails === 'bad'), type: 'image/png' }
     }
     // drawing pictures is not what is tested, and there are thousands of jobs
     const picture = { bytes: new Uint8Array(1), type: 'image/png' }

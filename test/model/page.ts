@@ -41,6 +41,9 @@ interface Call {
   go: () => void
 }
 
+/** How long a page may take to notice that its storage answers again, in ms. */
+export const noticeMs = 6_000
+
 const never = () => new Promise<never>(() => {})
 
 /** One page as a load makes it: a room whose every port can be stalled, held, failed or cut off. */
@@ -72,6 +75,7 @@ export class Page implements Host {
   private readonly parked: (() => void)[] = []
   private readonly timers = new Map<number, unknown>()
   private stalledAt = 0
+  private troubledAt = Number.NEGATIVE_INFINITY
   private failures: number[]
   private lastTimer = 0
 
@@ -105,6 +109,10 @@ export class Page implements Host {
   /** Whether every storage works at this moment. */
   get works(): boolean {
     return this.modes.every((mode) => mode === 'ok') && !this.held.has('near') && !this.held.has('far')
+  }
+  /** Whether every storage has worked for as long as a page takes to notice. */
+  get hasWorked(): boolean {
+    return this.works && this.machine.clock.monotonic() - this.troubledAt > noticeMs
   }
   /** What its clock would say of the wall if the wall clock had only run on since the load. */
   get anchoredWall(): number {
@@ -153,23 +161,26 @@ export class Page implements Host {
     this.stallAt = null
     if (!this.stalled) return
     this.stalled = false
-    this.stalledMs += this.machine.clock.monotonic() - this.stalledAt
+    this.troubledAt = this.machine.clock.monotonic()
+    this.stalledMs += this.troubledAt - this.stalledAt
     this.catchUp()
   }
 
   hold(step: Step): void {
     this.held.add(step)
-    if (step === 'near' || step === 'far') this.sound = false
+    this.sound &&= this.works
   }
 
   /** What was held goes on, late. */
   land(): void {
     this.held.clear()
+    this.troubledAt = this.machine.clock.monotonic()
     for (const { go } of this.calls.splice(0)) this.turn(go)
   }
 
   setMode(tier: number, mode: Mode): void {
     if (tier >= this.modes.length) return
+    this.troubledAt = this.machine.clock.monotonic()
     this.modes[tier] = mode
     this.failures[tier] = mode === 'failThenOk' ? 3 : 0
     this.sound &&= this.works
@@ -226,8 +237,9 @@ export class Page implements Host {
     },
   }
 
-  get liveTimers(): number {
-    return this.timers.size
+  /** Whether every storage has answered since the load: only then can it know whom it shares them with. */
+  get hasRead(): boolean {
+    return this.answered.size === this.disks.length
   }
 
   private reachOf(tier: number): Reach {

@@ -31,7 +31,11 @@ export class Locks {
     }
   }
 
-  request(name: string, options: { ifAvailable?: boolean; signal?: AbortSignal }, work: (lock: object | null) => unknown) {
+  request(
+    name: string,
+    options: { ifAvailable?: boolean; signal?: AbortSignal },
+    work: (lock: object | null) => unknown,
+  ) {
     const host = hosts.getStore()
     if (!host) throw new TypeError('a lock is asked for outside of every page')
     return new Promise((resolve, reject) => {

@@ -12,6 +12,50 @@ export interface Finding {
   seen: { submissions: number; jobs: number; faults: number; views: number }
 }
 
+/** Counts over many sequences; of one that breaks a promise, each way in which it does. */
+export interface Counts {
+  sequences: number
+  ops: number
+  submissions: number
+  jobs: number
+  faults: number
+  views: number
+  harms: Record<Violation['harm'], number>
+}
+
+export function totals(counts: Counts = noCounts()) {
+  return {
+    counts,
+    add({ sequence, seen, violations }: Finding): void {
+      counts.sequences++
+      counts.ops += sequence.ops.length
+      for (const name of ['submissions', 'jobs', 'faults', 'views'] as const) counts[name] += seen[name]
+      for (const { harm } of violations) counts.harms[harm]++
+    },
+    merge(other: Counts): void {
+      for (const name of ['sequences', 'ops', 'submissions', 'jobs', 'faults', 'views'] as const)
+        counts[name] += other[name]
+      for (const harm of harms) counts.harms[harm] += other.harms[harm]
+    },
+    text(): string {
+      const { sequences, ops, submissions, jobs, faults, views } = counts
+      const did = `${ops} operations, ${submissions} submissions, ${jobs} jobs, ${faults} faults, ${views} views`
+      return `${sequences} sequences, ${did}: ${harms.map((harm) => `${counts.harms[harm]} ${harm}`).join(', ')}`
+    },
+  }
+}
+
+const harms = ['paid twice', 'lost', 'untrue', 'leaking'] as const
+const noCounts = (): Counts => ({
+  sequences: 0,
+  ops: 0,
+  submissions: 0,
+  jobs: 0,
+  faults: 0,
+  views: 0,
+  harms: { 'paid twice': 0, lost: 0, untrue: 0, leaking: 0 },
+})
+
 /** The seed of the sequence of that number. */
 const seedOf = (seed: number, number: number) => (Math.imul(seed, 0x9e3779b1) ^ Math.imul(number + 1, 0x85ebca6b)) | 0
 
@@ -51,14 +95,18 @@ function* smaller({ setup, ops }: Sequence): Generator<Sequence> {
   }
   if (setup.slowMs > 0) yield { setup: { ...setup, slowMs: 0 }, ops }
   if (setup.end !== 'reach') yield { setup: { ...setup, end: 'reach' }, ops }
-  for (const [at, op] of ops.entries()) for (const simpler of simplerOps(op)) yield { setup, ops: ops.with(at, simpler) }
+  for (const [at, op] of ops.entries())
+    for (const simpler of simplerOps(op)) yield { setup, ops: ops.with(at, simpler) }
 }
 
 function simplerOps(op: Op): Op[] {
   if (op.do === 'beside') return [op.first, op.second]
   if (op.do === 'load' && op.modes.some((mode) => mode !== 'ok')) {
     const [near, far] = op.modes
-    return [['ok', far], [near, 'ok']].flatMap((modes) => (`${modes}` === `${op.modes}` ? [] : { ...op, modes } as Op))
+    return [
+      ['ok', far],
+      [near, 'ok'],
+    ].flatMap((modes) => (`${modes}` === `${op.modes}` ? [] : ({ ...op, modes } as Op)))
   }
   const isPlain = op.do !== 'start' || (op.photo === 'url' && !op.fails)
   return isPlain ? [] : [{ ...op, photo: 'url', fails: false }]
@@ -67,7 +115,7 @@ function simplerOps(op: Op): Op[] {
 /** The smallest sequence found that still breaks a promise in the same way. */
 export async function shrink(first: Sequence, same: (found: Violation) => boolean): Promise<Finding> {
   let smallest = await play(first)
-  for (let found: Finding | null = smallest; found; ) {
+  for (let found: Finding | null = smallest; found;) {
     found = null
     for (const candidate of smaller(smallest.sequence)) {
       const played = await play(candidate)

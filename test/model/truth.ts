@@ -24,7 +24,8 @@ export function truthOf(
     'that is not the picture': view.result !== null && job?.pictures?.final !== view.result.imageUrl,
     'the picture is not ready': view.state === 'final' && (!job || now < job.readyAt),
     'the job has not failed': view.state === 'failed' && job?.state !== 'failed',
-    'a job was started': word !== undefined && saysNothingStarted(view) && isAlone(word, words) && [...jobs.values()].some(isOfWord),
+    'a job was started':
+      word !== undefined && saysNothingStarted(view) && isAlone(word, words) && [...jobs.values()].some(isOfWord),
   }
   return Object.entries(denials).flatMap(([why, isDenied]) => (isDenied ? [`${view.state}, but ${why}`] : []))
 }

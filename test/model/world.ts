@@ -135,6 +135,7 @@ export class World {
     return this.setup.storage === 'plain' && slot === 1 ? 0 : slot
   }
 
+  /** Nobody can say anything to a page that is stalled. */
   private async begin(op: Op): Promise<void> {
     switch (op.do) {
       case 'load':
@@ -142,13 +143,16 @@ export class World {
         return
       case 'start':
       case 'retry':
+        if (this.pageOf(op.page).stalled) return
         return this.give(op.do, this.pageOf(op.page), op.photo, op.fails, op.product)
       case 'resume':
       case 'submitEmail':
       case 'startOver':
       case 'discard':
+        if (this.pageOf(op.page).stalled) return
         return this.say(op.do, this.pageOf(op.page))
       case 'reset':
+        if (this.pageOf(op.page).stalled) return
         return this.reset(this.pageOf(op.page))
       case 'beside':
         await this.begin(op.first)
@@ -216,7 +220,7 @@ export class World {
       for (const page of this.pages) page?.kill()
       await this.jump(op.ms)
       this.pages.length = 0
-          }
+    }
   }
 
   private reopen(slot: number): void {
@@ -286,7 +290,9 @@ export class World {
 
   private reset(page: Page): void {
     const resetting = this.judge.resetting(page)
-    void this.hear(page, 'reset', () => page.room.reset()).then((done) => (done ? resetting.done() : resetting.failed()))
+    void this.hear(page, 'reset', () => page.room.reset()).then((done) =>
+      done ? resetting.done() : resetting.failed(),
+    )
   }
 
   /** With storages and a network that behave again: intents settle, jobs are reached, nothing stays that should not. */
@@ -339,10 +345,10 @@ export class World {
         continue
       }
       const tryOn = onHost(page, () => entry.open())
-      onHost(page, () => tryOn.subscribe(() => {}))
-      await this.wait(1_500)
+      onHost(page, () => tryOn.subscribe(({ state }) => this.note(`  opened: ${state}`)))
+      await this.wait(3_000)
       if (tryOn.get().can.resume) void this.hear(page, 'resume', () => tryOn.resume())
-      await this.wait(2_500)
+      await this.wait(3_000)
       const { state, attempt } = tryOn.get()
       const reached = attempt?.jobId === jobId && (state === 'final' || state === 'failed')
       if (!reached) this.judge.deny(3, `the job of word ${word.id} ends as ${state}`)
@@ -354,7 +360,8 @@ export class World {
     await this.wait(1_000)
     this.reset(page)
     await this.wait(3_000)
-    if (this.ledgers.a.floor < this.ledgers.a.shopper) this.judge.deny(6, 'reset() on working storages does not resolve')
+    if (this.ledgers.a.floor < this.ledgers.a.shopper)
+      this.judge.deny(6, 'reset() on working storages does not resolve')
   }
 
   private async endWithMonth(): Promise<void> {
