@@ -106,7 +106,7 @@ function simplerOps(op: Op): Op[] {
     return [
       ['ok', far],
       [near, 'ok'],
-    ].flatMap((modes) => (`${modes}` === `${op.modes}` ? [] : ({ ...op, modes } as Op)))
+    ].flatMap((modes) => (modes.join() === op.modes.join() ? [] : ({ ...op, modes } as Op)))
   }
   const isPlain = op.do !== 'start' || (op.photo === 'url' && !op.fails)
   return isPlain ? [] : [{ ...op, photo: 'url', fails: false }]

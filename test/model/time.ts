@@ -35,6 +35,11 @@ export class Time implements Clock {
     if (place >= 0) this.timers.splice(place, 1)
   }
 
+  /** How many timers wait. */
+  get pending(): number {
+    return this.timers.length
+  }
+
   /** Moves on to the next timer that is due until then and runs it, else to that time; false where none was due. */
   step(until: number): boolean {
     const [timer] = this.timers

@@ -156,7 +156,7 @@ export class World {
         return this.reset(this.pageOf(op.page))
       case 'beside':
         await this.begin(op.first)
-        for (let turn = 0; turn < op.gap; turn++) await null
+        for (let turn = 0; turn < op.gap; turn++) await Promise.resolve()
         return this.begin(op.second)
       case 'wait':
         return this.wait(op.ms)
