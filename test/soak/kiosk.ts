@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { installPlatform } from '../model/platform.ts'
-import { Kiosk, type Figures } from './shoppers.ts'
+import { grownSince, Kiosk, type Figures } from './shoppers.ts'
 
 const { values } = parseArgs({
   options: { shoppers: { type: 'string', default: '5000' }, seed: { type: 'string', default: '20261121' } },
@@ -8,7 +8,6 @@ const { values } = parseArgs({
 const shoppers = Number(values.shoppers)
 /** When the figures are taken first: everything that is made once has been made. */
 const warm = Math.ceil(shoppers / 10)
-const growthBytes = 2_000_000
 
 installPlatform()
 const kiosk = new Kiosk(Number(values.seed))
@@ -24,11 +23,7 @@ for (let served = 1; served <= shoppers; served++) {
   console.log(`${String(served).padStart(5)} shoppers: ${JSON.stringify(figures)}`)
 }
 const last = kiosk.figures()
-if (first) {
-  const grown = (['keys', 'timers', 'channels'] as const).filter((name) => last[name] > first[name])
-  for (const name of grown) kiosk.deny(`${name} grew from ${first[name]} to ${last[name]}`)
-  if (last.heap - first.heap > growthBytes) kiosk.deny(`the heap grew by ${last.heap - first.heap} bytes`)
-}
+if (first) for (const grown of grownSince(first, last)) kiosk.deny(grown)
 await kiosk.close()
 for (const violation of kiosk.violations) console.log(`  ${violation}`)
 console.log(

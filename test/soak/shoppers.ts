@@ -15,6 +15,16 @@ export interface Figures {
   channels: number
 }
 
+/** How much more there may be at one moment than at another; of the heap in bytes. */
+const slack: Figures = { heap: 3_000_000, keys: 3, timers: 2, channels: 0 }
+
+/** What has not stayed flat. */
+export function grownSince(first: Figures, last: Figures): string[] {
+  const names = ['heap', 'keys', 'timers', 'channels'] as const
+  const grown = names.filter((name) => last[name] - first[name] > slack[name])
+  return grown.map((name) => `${name}: from ${first[name]} to ${last[name]}`)
+}
+
 /** How many former shoppers are looked for. */
 const remembered = 200
 /** The service is renewed now and then, as what it keeps would hide what the room keeps. */
@@ -91,11 +101,11 @@ export class Kiosk implements Witness {
     this.learn([`word-${number}`])
     if (number % renewEvery === 0) await this.renew()
     if (this.happens(0.4)) this.plan()
-    if (this.happens(0.1)) this.page.setMode(this.happens(0.5) ? 0 : 1, this.happens(0.5) ? 'fail' : 'hang')
+    if (this.happens(0.1)) this.trouble()
     const cut = this.happens(0.05) ? this.chance() * 20_000 : null
     await this.shop(number, cut)
     this.restore()
-    await this.idle(8_000)
+    await this.idle(this.pick([0, 500, 8_000]))
     await this.reset()
     await this.idle(Math.max(1_000, until - this.time.monotonic()))
     this.lookEverywhere()
@@ -151,9 +161,17 @@ export class Kiosk implements Witness {
     this.did.faults++
   }
 
+  /** A storage fails, or what it is asked lands only when the shopper goes. */
+  private trouble(): void {
+    this.did.failures++
+    const tier = this.pick([0, 1])
+    if (this.happens(0.5)) this.page.setMode(tier, 'fail')
+    else this.page.hold(tier === 0 ? 'near' : 'far')
+  }
+
   private restore(): void {
+    this.page.land()
     this.network.plans.length = 0
-    if (!this.page.works) this.did.failures++
     this.page.setMode(0, 'ok')
     this.page.setMode(1, 'ok')
   }
@@ -169,7 +187,9 @@ export class Kiosk implements Witness {
     const bytes = photoBytes(number % 256, this.happens(0.1))
     const photo = new Blob([bytes], { type: 'image/png' })
     this.say((tryOn) => tryOn.start(photo, { customKey: `word-${number}` }), product)
-    for (let waited = 0; waited < 30_000; waited += 1_500) {
+    // some go away before they have seen anything
+    const patience = this.happens(0.2) ? this.chance() * 5_000 : 30_000
+    for (let waited = 0; waited < patience; waited += 1_500) {
       await this.idle(1_500)
       if (cut !== null && waited <= cut && cut < waited + 1_500) await this.cutPower()
       const { state, attempt, can } = this.page.tryOn(product).get()
