@@ -1,9 +1,10 @@
 import type { Job } from '@fitting-room/service'
 import type { Clock, TryOnView } from 'fitting-room'
 import type { Disk } from './disk.ts'
-import { wordOfBytes, type Witness } from './network.ts'
+import type { Witness } from './network.ts'
 import type { Setup } from './operations.ts'
 import { noticeMs, type Page } from './page.ts'
+import { Shelves } from './shelves.ts'
 import { truthOf } from './truth.ts'
 import { Words, type RoomLedger, type Told, type Word } from './words.ts'
 
@@ -52,7 +53,7 @@ export class Judge implements Witness {
   readonly words = new Words()
   readonly seen = { views: 0, submissions: 0 }
   private readonly parts: JudgeParts
-  private readonly scanned = new Map<Disk, Map<string, { text: string; words: Word[]; visitors: string[] }>>()
+  private readonly shelves = new Shelves(this.words)
   /** Storages that every other storage can know of. */
   private readonly announced = new Set<Disk>()
   private readonly fresh = new Map<Told, Page>()
@@ -61,7 +62,7 @@ export class Judge implements Witness {
   private readonly finished = new Set<string>()
   /** Counts what may make a view untrue that was true before. */
   private changes = 0
-  private readonly looked = new WeakMap<object, { view: TryOnView; changes: number }>()
+  private readonly looked = new WeakMap<object, { view: TryOnView; changes: number; hasWorked: boolean }>()
   private readonly lastViews = new WeakMap<object, string>()
   private readonly unkept = new WeakMap<object, number>()
   private wallMoves = 0
@@ -221,26 +222,14 @@ export class Judge implements Witness {
 
   /** Everything that needs no time has happened: what there is now has to be true. */
   settled(): void {
-    for (const disk of this.parts.disks) this.scan(disk)
+    for (const disk of this.parts.disks) this.changes += this.shelves.read(disk)
     for (const page of this.parts.pages()) if (page.runs) this.lookAt(page)
     for (const [told, page] of this.fresh) {
       if (page.runs && page.sound && this.parts.setup.slowMs === 0) told.firm = true
     }
     this.fresh.clear()
-    for (const page of this.parts.pages()) this.lookInto(page)
-  }
-
-  /** Reads what has changed on a disk. */
-  private scan(disk: Disk): void {
-    const known = this.scanned.get(disk) ?? new Map()
-    this.scanned.set(disk, known)
-    for (const key of known.keys()) if (!disk.values.has(key) && known.delete(key)) this.changes++
-    for (const [key, text] of disk.values) {
-      if (known.get(key)?.text === text) continue
-      this.changes++
-      this.words.read(text)
-      const visitors = [...this.words.visitors.keys()].filter((id) => text.includes(id))
-      known.set(key, { text, words: this.words.in(`${text} `), visitors })
+    for (const page of this.parts.pages().filter(({ atomic }) => atomic)) {
+      for (const [rule, why] of this.shelves.former(page)) this.deny(rule, why)
     }
   }
 
@@ -273,8 +262,9 @@ export class Judge implements Witness {
 
   private lookAtView(page: Page, product: number, tryOn: object, view: TryOnView): void {
     const known = this.looked.get(tryOn)
-    if (known?.view === view && known.changes === this.changes) return
-    this.looked.set(tryOn, { view, changes: this.changes })
+    const { hasWorked } = page
+    if (known?.view === view && known.changes === this.changes && known.hasWorked === hasWorked) return
+    this.looked.set(tryOn, { view, changes: this.changes, hasWorked })
     this.noteView(page, product, tryOn, view)
     const { attempt, state } = view
     const byAttempt = attempt ? this.words.ofAttempt.get(attempt.id) : undefined
@@ -324,9 +314,7 @@ export class Judge implements Witness {
 
   private lookAtStorage(page: Page, tryOn: object, { state, problem, attempt, durable }: TryOnView): void {
     const isUnread = (disk: Disk, at: number) => {
-      const found = [...(this.scanned.get(disk)?.values() ?? [])].flatMap(({ words }) => words)
-      const isOwn = found.some(({ room, shopper }) => room === page.ledger && shopper >= room.floor)
-      return isOwn && this.couldKnow(page, disk) && !page.answered.has(at)
+      return this.shelves.holdsOwn(disk, page.ledger) && this.couldKnow(page, disk) && !page.answered.has(at)
     }
     const isTold = this.parts
       .pages()
@@ -350,29 +338,6 @@ export class Judge implements Witness {
     if (!isKept && (page.hasWorked || this.now - since > noticeMs)) this.deny(8, `durable, but not kept: ${state}`)
   }
 
-  /** Whether what a page's disks hold may be there. */
-  private lookInto({ ledger, disks, atomic }: Page): void {
-    for (const disk of disks) {
-      for (const { text, words, visitors } of this.scanned.get(disk)?.values() ?? []) {
-        const old = words.some(({ room, shopper }) => room === ledger && shopper < ledger.floor)
-        if (old && atomic) this.deny(6, "storage holds a former shopper's attempt or photo")
-        const known = visitors.map((id) => this.words.visitors.get(id))
-        if (known.some((each) => each?.room === ledger && each.shopper < ledger.floor) && atomic) {
-          this.deny(6, "storage holds a former shopper's visitor ID")
-        }
-        for (const attempt of ledger.discarded) {
-          if (text.includes(`"attemptId":"${attempt}"`) && text.includes('"phase"')) {
-            this.deny(7, 'a discarded attempt is in storage again')
-          }
-        }
-      }
-      for (const { bytes } of disk.photos.values()) {
-        const word = this.words.all[wordOfBytes(bytes)]
-        if (word?.room === ledger && word.shopper < ledger.floor) this.deny(6, "a former shopper's photo is in storage")
-      }
-    }
-  }
-
   /** The jobs that a fresh page has to reach. */
   owed(room: string, wall: number): { word: Word; jobId: string }[] {
     const all = this.words.all.filter((word) => word.room.name === room && !word.abandoned)
@@ -387,16 +352,7 @@ export class Judge implements Witness {
   monthPassed(room: RoomLedger, disks: readonly Disk[]): void {
     if (this.wallMoves > 0) return
     const isOpen = (word: Word) => [...word.told.keys()].some((jobId) => !this.finished.has(jobId))
-    for (const disk of disks) {
-      for (const { words, visitors } of this.scanned.get(disk)?.values() ?? []) {
-        const [old] = words.filter((word) => word.room === room)
-        if (old && !isOpen(old)) this.deny(10, 'a month later an attempt or photo is in storage')
-        if (visitors.some((id) => this.words.visitors.get(id)?.room === room) && !old)
-          this.deny(10, 'a month later a visitor ID is in storage')
-      }
-      const waiting = [...disk.photos.values()].map(({ bytes }) => this.words.all[wordOfBytes(bytes)])
-      if (waiting.some((word) => word?.room === room)) this.deny(10, 'a month later a photo waits in storage')
-    }
+    for (const disk of disks) for (const why of this.shelves.overdue(disk, room, isOpen)) this.deny(10, why)
   }
 }
 

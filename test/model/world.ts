@@ -1,25 +1,13 @@
-import { TryOnError } from 'fitting-room'
 import { Disk } from './disk.ts'
 import { Judge } from './judge.ts'
 import { messagesOf } from './messages.ts'
-import { Network, photoBytes } from './network.ts'
-import type { Mode, Op, Photo, Setup } from './operations.ts'
-import { baseUrl, Page, type Machine } from './page.ts'
+import { Network } from './network.ts'
+import type { Mode, Op, Setup } from './operations.ts'
+import { Page, type Machine } from './page.ts'
 import { Bus, Locks, onHost } from './platform.ts'
+import { Shopper } from './shopper.ts'
 import { Time } from './time.ts'
 import type { RoomLedger } from './words.ts'
-
-/** A photo whose bytes are at hand, so that reading it takes no turn of the event loop. */
-class PhotoFile extends Blob {
-  private readonly content: Uint8Array<ArrayBuffer>
-  constructor(content: Uint8Array<ArrayBuffer>) {
-    super([content], { type: 'image/png' })
-    this.content = content
-  }
-  override async arrayBuffer(): Promise<ArrayBuffer> {
-    return this.content.slice().buffer
-  }
-}
 
 const ledgerOf = (name: string): RoomLedger => ({
   name,
@@ -33,12 +21,6 @@ const ledgerOf = (name: string): RoomLedger => ({
 /** One turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** An intent that has not settled. */
-interface Pending {
-  page: Page
-  what: string
-}
-
 /** Two pages of one shopper and another shopper's room in one process, on storages that misbehave, before the real service. */
 export class World {
   readonly trace: string[] = []
@@ -50,7 +32,7 @@ export class World {
   private readonly ledgers = { a: ledgerOf('a'), b: ledgerOf('b') }
   private readonly disks = { a: [new Disk(), new Disk()], b: [new Disk()] }
   private readonly pages: (Page | undefined)[] = []
-  private readonly pending = new Set<Pending>()
+  private readonly shopper: Shopper
 
   constructor(setup: Setup) {
     this.setup = setup
@@ -68,6 +50,7 @@ export class World {
       jobs: () => this.network.jobs,
     })
     this.network = new Network(this.clock, this.judge)
+    this.shopper = new Shopper(this.judge, (line) => this.note(line))
   }
 
   note(line: string): void {
@@ -144,16 +127,16 @@ export class World {
       case 'start':
       case 'retry':
         if (this.pageOf(op.page).stalled) return
-        return this.give(op.do, this.pageOf(op.page), op.photo, op.fails, op.product)
+        return this.shopper.give(op.do, this.pageOf(op.page), op.photo, op.fails, op.product)
       case 'resume':
       case 'submitEmail':
       case 'startOver':
       case 'discard':
         if (this.pageOf(op.page).stalled) return
-        return this.say(op.do, this.pageOf(op.page))
+        return this.shopper.say(op.do, this.pageOf(op.page))
       case 'reset':
         if (this.pageOf(op.page).stalled) return
-        return this.reset(this.pageOf(op.page))
+        return this.shopper.reset(this.pageOf(op.page))
       case 'beside':
         await this.begin(op.first)
         for (let turn = 0; turn < op.gap; turn++) await Promise.resolve()
@@ -235,66 +218,6 @@ export class World {
     this.judge.cleared()
   }
 
-  /** The shopper's intent on a page; what comes of it is heard later. */
-  private hear(page: Page, what: string, work: () => Promise<void>): Promise<boolean> {
-    const pending: Pending = { page, what }
-    this.pending.add(pending)
-    const done = onHost(page, () => Promise.resolve().then(work)).then(
-      () => true,
-      (error: unknown) => {
-        if (!(error instanceof TryOnError)) this.judge.uncaught(error)
-        else this.note(`  ${what} on page ${page.slot}: ${error.problem.kind}`)
-        return false
-      },
-    )
-    void done.then(() => this.pending.delete(pending))
-    return done
-  }
-
-  private give(intent: 'start' | 'retry', page: Page, kind: Photo, fails: boolean, product: number): void {
-    const tryOn = page.tryOn(product)
-    const shown = page.room.photo.get()?.imageUrl
-    const again = kind === 'again' && shown ? /word-\d+-/.exec(shown)?.[0] : undefined
-    if (kind === 'again' && again === undefined) return
-    const word = this.judge.word(page, again)
-    const before = tryOn.get().attempt?.id
-    const file = () => new PhotoFile(photoBytes(word.id, fails))
-    const url = { imageUrl: `${baseUrl}/photos/word-${word.id}-${fails ? 'bad' : 'good'}.png` }
-    const photo = again !== undefined ? undefined : kind === 'file' ? file() : url
-    const leaving = this.judge.leaving(page, before ?? null)
-    void this.hear(page, intent, () => tryOn[intent](photo, { customKey: `word-${word.id}` })).then((done) => {
-      const { attempt } = tryOn.get()
-      if (done && attempt && attempt.id !== before) this.judge.words.show(attempt.id, word)
-      leaving.over(done)
-    })
-  }
-
-  private say(intent: 'resume' | 'submitEmail' | 'startOver' | 'discard', page: Page): void {
-    const tryOn = page.tryOn(0)
-    const attempt = tryOn.get().attempt?.id
-    if (intent === 'resume' || intent === 'submitEmail') {
-      this.judge.spoken(page, attempt)
-      const work = () => (intent === 'resume' ? tryOn.resume() : tryOn.submitEmail({ email: 'ada@example.com' }))
-      void this.hear(page, intent, work)
-      return
-    }
-    const leaving = this.judge.leaving(page, attempt ?? null)
-    const works = page.works
-    if (intent === 'discard') leaving.discarding()
-    const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())
-    void this.hear(page, intent, work).then((done) => {
-      leaving.over(done)
-      if (done && intent === 'discard' && works && page.works) leaving.discarded()
-    })
-  }
-
-  private reset(page: Page): void {
-    const resetting = this.judge.resetting(page)
-    void this.hear(page, 'reset', () => page.room.reset()).then((done) =>
-      done ? resetting.done() : resetting.failed(),
-    )
-  }
-
   /** With storages and a network that behave again: intents settle, jobs are reached, nothing stays that should not. */
   async end(): Promise<void> {
     this.note('the end')
@@ -304,7 +227,7 @@ export class World {
       page?.wake()
     }
     await this.wait(12_000)
-    for (const { page, what } of this.pending) {
+    for (const { page, what } of this.shopper.pending) {
       if (page.runs && page.works) this.judge.deny(11, `${what} on page ${page.slot} never settles`)
     }
     await this.reach(0)
@@ -347,7 +270,7 @@ export class World {
       const tryOn = onHost(page, () => entry.open())
       onHost(page, () => tryOn.subscribe(({ state }) => this.note(`  opened: ${state}`)))
       await this.wait(3_000)
-      if (tryOn.get().can.resume) void this.hear(page, 'resume', () => tryOn.resume())
+      if (tryOn.get().can.resume) void this.shopper.hear(page, 'resume', () => tryOn.resume())
       await this.wait(3_000)
       const { state, attempt } = tryOn.get()
       const reached = attempt?.jobId === jobId && (state === 'final' || state === 'failed')
@@ -358,7 +281,7 @@ export class World {
   private async endWithReset(): Promise<void> {
     const page = await this.fresh(0)
     await this.wait(1_000)
-    this.reset(page)
+    this.shopper.reset(page)
     await this.wait(3_000)
     if (this.ledgers.a.floor < this.ledgers.a.shopper)
       this.judge.deny(6, 'reset() on working storages does not resolve')
