@@ -4,32 +4,11 @@ import type { Disk } from './disk.ts'
 import type { Witness } from './network.ts'
 import type { Setup } from './operations.ts'
 import { noticeMs, type Page } from './page.ts'
+import { Leavings } from './leavings.ts'
 import { Shelves } from './shelves.ts'
 import { truthOf } from './truth.ts'
+import { guards, type Rule, type Violation } from './violation.ts'
 import { Words, type RoomLedger, type Told, type Word } from './words.ts'
-
-/** What each invariant guards. */
-const guards = {
-  1: 'paid twice',
-  2: 'paid twice',
-  3: 'lost',
-  4: 'untrue',
-  5: 'untrue',
-  6: 'leaking',
-  7: 'untrue',
-  8: 'lost',
-  9: 'untrue',
-  10: 'leaking',
-  11: 'untrue',
-} as const
-export type Rule = keyof typeof guards
-export type Harm = (typeof guards)[Rule]
-
-export interface Violation {
-  rule: Rule
-  harm: Harm
-  why: string
-}
 
 export interface JudgeParts {
   setup: Setup
@@ -54,6 +33,7 @@ export class Judge implements Witness {
   readonly seen = { views: 0, submissions: 0 }
   private readonly parts: JudgeParts
   private readonly shelves = new Shelves(this.words)
+  readonly leavings: Leavings
   /** Storages that every other storage can know of. */
   private readonly announced = new Set<Disk>()
   private readonly fresh = new Map<Told, Page>()
@@ -70,6 +50,7 @@ export class Judge implements Witness {
 
   constructor(parts: JudgeParts) {
     this.parts = parts
+    this.leavings = new Leavings(this.words, parts.clock, parts.note)
   }
 
   deny(rule: Rule, why: string): void {
@@ -95,60 +76,6 @@ export class Judge implements Witness {
   spoken(page: Page, attempt: string | undefined): void {
     const word = attempt === undefined ? undefined : this.words.ofAttempt.get(attempt)
     if (word) Object.assign(word, { at: this.now, wall: page.anchoredWall })
-  }
-
-  /** The shopper asks to leave an attempt; it is left when that was done. */
-  leaving(page: Page, attempt: string | null) {
-    const { ledger } = page
-    const word = this.words.ofAttempt.get(attempt ?? '')
-    const leaving = { page, at: this.now, attempt }
-    ledger.leavings++
-    ledger.leaving.add(leaving)
-    return {
-      over: (done: boolean) => {
-        this.changes++
-        ledger.leavings++
-        ledger.leaving.delete(leaving)
-        if (done && word) word.left = true
-      },
-      // an intent that waits for storage is for whatever is found there
-      discarding: () => {
-        for (const each of word ? [word] : this.words.all) if (each.room === ledger) each.abandoned = true
-      },
-      discarded: () => void (attempt !== null && ledger.discarded.add(attempt)),
-    }
-  }
-
-  /** What the shopper is about to leave on a page that can still do it. */
-  private isLeaving({ leaving }: RoomLedger, attempt?: string): boolean {
-    return [...leaving].some(
-      (each) =>
-        (attempt === undefined || each.attempt === null || each.attempt === attempt) &&
-        (!each.page.killed || this.now - each.at < slackMs),
-    )
-  }
-
-  resetting(page: Page) {
-    const { ledger } = page
-    const floor = ++ledger.shopper
-    const leaving = this.leaving(page, null)
-    const abandon = () => {
-      for (const word of this.words.all) if (word.room === ledger) word.abandoned = true
-    }
-    const over = () => {
-      abandon()
-      leaving.over(false)
-    }
-    abandon()
-    return {
-      done: () => {
-        over()
-        this.changes++
-        ledger.floor = Math.max(ledger.floor, floor)
-        this.parts.note(`  reset ${floor} of room ${ledger.name} is done`)
-      },
-      failed: over,
-    }
   }
 
   loaded(page: Page): void {
@@ -263,12 +190,13 @@ export class Judge implements Witness {
   private lookAtView(page: Page, product: number, tryOn: object, view: TryOnView): void {
     const known = this.looked.get(tryOn)
     const { hasWorked } = page
-    if (known?.view === view && known.changes === this.changes && known.hasWorked === hasWorked) return
-    this.looked.set(tryOn, { view, changes: this.changes, hasWorked })
+    if (known?.view === view && known.changes === this.changes + this.leavings.changes && known.hasWorked === hasWorked)
+      return
+    this.looked.set(tryOn, { view, changes: this.changes + this.leavings.changes, hasWorked })
     this.noteView(page, product, tryOn, view)
     const { attempt, state } = view
     const byAttempt = attempt ? this.words.ofAttempt.get(attempt.id) : undefined
-    const isLeft = attempt !== null && (this.isLeaving(page.ledger, attempt.id) || !page.hasWorked)
+    const isLeft = attempt !== null && (this.leavings.isLeaving(page.ledger, attempt.id) || !page.hasWorked)
     for (const why of isLeft ? [] : truthOf(view, this.parts.jobs(), this.parts.clock.now(), byAttempt, this.words))
       this.deny(5, why)
     const job = this.parts.jobs().get(attempt?.jobId ?? '')
@@ -296,7 +224,13 @@ export class Judge implements Witness {
     const before = this.shown.get(tryOn)
     if (attempt) this.shown.set(tryOn, { attempt: attempt.id, jobId: attempt.jobId, leavings })
     else this.shown.delete(tryOn)
-    if (!before || before.leavings !== leavings || before.attempt === attempt?.id || this.isLeaving(page.ledger)) return
+    if (
+      !before ||
+      before.leavings !== leavings ||
+      before.attempt === attempt?.id ||
+      this.leavings.isLeaving(page.ledger)
+    )
+      return
     const word = this.words.ofAttempt.get(before.attempt)
     if (word?.left || word?.abandoned || this.unsettledAttempts.has(before.attempt)) return
     // a page that can not read says so
@@ -322,7 +256,7 @@ export class Judge implements Witness {
     if (state === 'idle' && problem === null && !isTold && page.disks.some(isUnread)) {
       this.deny(4, 'idle without a word of the storage that could not be read')
     }
-    if (!durable || !attempt || this.isLeaving(page.ledger) || this.unsettledAttempts.has(attempt.id)) return
+    if (!durable || !attempt || this.leavings.isLeaving(page.ledger) || this.unsettledAttempts.has(attempt.id)) return
     const texts = page.disks.flatMap(({ texts }) => texts)
     const kept = texts.some((text) => text.includes(attempt.id) && text.includes(attempt.jobId ?? ''))
     this.lookForKept(page, tryOn, kept, state)

@@ -1,4 +1,4 @@
-import type { Violation } from './judge.ts'
+import type { Violation } from './violation.ts'
 import type { Sequence } from './operations.ts'
 
 /** Which of the known defects of version 0.1.0 a smallest sequence shows, by what it can not do without. */

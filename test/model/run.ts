@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import type { Violation } from './judge.ts'
+import type { Violation } from './violation.ts'
 import { labelOf } from './label.ts'
 import type { Sequence } from './operations.ts'
 import { installPlatform } from './platform.ts'

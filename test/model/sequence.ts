@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { Violation } from './judge.ts'
+import type { Violation } from './violation.ts'
 import { sequences, type Op, type Sequence } from './operations.ts'
 import { seededChance } from './platform.ts'
 import { World } from './world.ts'

@@ -60,7 +60,7 @@ export class Shopper {
     const file = () => new PhotoFile(photoBytes(word.id, fails))
     const url = { imageUrl: `${baseUrl}/photos/word-${word.id}-${fails ? 'bad' : 'good'}.png` }
     const photo = again !== undefined ? undefined : kind === 'file' ? file() : url
-    const leaving = this.judge.leaving(page, before ?? null)
+    const leaving = this.judge.leavings.leaving(page, before ?? null)
     void this.hear(page, intent, () => tryOn[intent](photo, { customKey: `word-${word.id}` })).then((done) => {
       const { attempt } = tryOn.get()
       if (done && attempt && attempt.id !== before) this.judge.words.show(attempt.id, word)
@@ -77,7 +77,7 @@ export class Shopper {
       void this.hear(page, intent, work)
       return
     }
-    const leaving = this.judge.leaving(page, attempt ?? null)
+    const leaving = this.judge.leavings.leaving(page, attempt ?? null)
     const works = page.works
     if (intent === 'discard') leaving.discarding()
     const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())
@@ -88,7 +88,7 @@ export class Shopper {
   }
 
   reset(page: Page): void {
-    const resetting = this.judge.resetting(page)
+    const resetting = this.judge.leavings.resetting(page)
     void this.hear(page, 'reset', () => page.room.reset()).then((done) =>
       done ? resetting.done() : resetting.failed(),
     )

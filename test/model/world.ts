@@ -45,16 +45,12 @@ export class World {
       clock: this.clock,
       disks: [...new Set([...this.disks.a, ...this.disks.b])],
       pages: () => this.pages.filter((page) => page !== undefined),
-      note: (line) => this.note(line),
+      note: (line) => void this.trace.push(line),
       setup,
       jobs: () => this.network.jobs,
     })
     this.network = new Network(this.clock, this.judge)
-    this.shopper = new Shopper(this.judge, (line) => this.note(line))
-  }
-
-  note(line: string): void {
-    this.trace.push(line)
+    this.shopper = new Shopper(this.judge, (line) => void this.trace.push(line))
   }
 
   load(slot: number, modes: readonly Mode[]): Page {
@@ -103,7 +99,7 @@ export class World {
   }
 
   async run(op: Op): Promise<void> {
-    this.note(JSON.stringify(op))
+    this.trace.push(JSON.stringify(op))
     await this.begin(op)
     await this.settle()
   }
@@ -220,7 +216,7 @@ export class World {
 
   /** With storages and a network that behave again: intents settle, jobs are reached, nothing stays that should not. */
   async end(): Promise<void> {
-    this.note('the end')
+    this.trace.push('the end')
     this.network.plans.length = 0
     for (const page of this.pages) {
       page?.land()
@@ -268,7 +264,7 @@ export class World {
         continue
       }
       const tryOn = onHost(page, () => entry.open())
-      onHost(page, () => tryOn.subscribe(({ state }) => this.note(`  opened: ${state}`)))
+      onHost(page, () => tryOn.subscribe(({ state }) => this.trace.push(`  opened: ${state}`)))
       await this.wait(3_000)
       if (tryOn.get().can.resume) void this.shopper.hear(page, 'resume', () => tryOn.resume())
       await this.wait(3_000)
