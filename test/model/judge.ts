@@ -46,6 +46,7 @@ export class Judge implements Witness {
   private readonly lastViews = new WeakMap<object, string>()
   private readonly unkept = new WeakMap<object, number>()
   private wallMoves = 0
+  private clearedAt = 0
   private readonly atLoad = new WeakMap<Page, { wallMoves: number; announced: ReadonlySet<Disk> }>()
 
   constructor(parts: JudgeParts) {
@@ -92,6 +93,7 @@ export class Judge implements Witness {
   /** The user has emptied storage: what only that held is nobody's fault. */
   cleared(): void {
     this.announced.clear()
+    this.clearedAt = this.now
     for (const { told } of this.words.all) for (const each of told.values()) each.excused = true
     for (const attempt of this.words.ofAttempt.keys()) this.unsettledAttempts.add(attempt)
   }
@@ -167,7 +169,7 @@ export class Judge implements Witness {
       view: tryOn.get() as TryOnView | undefined,
     }))
     const isRead = views.every(({ view }) => view?.state !== 'restoring')
-    if (page.works && isRead) for (const disk of page.disks) this.announced.add(disk)
+    if (page.works && isRead && page.loadedAt >= this.clearedAt) for (const disk of page.disks) this.announced.add(disk)
     for (const { product, tryOn, view } of views) {
       if (view) this.lookAtView(page, product, tryOn, view)
       else this.deny(11, 'a page without a view')
@@ -239,6 +241,11 @@ export class Judge implements Witness {
     if (this.atLoad.get(page)?.wallMoves !== this.wallMoves) this.deny(9, `the wall clock makes an attempt ${gave}`)
     else if (before.jobId && !this.words.ofJob(before.jobId)?.told.excused)
       this.deny(3, `a known job gives way to ${gave}`)
+  }
+
+  /** Whether a page has read every storage, or can know of the ones that it has not. */
+  knowsAll(page: Page): boolean {
+    return page.disks.every((disk, at) => page.answered.has(at) || this.couldKnow(page, disk))
   }
 
   /** Another storage could tell the page, when it was loaded, that this one may hold something. */

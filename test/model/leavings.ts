@@ -49,8 +49,11 @@ export class Leavings {
     )
   }
 
-  /** A reset is asked for; what was begun before it may go, and must be gone once it is done. */
-  resetting(page: Page) {
+  /**
+   * A reset is asked for; what was begun before it may go, and must be gone once it is done, unless the page could not
+   * know of a storage.
+   */
+  resetting(page: Page, knowsAll: () => boolean) {
     const { ledger } = page
     const floor = ++ledger.shopper
     const leaving = this.leaving(page, null)
@@ -62,7 +65,7 @@ export class Leavings {
     return {
       done: () => {
         over()
-        ledger.floor = Math.max(ledger.floor, floor)
+        if (knowsAll()) ledger.floor = Math.max(ledger.floor, floor)
         this.note(`  reset ${floor} of room ${ledger.name} is done`)
       },
       failed: over,

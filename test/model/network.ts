@@ -5,7 +5,7 @@ import type { Step } from './operations.ts'
 import { baseUrl, type Page } from './page.ts'
 
 const previewAfterMs = 4_000
-export const readyAfterMs = 8_000
+const readyAfterMs = 8_000
 
 /** The last byte of a photo whose job fails. */
 const failing = 0xff

@@ -7,7 +7,7 @@ import { onHost, type Bus, type Host, type Locks } from './platform.ts'
 import type { RoomLedger } from './words.ts'
 
 export const baseUrl = 'https://api.test'
-export const products = [
+const products = [
   { productId: '1001', variantId: '2001', funnelIds: [12] },
   { productId: '1002', variantId: '2101', funnelIds: [12] },
 ] as const
@@ -271,6 +271,7 @@ export class Page implements Host {
     this.failures[tier] = (this.failures[tier] ?? 0) - 1
     if (this.failures[tier] >= 0) throw new Error('this storage fails')
     this.modes[tier] = 'ok'
+    this.troubledAt = this.machine.clock.monotonic()
   }
 
   private storage(): FlowStorage {

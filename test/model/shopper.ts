@@ -88,7 +88,7 @@ export class Shopper {
   }
 
   reset(page: Page): void {
-    const resetting = this.judge.leavings.resetting(page)
+    const resetting = this.judge.leavings.resetting(page, () => this.judge.knowsAll(page))
     void this.hear(page, 'reset', () => page.room.reset()).then((done) =>
       done ? resetting.done() : resetting.failed(),
     )

@@ -27,7 +27,7 @@ export interface Word {
 }
 
 /** An intent after which another attempt, or none, may be shown; a page that was killed may still have passed it on. */
-export interface Leaving {
+interface Leaving {
   page: { readonly killed: boolean }
   at: number
   attempt: string | null
