@@ -266,10 +266,14 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async isWanted(claimed) {
       if (!(await isAlive(claimed))) return false
-      const found = await place()
-        .cell.read()
-        .catch(() => null)
-      return isAsSeen(found, claimed)
+      const { cell } = place()
+      // a word that was given while a tier fails goes on without that one
+      const found = await cell.read().then(
+        (each) => [each],
+        () => cell.copies().catch(() => []),
+      )
+      const own = found.filter((each) => isOf(each, claimed.attemptId))
+      return own.length > 0 && own.every((each) => isAsSeen(each, claimed))
     },
 
     write: (record, seen) => keep(record, seen),
