@@ -5,9 +5,10 @@ import { any, hung, isRecord, isWrite, refused, testStorage, type StorageCall } 
 import { createWorld, person, product, refuses, started, type World } from './support/world.ts'
 
 let world: World
-let disks: [ReturnType<typeof testStorage>, ReturnType<typeof testStorage>]
+const twoDisks = () => [testStorage(), testStorage()] as const
+let disks: ReturnType<typeof twoDisks>
 beforeEach(() => {
-  disks = [testStorage(), testStorage()]
+  disks = twoDisks()
   world = createWorld()
 })
 afterEach(() => world.close())
