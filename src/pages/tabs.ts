@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { jobSuccess } from '../contract/resources.ts'
+import { funnel, jobSuccess } from '../contract/resources.ts'
 import { problem, type Problem } from '../rules/problem.ts'
 import { attemptRecord, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
@@ -46,12 +46,23 @@ export interface TabsParts {
 
 const name = z.string()
 const pictured = z.nullable(jobSuccess)
+const amount = z.nullable(z.number())
 const view = z.looseObject({
   state: z.enum(tryOnStates),
-  attempt: z.nullable(z.looseObject({ id: z.string(), jobId: z.nullable(z.string()) })),
+  attempt: z.nullable(z.object({ id: z.string(), jobId: z.nullable(z.string()), startedAt: z.number() })),
+  funnel: z.nullable(funnel),
+  etaSeconds: amount,
+  progress: z.nullable(
+    z.looseObject({ phase: z.enum(['upload', 'generation']), value: z.number(), exact: z.boolean() }),
+  ),
   preview: pictured,
   result: pictured,
+  message: z.nullable(z.string()),
   problem: z.nullable(problem),
+  trouble: z.nullable(z.looseObject({ kind: z.string(), since: z.number(), nextTryAt: z.number() })),
+  waitingUntil: amount,
+  durable: z.boolean(),
+  exclusive: z.boolean(),
   can: z.record(z.enum(intents), z.boolean()),
 })
 const isView = (value: unknown): value is TryOnView => view.safeParse(value).success
