@@ -179,7 +179,7 @@ describe('an intent that was passed on', () => {
 })
 
 describe('a page whose storage stalls, where only a lease keeps others out,', () => {
-  /** From the call on that `from` is true for all calls wait, until they are carried out in order. */
+  /** From the call on that `from` is true for all calls wait, until they are carried out one after the other. */
   function stall(slow: TestStorage, from: (call: StorageCall) => boolean = any) {
     const waiting: (() => void)[] = []
     let isStalling = false
@@ -189,9 +189,12 @@ describe('a page whose storage stalls, where only a lease keeps others out,', ()
     )
     return {
       isStalling: () => isStalling,
-      wake() {
+      async wake() {
         slow.recover()
-        for (const land of waiting) land()
+        for (const land of waiting) {
+          land()
+          await world.settle()
+        }
       },
     }
   }
@@ -212,7 +215,7 @@ describe('a page whose storage stalls, where only a lease keeps others out,', ()
       await world.settle()
       expect(claim.isStalling()).toBe(true)
       await world.pass(ms)
-      claim.wake()
+      await claim.wake()
       await world.pass(20_000)
       const { attempt } = await world.until(two, 'final')
       expect(submissions()).toBe(1)
@@ -229,8 +232,8 @@ describe('a page whose storage stalls, where only a lease keeps others out,', ()
     await world.until(other, 'idle')
     const { wake } = stall(slow)
     const word = other.start({ imageUrl: 'https://photos.test/p.png' })
-    await world.pass(20_000)
-    wake()
+    await world.pass(60_000)
+    await wake()
     await world.pass(20_000)
     await word
     const { attempt } = other.get()
