@@ -15,7 +15,7 @@ import type { TryOnView } from '../rules/view.ts'
 import { inspection } from './inspect.ts'
 import { consentCall, eventOf, passedCall, permissionOf, type Call } from './intents.ts'
 import { resultOf } from './result.ts'
-import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
+import { tryOnActors, type Product, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
 
 /** How long another page counts as running the flow after it was heard, in ms. */
@@ -30,6 +30,8 @@ const answerLimitMs = 30_000
 /** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
   tryOn: TryOn
+  /** What the page says of its product now: a record may name funnels of another day. */
+  take(product: Product): void
   /** Hears what the other pages of the room say. */
   hear(message: TabMessage): void
   wake(): void
@@ -72,6 +74,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** The storage by which the seat was taken. */
   let seatedAt = ''
   let view = restoringView
+  const product = { ...parts.product }
 
   function show(next: TryOnView): void {
     if (JSON.stringify(next) === JSON.stringify(view)) return
@@ -138,7 +141,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       post({ type: 'lateAnswer', name: parts.name(), record, durable })
     }
     const holdsSeat = async () => seat === own() && own().confirm()
-    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell, holdsSeat }) })
+    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, product, tell, holdsSeat }) })
     const heard = inspect && { inspect: inspection(inspect, parts.product) }
     const runner: Runner = createActor(provided, { input, clock, ...heard })
     runner.subscribe((snapshot) => {
@@ -277,6 +280,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   return {
     tryOn,
+    take: ({ funnelIds }) => void (product.funnelIds = funnelIds),
     stop,
     hear(message) {
       if (!('name' in message) || message.name !== parts.name()) return
