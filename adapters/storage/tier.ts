@@ -8,7 +8,7 @@ export interface Tier {
   /** The key that stands in the other tiers from before this one's first write: it may hold something. */
   readonly marker: string
   readonly keepsPhotos: boolean
-  /** One call within the time limit; fails at once while an earlier one has not ended. */
+  /** One call within the time limit; fails at once for a while where an earlier one has not ended. */
   use<T>(call: (storage: AtomicStorage) => MaybePromise<T>): Promise<T>
   /** Reads what it holds of a key; resolves with whether something is gone that was there. */
   look(key: string): Promise<boolean>
@@ -30,14 +30,19 @@ export interface Tier {
 /** How long one tier may take before the next is asked, in ms. */
 const tierLimitMs = 2_000
 
+/** How long a tier that hangs is done without before it is asked again, in ms. */
+const restMs = 10_000
+
 export function createTier(storage: AtomicStorage, marker: string, clock: Clock): Tier {
   const held = new Map<string, Set<string>>()
   const marked = new Set<Tier>()
+  /** Calls that have not ended, and until when no other one is made for it. */
   let hanging = 0
+  let restsUntil = 0
   let isUsed = false
 
   async function use<T>(call: (of: AtomicStorage) => MaybePromise<T>): Promise<T> {
-    if (hanging > 0) throw new Error('an earlier call to this storage has not ended')
+    if (hanging > 0 && clock.monotonic() < restsUntil) throw new Error('an earlier call to this storage has not ended')
     let isRunning = true
     let isLate = false
     const end = () => {
@@ -51,6 +56,7 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
     } catch (error) {
       isLate = isRunning
       if (isLate) hanging++
+      if (isLate) restsUntil = clock.monotonic() + restMs
       throw error
     }
   }

@@ -148,6 +148,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       else if (record === null) free ??= candidate
       else {
         chosen = candidate
+        // a catalog that was lost names it again
+        if (!listed.includes(candidate.key)) await catalog.list(candidate.key, catalog.shopper())
         return { record, skipped }
       }
     }

@@ -71,6 +71,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** The seat in which the page that runs the flow was last heard, and when another page last said that it does. */
   let heard: Seat<Runner> | null = null
   let heardAt = -Infinity
+  let looking: unknown = null
   /** The storage by which the seat was taken. */
   let seatedAt = ''
   let view = restoringView
@@ -122,10 +123,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** A page that waits and hears nothing of the one that runs the flow, in another process perhaps, looks into storage. */
   function lookOn(own: Seat<Runner>): void {
-    clock.setTimeout(() => {
+    looking = clock.setTimeout(() => {
       if (seat !== own || !own.isWaiting || heard === own) return
       void attempts.look().then((record) => {
-        if (seat === own && own.isWaiting && heard !== own) show(storedView(record, input))
+        // whatever is asked for here, nobody hears it
+        if (seat === own && own.isWaiting && heard !== own)
+          show({ ...storedView(record, input), can: restoringView.can })
       })
       lookOn(own)
     }, lookOnMs)
@@ -275,6 +278,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function stop(isFreezing = false): void {
     const left = seat
     seat = null
+    clock.clearTimeout(looking)
     left?.end(closed(), isFreezing)
   }
 
