@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/platform/clock.ts'
 import type { AtomicStorage, Clock, MaybePromise } from '../../src/ports.ts'
 import { isDoneWith, prevailing } from '../../src/rules/copies.ts'
-import { createTier, type Change, type Tier } from './tier.ts'
+import { createTier, type Change, type Kind, type Tier } from './tier.ts'
 
 /**
  * Several storages as one. Writes go to the first tier that takes one, and that choice sticks until it fails; what the
@@ -14,26 +14,29 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   const others = (tier: Tier) => tiers.filter((each) => each !== tier)
 
   /** Whether a tier was ever written to, as far as it and the others know. */
-  async function mayHold(tier: Tier): Promise<boolean> {
-    if (tier.isUsed()) return true
-    const markers = await Promise.allSettled(others(tier).map((each) => each.use((of) => of.getItem(tier.marker))))
+  async function mayHold(tier: Tier, kind: Kind): Promise<boolean> {
+    if (kind === 'values' && tier.isUsed()) return true
+    const marker = tier.markerOf(kind)
+    const markers = await Promise.allSettled(others(tier).map((each) => each.use((of) => of.getItem(marker))))
     return markers.some((each) => each.status === 'fulfilled' && each.value !== null && each.value !== undefined)
   }
 
   /** Asks every tier; resolves with those that failed and may hold something, which are all where no tier works. */
   async function ask(
     call: (tier: Tier) => Promise<unknown>,
+    kind: Kind = 'values',
   ): Promise<{ failed: Tier[]; unread: Tier[]; why: unknown }> {
     const asked = await Promise.allSettled(tiers.map(call))
     const failed = tiers.filter((_, index) => asked[index]?.status === 'rejected')
     const why: unknown = asked.find((each) => each.status === 'rejected')?.reason
     if (failed.length === tiers.length) return { failed, unread: failed, why }
-    const held = await Promise.all(failed.map(mayHold))
+    const held = await Promise.all(failed.map((tier) => mayHold(tier, kind)))
     return { failed, unread: failed.filter((_, index) => held[index]), why }
   }
 
   /** The tier that was last written to comes first, and those that just failed last. */
   async function firstThatTakes<T>(
+    kind: Kind,
     among: readonly Tier[],
     failed: readonly Tier[],
     work: (tier: Tier) => Promise<T>,
@@ -45,7 +48,14 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
       try {
         // a later page may have to do with any one of them
         const marked = new Set([...answering, tier])
-        await Promise.all([...marked].map((each) => each.mark(answering.filter((other) => other !== each))))
+        await Promise.all(
+          [...marked].map((each) =>
+            each.mark(
+              answering.filter((other) => other !== each),
+              kind,
+            ),
+          ),
+        )
         const done = await work(tier)
         chosen = tier
         return done
@@ -65,7 +75,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   async function update(key: string, change: Change): Promise<void> {
     const { failed } = await look(key)
     let base: string | null = null
-    const written = await firstThatTakes(tiers, failed, (tier) =>
+    const written = await firstThatTakes('values', tiers, failed, (tier) =>
       tier.write(
         key,
         (old) => {
@@ -85,16 +95,16 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   }
 
   /** Does it in every tier; rejects where one that may hold something fails. */
-  async function everywhere(call: (storage: AtomicStorage) => MaybePromise<unknown>): Promise<void> {
-    const { unread, why } = await ask((tier) => tier.use(call))
+  async function everywhere(call: (storage: AtomicStorage) => MaybePromise<unknown>, kind: Kind): Promise<void> {
+    const { unread, why } = await ask((tier) => tier.use(call), kind)
     if (unread.length > 0) throw why
   }
 
   async function removeItems(keys: readonly string[], isKept: (value: string) => boolean): Promise<void> {
     const orKeep: Change = (old) => (old !== null && isKept(old) ? old : null)
-    await everywhere((of) =>
-      of.removeItems ? of.removeItems(keys, isKept) : Promise.all(keys.map((key) => of.update(key, orKeep))),
-    )
+    const remove = (of: AtomicStorage) =>
+      of.removeItems ? of.removeItems(keys, isKept) : Promise.all(keys.map((key) => of.update(key, orKeep)))
+    await everywhere(remove, 'values')
     for (const tier of tiers) tier.forget(keys)
   }
 
@@ -121,11 +131,11 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
         return undefined
       },
       async set(key, photo) {
-        const { failed } = await ask((tier) => tier.use(({ photos }) => photos?.get(key)))
+        const { failed } = await ask((tier) => tier.use(({ photos }) => photos?.get(key)), 'photos')
         const answering = tiers.filter((tier) => !failed.includes(tier) && tier.keepsPhotos)
-        await firstThatTakes(answering, failed, (tier) => tier.use(({ photos }) => photos?.set(key, photo)))
+        await firstThatTakes('photos', answering, failed, (tier) => tier.use(({ photos }) => photos?.set(key, photo)))
       },
-      remove: (key) => everywhere(({ photos }) => photos?.remove(key)),
+      remove: (key) => everywhere(({ photos }) => photos?.remove(key), 'photos'),
     },
   }
 }

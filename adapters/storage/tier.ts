@@ -1,12 +1,15 @@
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { AtomicStorage, Clock, MaybePromise } from '../../src/ports.ts'
 
+/** What a tier may hold. */
+export type Kind = 'values' | 'photos'
+
 export type Change = (old: string | null) => string | null
 
 /** One storage of a chain, and what this page knows of it. */
 export interface Tier {
-  /** The key that stands in the other tiers from before this one's first write: it may hold something. */
-  readonly marker: string
+  /** The key that stands in the other tiers from before this one's first write of that kind: it may hold something. */
+  markerOf(kind: Kind): string
   readonly keepsPhotos: boolean
   /** One call within the time limit; fails at once for a while where an earlier one has not ended. */
   use<T>(call: (storage: AtomicStorage) => MaybePromise<T>): Promise<T>
@@ -17,7 +20,7 @@ export interface Tier {
    * already, `onLate` is told what has landed.
    */
   write(key: string, change: Change, onLate?: (written: string) => void): Promise<string | null>
-  mark(others: readonly Tier[]): Promise<void>
+  mark(others: readonly Tier[], kind: Kind): Promise<void>
   /** Markers may have gone with what else was lost. */
   unmark(): void
   forget(keys: readonly string[]): void
@@ -33,9 +36,10 @@ const tierLimitMs = 2_000
 /** How long a tier that hangs is done without before it is asked again, in ms. */
 const restMs = 10_000
 
-export function createTier(storage: AtomicStorage, marker: string, clock: Clock): Tier {
+export function createTier(storage: AtomicStorage, name: string, clock: Clock): Tier {
   const held = new Map<string, Set<string>>()
-  const marked = new Set<Tier>()
+  const marked = { values: new Set<Tier>(), photos: new Set<Tier>() }
+  const markerOf = (kind: Kind) => `${name}:${kind}`
   /** Calls that have not ended, and until when no other one is made for it. */
   let hanging = 0
   let restsUntil = 0
@@ -68,7 +72,7 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
   }
 
   return {
-    marker,
+    markerOf,
     keepsPhotos: storage.photos !== undefined,
     use,
     async look(key) {
@@ -99,12 +103,17 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
       hold(key, written)
       return written
     },
-    async mark(others) {
-      const unmarked = others.filter((tier) => !marked.has(tier))
-      const mark = (tier: Tier) => tier.use((of) => of.setItem(marker, '{"used":true}')).then(() => marked.add(tier))
-      await Promise.allSettled(unmarked.map(mark))
+    async mark(others, kind) {
+      const mark = async (tier: Tier) => {
+        await tier.use((of) => of.setItem(markerOf(kind), '{"used":true}'))
+        marked[kind].add(tier)
+      }
+      await Promise.allSettled(others.filter((tier) => !marked[kind].has(tier)).map(mark))
     },
-    unmark: () => marked.clear(),
+    unmark() {
+      marked.values.clear()
+      marked.photos.clear()
+    },
     heldAt: (key) => [...(held.get(key) ?? [])],
     forget: (keys) => keys.forEach((key) => held.delete(key)),
     isUsed: () => isUsed,

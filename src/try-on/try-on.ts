@@ -15,7 +15,7 @@ import type { TryOnView } from '../rules/view.ts'
 import { inspection } from './inspect.ts'
 import { consentCall, eventOf, passedCall, permissionOf, type Call } from './intents.ts'
 import { resultOf } from './result.ts'
-import { tryOnActors, type Product, type TryOnParts } from './try-on.actors.ts'
+import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
 
 /** How long another page counts as running the flow after it was heard, in ms. */
@@ -30,8 +30,6 @@ const answerLimitMs = 30_000
 /** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
   tryOn: TryOn
-  /** What the page says of its product now: a record may name funnels of another day. */
-  take(product: Product): void
   /** Hears what the other pages of the room say. */
   hear(message: TabMessage): void
   wake(): void
@@ -75,7 +73,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** The storage by which the seat was taken. */
   let seatedAt = ''
   let view = restoringView
-  const product = { ...parts.product }
 
   function show(next: TryOnView): void {
     if (JSON.stringify(next) === JSON.stringify(view)) return
@@ -144,7 +141,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       post({ type: 'lateAnswer', name: parts.name(), record, durable })
     }
     const holdsSeat = async () => seat === own() && own().confirm()
-    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, product, tell, holdsSeat }) })
+    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell, holdsSeat }) })
     const heard = inspect && { inspect: inspection(inspect, parts.product) }
     const runner: Runner = createActor(provided, { input, clock, ...heard })
     runner.subscribe((snapshot) => {
@@ -169,6 +166,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (seat === first && seatedAt !== parts.storageId()) stop()
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
+    if (taken !== first && !(await permits(taken, call))) return
     if (taken.runner) return performHere(taken, taken.runner, call)
     const before = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), id: newId(), call, seenAttempt: before }
@@ -179,6 +177,13 @@ export function createTryOn(parts: Parts): RunningTryOn {
     await settled(taken, taken.runner)
     if (seenAttempt() !== before) throw notAllowed(call)
     await performHere(taken, taken.runner, call)
+  }
+
+  /** A word that made this page read storage again is done with where that shows what makes it pointless. */
+  async function permits(own: Seat<Runner>, call: Call): Promise<boolean> {
+    if (!own.runner) return true
+    await settled(own, own.runner)
+    return own.runner.getSnapshot().can(permissionOf(call))
   }
 
   /** An ask is passed on once the owner is heard, so that a reset() there was heard before. */
@@ -214,6 +219,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const problem = await carriedOut(own.runner).catch((error: unknown) =>
       error instanceof TryOnError ? error.problem : notAllowed(call).problem,
     )
+    // who runs the flow next carries it out
+    if (seat !== own) return void served.delete(id)
     post({ type: 'answer', name: parts.name(), id, problem, jobId: view.attempt?.jobId ?? null })
   }
 
@@ -284,7 +291,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   return {
     tryOn,
-    take: ({ funnelIds }) => void (product.funnelIds = funnelIds),
     stop,
     hear(message) {
       if (!('name' in message) || message.name !== parts.name()) return
