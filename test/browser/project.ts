@@ -34,11 +34,9 @@ async function browserProject(source: object, engine: keyof typeof providers) {
         'solid-js',
         'idb-keyval',
         'xstate',
-        '@xstate/store',
         'zod/mini',
         'localforage',
         '@react-native-async-storage/async-storage',
-        'ofetch',
       ],
     },
     test: {
