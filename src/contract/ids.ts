@@ -25,7 +25,7 @@ export function digitsOf(id: StoreId): string {
 }
 
 /** `jobId`: a UUID (contract §2, GenerationStarted). */
-export const jobId = z.guid()
+export const jobId = z.string().check(z.regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i))
 
 /** `funnelId`: an integer from 1 (contract §2). */
 export const funnelId = z.int().check(z.minimum(1))

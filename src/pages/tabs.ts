@@ -3,6 +3,7 @@ import { jobSuccess } from '../contract/resources.ts'
 import { problem, type Problem } from '../rules/problem.ts'
 import { attemptRecord, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
+import { listOf, wholeOf } from '../rules/schemas.ts'
 import { intents, tryOnStates, type Intent } from '../rules/words.ts'
 
 /** What a page asks for on its shopper's behalf: an intent with what was given to it. */
@@ -40,13 +41,13 @@ export interface TabsParts {
 
 const name = z.string()
 const pictured = z.nullable(jobSuccess)
-const view = z.looseObject({
+const view = z.object({
   state: z.enum(tryOnStates),
-  attempt: z.nullable(z.looseObject({ id: z.string(), jobId: z.nullable(z.string()) })),
+  attempt: z.nullable(z.object({ id: z.string(), jobId: z.nullable(z.string()) })),
   preview: pictured,
   result: pictured,
   problem: z.nullable(problem),
-  can: z.record(z.enum(intents), z.boolean()),
+  can: z.object(Object.fromEntries(intents.map((intent) => [intent, z.boolean()]))),
 })
 const isView = (value: unknown): value is TryOnView => view.safeParse(value).success
 
@@ -57,7 +58,7 @@ const message = z.discriminatedUnion('type', [
     type: z.literal('ask'),
     name,
     id: z.string(),
-    call: z.looseObject({ intent: z.enum(intents) }),
+    call: wholeOf<PassedCall>(z.object({ intent: z.enum(intents) })),
     seenAttempt: z.nullable(z.string()),
   }),
   z.object({
@@ -70,7 +71,7 @@ const message = z.discriminatedUnion('type', [
   z.object({ type: z.literal('lateAnswer'), name, record: attemptRecord, durable: z.boolean() }),
   z.object({ type: z.literal('reset') }),
 ])
-const envelope = z.object({ version: z.literal(1), storageIds: z.array(z.string()), message })
+const envelope = z.object({ version: z.literal(1), storageIds: listOf(z.string()), message })
 
 const nobody: Tabs = { post: () => {}, close: () => {} }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { newId } from '../platform/new-id.ts'
 import type { Clock } from '../ports.ts'
+import { listOf, tableOf } from '../rules/schemas.ts'
 import type { Cell, Codec, Journal } from './journal.ts'
 import type { Keys } from './keys.ts'
 
@@ -56,7 +57,7 @@ interface CatalogValue {
   epochs: Record<string, number>
 }
 
-const numbers = z.record(z.string(), z.number())
+const numbers = tableOf(z.number())
 const catalogValue = z.object({
   version: z.literal(2),
   savedAt: z.number(),
@@ -64,8 +65,8 @@ const catalogValue = z.object({
   gone: numbers,
   epochs: numbers,
 })
-const former = z.object({ keys: z.array(z.string()) })
-const date = z.object({ era: z.tuple([z.string(), z.number()]) })
+const former = z.object({ keys: listOf(z.string()) })
+const date = z.object({ era: z.object({ 0: z.string(), 1: z.number() }) })
 
 /** When something expires that goes the next time anybody looks. */
 export const dueNow = 0

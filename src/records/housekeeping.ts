@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { Clock } from '../ports.ts'
 import { mayBeRunning, recordCodec } from '../rules/record.ts'
+import { wholeOf } from '../rules/schemas.ts'
 import { dueNow, type Catalog } from './catalog.ts'
 import type { Codec, Journal } from './journal.ts'
 import { kindOf, leaseOf, type Keys } from './keys.ts'
@@ -15,7 +16,7 @@ export interface HousekeepingParts {
   retentionMs: number
 }
 
-const savedValue = z.looseObject({ savedAt: z.number() })
+const savedValue = wholeOf(z.object({ savedAt: z.number() }))
 const anyCodec: Codec<z.infer<typeof savedValue>> = {
   read: (stored) => savedValue.safeParse(stored).data ?? 'unreadable',
   write: (value) => value,

@@ -181,23 +181,35 @@ const facts = {
   message: z.optional(text),
   at: z.optional(text),
 }
-const bare = <Kind extends ProblemKind>(kind: Kind) => z.object({ kind: z.literal(kind) })
-const ofRequest = <Kind extends ProblemKind>(kind: Kind) => z.object({ kind: z.literal(kind), ...facts })
 
 /** A problem as storage and other pages hand it over. */
-export const problem = z.discriminatedUnion('kind', [
-  ofRequest('refused'),
-  ofRequest('key'),
-  ofRequest('emailRequired'),
-  ofRequest('limitReached'),
-  ofRequest('throttled'),
-  ofRequest('unavailable'),
-  ofRequest('notSent'),
-  ofRequest('outcomeUnknown'),
-  ofRequest('protocol'),
-  bare('interrupted'),
+export const problem: z.ZodMiniType<Problem> = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.enum([
+      'refused',
+      'key',
+      'emailRequired',
+      'limitReached',
+      'throttled',
+      'unavailable',
+      'notSent',
+      'outcomeUnknown',
+      'protocol',
+    ]),
+    ...facts,
+  }),
+  z.object({
+    kind: z.enum([
+      'interrupted',
+      'deadline',
+      'storage',
+      'storageUnreadable',
+      'recordUnreadable',
+      'consentExpired',
+      'paidJob',
+    ]),
+  }),
   z.object({ kind: z.literal('jobFailed'), error: text }),
-  bare('deadline'),
   z.object({ kind: z.literal('photo'), reason: z.enum(['missing', 'empty', 'type', 'unreadable', 'url']) }),
   z.object({
     kind: z.literal('input'),
@@ -206,15 +218,10 @@ export const problem = z.discriminatedUnion('kind', [
     valid: z.optional(text),
     example: z.optional(text),
   }),
-  bare('storage'),
-  bare('storageUnreadable'),
-  bare('recordUnreadable'),
-  bare('consentExpired'),
   z.object({ kind: z.literal('notAllowed'), intent: z.enum(intents), state: z.enum(tryOnStates) }),
-  bare('paidJob'),
   z.object({ kind: z.literal('stopped'), reason: z.enum(['aborted', 'startedOver', 'unanswered', 'closed']) }),
   z.object({ kind: z.literal('internal'), sent: z.boolean() }),
-]) satisfies z.ZodMiniType<Problem>
+])
 
 /** The problem that an outcome is. */
 export function problemOf(outcome: Unusable): Problem {

@@ -4,6 +4,7 @@ import { funnel, httpUrl, jobSuccess, type GenerationStarted, type PolledJob } f
 import { askedWaitMs, waitAfter } from './backoff.ts'
 import type { Outcome, Unusable } from './outcome.ts'
 import { problem, problemOf } from './problem.ts'
+import { listOf } from './schemas.ts'
 
 /** How long a consent may go on by itself after a reload, in ms. */
 export const consentLifetimeMs = 600_000
@@ -37,14 +38,14 @@ export type Phase = z.infer<typeof phase>
  */
 export const attemptRecord = z.object({
   /** Version 0.1.0 wrote 1. */
-  version: z.union([z.literal(1), z.literal(2)]),
+  version: z.literal([1, 2]),
   savedAt: epochMs,
   attemptId: nonEmpty,
   startedAt: epochMs,
   phase,
   productId: nonEmpty,
   variantId: nonEmpty,
-  funnelIds: z.array(funnelId),
+  funnelIds: listOf(funnelId),
   /** The room's photo by its ID until it is uploaded, then its URL. */
   photo: z.object({ id: z.string(), imageUrl: z.optional(httpUrl) }),
   customKey: z.optional(z.string()),

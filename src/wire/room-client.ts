@@ -115,7 +115,7 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     const outcome = isDecided(base) ? null : await upload(base, { contentType: 'image/jpeg' }, settings)
     if (outcome === null || isDecided(base)) return { kind: 'accepted', data: null }
     if (holdsForAll(outcome)) return { ...outcome, operation: 'createGeneration' }
-    return outcomeOf('createGeneration', { came: 'notSent', why: whyNotSent(outcome) }, z.null())
+    return outcomeOf('createGeneration', { came: 'notSent', why: whyNotSent(outcome) }, z.literal(null))
   }
 
   const operations: Client = {
@@ -135,7 +135,7 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     getGeneration: (jobId, visitor, settings) =>
       request('getGeneration', { params: { jobId }, query: { ...visitor } }, settings),
     async putPhoto(uploadUrl, photo, { signal, onProgress } = {}) {
-      const meaning = (came: Exchange) => outcomeOf('putPhoto', came, z.null())
+      const meaning = (came: Exchange) => outcomeOf('putPhoto', came, z.literal(null))
       if (!httpUrl.safeParse(uploadUrl).success) return meaning({ came: 'notMade', why: 'invalid', at: 'uploadUrl' })
       if (offline()) return meaning({ came: 'notSent', why: 'offline' })
       const put = options.putPhoto ?? putPhoto
@@ -176,8 +176,8 @@ function firstMisfit(operation: Operation, { params = {}, query = {}, body }: Re
   const checks: [z.ZodMiniType, unknown][] = [
     [ofPath, params],
     [ofQuery, query],
-    [ofBody ?? z.undefined(), body],
   ]
+  if (ofBody !== null) checks.push([ofBody, body])
   for (const [schema, value] of checks) {
     const read = schema.safeParse(value)
     if (!read.success) return read.error.issues[0]?.path.join('.') ?? ''
