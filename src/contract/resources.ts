@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { funnelId, jobId, productId, variantId } from './ids.ts'
+import { integer, integerFrom, nonEmpty, textLike } from './scalars.ts'
 
 /** An absolute http(s) address; the URL parser alone would also take blanks and missing slashes. */
 export const httpUrl = z
@@ -7,18 +8,13 @@ export const httpUrl = z
   .check(z.refine((text) => /^https?:\/\/[^\s]+$/i.test(text) && URL.canParse(text), { error: 'not an http(s) URL' }))
 
 /** An e-mail address as browsers' `<input type="email">` takes it: HTML's own pattern. */
-export const email = z
-  .string()
-  .check(
-    z.regex(
-      /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i,
-    ),
-  )
+export const email = textLike(
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i,
+)
 
-const nonEmpty = z.string().check(z.minLength(1))
 const visitorId = z.nullable(z.string())
-const requestsLeft = z.int().check(z.minimum(-1))
-const totalRequests = z.int().check(z.minimum(0))
+const requestsLeft = integerFrom(-1)
+const totalRequests = integerFrom(0)
 
 /** The saved visitor ID as requests send it (contract §4). */
 export const uniqueUserId = nonEmpty
@@ -53,7 +49,7 @@ export type Funnel = z.infer<typeof funnel>
 /** The body of POST /uploads (contract §2). */
 export const uploadRequest = z.object({
   contentType: imageType,
-  customKey: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,100}$/))),
+  customKey: z.optional(textLike(/^[A-Za-z0-9_-]{1,100}$/)),
 })
 export type UploadRequest = z.infer<typeof uploadRequest>
 
@@ -90,7 +86,7 @@ export const generationRequest = z.object({
 export type GenerationRequest = z.infer<typeof generationRequest>
 
 /** `data` of POST /generations; `etaSeconds` is an estimate (contract §2). */
-export const generationStarted = z.object({ jobId, etaSeconds: z.int(), uniqueUserId: visitorId })
+export const generationStarted = z.object({ jobId, etaSeconds: integer, uniqueUserId: visitorId })
 export type GenerationStarted = z.infer<typeof generationStarted>
 
 const jobProcessing = z.object({ status: z.literal('PROCESSING') })

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { integer } from '../contract/scalars.ts'
 import type { Requested, Situation, Unusable } from './outcome.ts'
 import { intents, tryOnStates, type Intent, type TryOnState } from './words.ts'
 
@@ -175,7 +176,7 @@ const text = z.string()
 const facts = {
   operation: z.custom<Requested>((value) => typeof value === 'string'),
   situation: z.custom<Situation>((value) => typeof value === 'string'),
-  status: z.nullable(z.int()),
+  status: z.nullable(integer),
   error: z.nullable(text),
   code: z.optional(text),
   message: z.optional(text),

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { funnelId, jobId } from '../contract/ids.ts'
 import { funnel, httpUrl, jobSuccess, type GenerationStarted, type PolledJob } from '../contract/resources.ts'
+import { integer, integerFrom, nonEmpty } from '../contract/scalars.ts'
 import { askedWaitMs, waitAfter } from './backoff.ts'
 import type { Outcome, Unusable } from './outcome.ts'
 import { problem, problemOf } from './problem.ts'
@@ -12,8 +13,7 @@ export const consentLifetimeMs = 600_000
 /** How far ahead of this clock a consent may have been given, in ms: one from further ahead is of no known age. */
 const clockSlackMs = 300_000
 
-const nonEmpty = z.string().check(z.minLength(1))
-const epochMs = z.int().check(z.minimum(0))
+const epochMs = integerFrom(0)
 
 /** How far an attempt has come; each phase replaces the one before it in one write. */
 const phase = z.enum([
@@ -56,8 +56,8 @@ export const attemptRecord = z.object({
   /** When what is throttled may be sent again. */
   until: z.optional(epochMs),
   /** How long that wait was when it began. */
-  waitMs: z.optional(z.int().check(z.minimum(0))),
-  job: z.optional(z.object({ jobId, etaSeconds: z.int(), acceptedAt: epochMs })),
+  waitMs: z.optional(integerFrom(0)),
+  job: z.optional(z.object({ jobId, etaSeconds: integer, acceptedAt: epochMs })),
   result: z.optional(jobSuccess),
   problem: z.optional(problem),
 })

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { VisitorStatus } from '../contract/resources.ts'
+import { integer } from '../contract/scalars.ts'
 import { createValue } from '../platform/value.ts'
 import type { Clock, Readable } from '../ports.ts'
 import type { Catalog } from '../records/catalog.ts'
@@ -39,8 +40,8 @@ export interface VisitorParts {
 const savedVisitor = z.object({
   savedAt: z.number(),
   uniqueUserId: z.nullable(z.string()),
-  requestsLeft: z.nullable(z.int()),
-  totalRequests: z.nullable(z.int()),
+  requestsLeft: z.nullable(integer),
+  totalRequests: z.nullable(integer),
 })
 
 const codec: Codec<z.infer<typeof savedVisitor>> = {

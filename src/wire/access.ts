@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import { textLike } from '../contract/scalars.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Clock } from '../ports.ts'
 import type { Outcome } from '../rules/outcome.ts'
@@ -22,7 +22,7 @@ export interface Access {
 }
 
 /** A key that a header can carry. */
-const sendableKey = z.string().check(z.regex(/^[\x21-\x7e]+$/))
+const sendableKey = textLike(/^[\x21-\x7e]+$/)
 
 export function createAccess({ baseUrl, apiKey }: ClientOptions, clock: Clock, limitMs: number): Access {
   let installation: string | null = null
