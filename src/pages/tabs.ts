@@ -1,9 +1,8 @@
-import * as z from 'zod/mini'
 import { jobSuccess } from '../contract/resources.ts'
+import * as is from '../contract/schema.ts'
 import { problem, type Problem } from '../rules/problem.ts'
 import { attemptRecord, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
-import { listOf, wholeOf } from '../rules/schemas.ts'
 import { intents, tryOnStates, type Intent } from '../rules/words.ts'
 
 /** What a page asks for on its shopper's behalf: an intent with what was given to it. */
@@ -39,39 +38,40 @@ export interface TabsParts {
   onMessage: (message: TabMessage) => void
 }
 
-const name = z.string()
-const pictured = z.nullable(jobSuccess)
-const view = z.object({
-  state: z.enum(tryOnStates),
-  attempt: z.nullable(z.object({ id: z.string(), jobId: z.nullable(z.string()) })),
+const name = is.text
+const pictured = is.nullable(jobSuccess)
+const view = is.object({
+  state: is.oneOf(...tryOnStates),
+  attempt: is.nullable(is.object({ id: is.text, jobId: is.nullable(is.text) })),
   preview: pictured,
   result: pictured,
-  problem: z.nullable(problem),
-  can: z.object(Object.fromEntries(intents.map((intent) => [intent, z.boolean()]))),
+  problem: is.nullable(problem),
+  can: is.object(Object.fromEntries(intents.map((intent) => [intent, is.boolean]))),
 })
 const isView = (value: unknown): value is TryOnView => view.safeParse(value).success
 
-const message = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('view'), name, view: z.custom<TryOnView>(isView) }),
-  z.object({ type: z.literal('hello'), name }),
-  z.object({
-    type: z.literal('ask'),
+const message = is.toldApart(
+  'type',
+  is.object({ type: is.oneOf('view'), name, view: is.that<TryOnView>(isView) }),
+  is.object({ type: is.oneOf('hello'), name }),
+  is.object({
+    type: is.oneOf('ask'),
     name,
-    id: z.string(),
-    call: wholeOf<PassedCall>(z.object({ intent: z.enum(intents) })),
-    seenAttempt: z.nullable(z.string()),
+    id: is.text,
+    call: is.wholeOf<PassedCall>(is.object({ intent: is.oneOf(...intents) })),
+    seenAttempt: is.nullable(is.text),
   }),
-  z.object({
-    type: z.literal('answer'),
+  is.object({
+    type: is.oneOf('answer'),
     name,
-    id: z.string(),
-    problem: z.nullable(problem),
-    jobId: z.nullable(z.string()),
+    id: is.text,
+    problem: is.nullable(problem),
+    jobId: is.nullable(is.text),
   }),
-  z.object({ type: z.literal('lateAnswer'), name, record: attemptRecord, durable: z.boolean() }),
-  z.object({ type: z.literal('reset') }),
-])
-const envelope = z.object({ version: z.literal(1), storageIds: listOf(z.string()), message })
+  is.object({ type: is.oneOf('lateAnswer'), name, record: attemptRecord, durable: is.boolean }),
+  is.object({ type: is.oneOf('reset') }),
+)
+const envelope = is.object({ version: is.oneOf(1), storageIds: is.listOf(is.text), message })
 
 const nobody: Tabs = { post: () => {}, close: () => {} }
 

@@ -1,5 +1,4 @@
-import * as z from 'zod/mini'
-import { integer } from '../contract/scalars.ts'
+import * as is from '../contract/schema.ts'
 import type { Requested, Situation, Unusable } from './outcome.ts'
 import { intents, tryOnStates, type Intent, type TryOnState } from './words.ts'
 
@@ -172,21 +171,22 @@ export type Problem =
 
 export type ProblemKind = Problem['kind']
 
-const text = z.string()
+const text = is.text
 const facts = {
-  operation: z.custom<Requested>((value) => typeof value === 'string'),
-  situation: z.custom<Situation>((value) => typeof value === 'string'),
-  status: z.nullable(integer),
-  error: z.nullable(text),
-  code: z.optional(text),
-  message: z.optional(text),
-  at: z.optional(text),
+  operation: is.that<Requested>((value) => typeof value === 'string'),
+  situation: is.that<Situation>((value) => typeof value === 'string'),
+  status: is.nullable(is.integer),
+  error: is.nullable(text),
+  code: is.optional(text),
+  message: is.optional(text),
+  at: is.optional(text),
 }
 
 /** A problem as storage and other pages hand it over. */
-export const problem: z.ZodMiniType<Problem> = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.enum([
+export const problem: is.Schema<Problem> = is.toldApart(
+  'kind',
+  is.object({
+    kind: is.oneOf(
       'refused',
       'key',
       'emailRequired',
@@ -196,11 +196,11 @@ export const problem: z.ZodMiniType<Problem> = z.discriminatedUnion('kind', [
       'notSent',
       'outcomeUnknown',
       'protocol',
-    ]),
+    ),
     ...facts,
   }),
-  z.object({
-    kind: z.enum([
+  is.object({
+    kind: is.oneOf(
       'interrupted',
       'deadline',
       'storage',
@@ -208,21 +208,21 @@ export const problem: z.ZodMiniType<Problem> = z.discriminatedUnion('kind', [
       'recordUnreadable',
       'consentExpired',
       'paidJob',
-    ]),
+    ),
   }),
-  z.object({ kind: z.literal('jobFailed'), error: text }),
-  z.object({ kind: z.literal('photo'), reason: z.enum(['missing', 'empty', 'type', 'unreadable', 'url']) }),
-  z.object({
-    kind: z.literal('input'),
+  is.object({ kind: is.oneOf('jobFailed'), error: text }),
+  is.object({ kind: is.oneOf('photo'), reason: is.oneOf('missing', 'empty', 'type', 'unreadable', 'url') }),
+  is.object({
+    kind: is.oneOf('input'),
     at: text,
-    given: z.optional(text),
-    valid: z.optional(text),
-    example: z.optional(text),
+    given: is.optional(text),
+    valid: is.optional(text),
+    example: is.optional(text),
   }),
-  z.object({ kind: z.literal('notAllowed'), intent: z.enum(intents), state: z.enum(tryOnStates) }),
-  z.object({ kind: z.literal('stopped'), reason: z.enum(['aborted', 'startedOver', 'unanswered', 'closed']) }),
-  z.object({ kind: z.literal('internal'), sent: z.boolean() }),
-])
+  is.object({ kind: is.oneOf('notAllowed'), intent: is.oneOf(...intents), state: is.oneOf(...tryOnStates) }),
+  is.object({ kind: is.oneOf('stopped'), reason: is.oneOf('aborted', 'startedOver', 'unanswered', 'closed') }),
+  is.object({ kind: is.oneOf('internal'), sent: is.boolean }),
+)
 
 /** The problem that an outcome is. */
 export function problemOf(outcome: Unusable): Problem {

@@ -1,6 +1,6 @@
-import * as z from 'zod/mini'
 import { uploadExpiryMs } from '../contract/limits.ts'
 import { httpUrl, type ImageType, type UploadTarget } from '../contract/resources.ts'
+import * as is from '../contract/schema.ts'
 import { newId } from '../platform/new-id.ts'
 import { createValue } from '../platform/value.ts'
 import type { Clock, Readable, StoredPhoto, UploadProgress } from '../ports.ts'
@@ -40,9 +40,9 @@ export interface Photos extends Readable<RoomPhoto | null> {
   forget(): void
 }
 
-const savedPhoto = z.object({ savedAt: z.number(), id: z.string(), imageUrl: z.nullable(httpUrl) })
+const savedPhoto = is.object({ savedAt: is.number, id: is.text, imageUrl: is.nullable(httpUrl) })
 
-const codec: Codec<z.infer<typeof savedPhoto>> = {
+const codec: Codec<is.TypeOf<typeof savedPhoto>> = {
   read: (stored) => savedPhoto.safeParse(stored).data ?? 'unreadable',
   write: (value) => value,
 }

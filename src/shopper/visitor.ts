@@ -1,6 +1,5 @@
-import * as z from 'zod/mini'
 import type { VisitorStatus } from '../contract/resources.ts'
-import { integer } from '../contract/scalars.ts'
+import * as is from '../contract/schema.ts'
 import { createValue } from '../platform/value.ts'
 import type { Clock, Readable } from '../ports.ts'
 import type { Catalog } from '../records/catalog.ts'
@@ -37,14 +36,14 @@ export interface VisitorParts {
   ownId: string | undefined
 }
 
-const savedVisitor = z.object({
-  savedAt: z.number(),
-  uniqueUserId: z.nullable(z.string()),
-  requestsLeft: z.nullable(integer),
-  totalRequests: z.nullable(integer),
+const savedVisitor = is.object({
+  savedAt: is.number,
+  uniqueUserId: is.nullable(is.text),
+  requestsLeft: is.nullable(is.integer),
+  totalRequests: is.nullable(is.integer),
 })
 
-const codec: Codec<z.infer<typeof savedVisitor>> = {
+const codec: Codec<is.TypeOf<typeof savedVisitor>> = {
   read: (stored) => savedVisitor.safeParse(stored).data ?? 'unreadable',
   write: (value) => value,
 }

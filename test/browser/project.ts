@@ -34,7 +34,6 @@ async function browserProject(source: object, engine: keyof typeof providers) {
         'solid-js',
         'idb-keyval',
         'xstate',
-        'zod/mini',
         'localforage',
         '@react-native-async-storage/async-storage',
       ],
