@@ -5,7 +5,7 @@ import { preparing } from './try-on.preparing.ts'
 import { asked, begins, discards, ended, follows, goesOn, its } from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
 import { submitting } from './try-on.submitting.ts'
-import type { Written } from './try-on.types.ts'
+import type { TryOnContext, TryOnInput, Written } from './try-on.types.ts'
 
 /** The one way from a record's phase to the state that it means, after a reload as after every write. */
 const stateOfPhase = {
@@ -37,29 +37,32 @@ const booted = { target: 'booting', actions: its('takeStored') } as const
 const tells = <Name extends string>(type: Name) =>
   ({ type, params: ({ event }: { event: { written: Written } }) => event.written }) as const
 
+/** What is known before storage is read. */
+export const freshContext = (input: TryOnInput): TryOnContext => ({
+  ...input,
+  record: null,
+  durable: true,
+  overtaken: false,
+  problem: null,
+  consent: null,
+  customerEmail: null,
+  form: null,
+  refusal: null,
+  emailNeeded: false,
+  upload: null,
+  wordAt: 0,
+  jobAt: 0,
+  deadlineFrom: 0,
+  elapsedMs: 0,
+  waits: {},
+  waitMs: 0,
+  failures: 0,
+})
+
 /** One durable flow for one product variant, from photo to final picture. */
 export const tryOnMachine = tryOnSetup.createMachine({
   id: 'tryOn',
-  context: ({ input }) => ({
-    ...input,
-    record: null,
-    durable: true,
-    overtaken: false,
-    problem: null,
-    consent: null,
-    customerEmail: null,
-    form: null,
-    refusal: null,
-    emailNeeded: false,
-    upload: null,
-    wordAt: 0,
-    jobAt: 0,
-    deadlineFrom: 0,
-    elapsedMs: 0,
-    waits: {},
-    waitMs: 0,
-    failures: 0,
-  }),
+  context: ({ input }) => freshContext(input),
   initial: 'restoring',
   on: {
     refused: { actions: { type: 'takeProblem', params: ({ event }) => event.problem } },
@@ -94,7 +97,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
         { guard: 'hasNoRecord', target: 'idle' },
         /** What was not sent in time waits for the shopper's word. */
         { guard: 'waitsInVain', target: 'stalled' },
-        { guard: 'isHeldUpUnprepared', target: 'preparing.gathering' },
+        { guard: 'gaveUpPreparing', target: 'stalled' },
         ...routes,
       ],
     },

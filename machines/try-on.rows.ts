@@ -59,10 +59,4 @@ export const renewing = {
 } as const
 
 /** What stopped the requests is written down; the parent's view stays until it is. */
-export const settling = {
-  tags: 'busy',
-  invoke: {
-    ...asked('writeStop'),
-    onDone: [{ guard: its('isHeldUp'), target: '#tryOn.stalled', actions: its('take') }, routed],
-  },
-} as const
+export const settling = { tags: 'busy', invoke: { ...asked('writeStop'), onDone: routed } } as const

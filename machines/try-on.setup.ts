@@ -59,7 +59,7 @@ export const tryOnSetup = setup({
     isTooLate: ({ context }) => isTooLate(context.record, context),
     waitsInVain: ({ context }) =>
       context.record !== null && isUnsent(context.record) && isTooLate(context.record, context),
-    isHeldUpUnprepared: ({ context: { record } }) => record?.phase === 'throttled' && !isPrepared(record),
+    gaveUpPreparing: ({ context: { record } }) => record?.phase === 'throttled' && !isPrepared(record),
     isPastDeadline: ({ context }, { outcome }: Polled) =>
       context.clock.monotonic() + (askedWaitMs(outcome) ?? 0) >= context.deadlineFrom + context.deadlineMs,
     mayDiscard: ({ context, event }) =>
@@ -75,7 +75,6 @@ export const tryOnSetup = setup({
     isUnchanged: ({ context }, written: Written) => recordIn(written) === context.record,
     isUnchangedTooLate: ({ context }, written: Written) =>
       recordIn(written) === context.record && isTooLate(context.record, context),
-    isHeldUp: (_, written: Written) => recordIn(written)?.phase === 'throttled',
     mayWait: ({ context }, written: Written) =>
       recordIn(written)?.phase === 'throttled' && !isTooLate(recordIn(written), context),
     isJob: (_, written: Written) => recordIn(written)?.job !== undefined,

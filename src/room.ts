@@ -68,16 +68,18 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const store = boundedPhotoStore(options.photoStore ?? photosBeside ?? memoryPhotos(), clock)
   const client = createRoomClient({ ...options, clock, timing })
   const journal = createJournal(storage, clock)
-  let known: Keys | null = null
+  let own: Keys | null = null
   const keys = () =>
-    (known ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, uniqueUserId))
+    (own ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, uniqueUserId))
   const catalog = createCatalog({ journal, keys, clock, retentionMs, onReset: forgetAll })
   const placeAt = (key: string): Place => ({ key, cell: journal.cell(key, catalog.dated(recordCodec)) })
   const records = { catalog, journal, keys, store, clock, retentionMs, cellOf: (key: string) => placeAt(key).cell }
   const visitor = createVisitor({ ...records, ownId: uniqueUserId })
   const photos = createPhotos({ ...records, client, isNeeded: (photoId) => isPhotoNeeded(records, photoId) })
-  const ownership = createOwnership({ storage, clock, leaseOf, storageId: () => catalog.storageIds()[0] ?? '' })
+  const storageId = () => Object.keys(catalog.epochs()).sort()[0] ?? ''
+  const ownership = createOwnership({ storage, clock, leaseOf, storageId })
   const tryOns = new Map<string, RunningTryOn>()
+  const products = new Map<string, Product>()
   let opened: Promise<void> | null = null
   let tabs: Tabs | null = null
   let stopFollowing = () => {}
@@ -94,12 +96,11 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     if (tabs !== null || !journal.durable) return
     tabs = openTabs({
       name: keys().room,
-      storageIds: catalog.storageIds,
+      epochs: catalog.epochs,
+      isOfNow: catalog.isOfPresent,
       lookAgain: () => catalog.isPresent(catalog.shopper()),
-      onMessage(message) {
-        if (message.type === 'reset') catalog.forget()
-        else tryOns.forEach((each) => each.hear(message))
-      },
+      onMessage: (message) => tryOns.forEach((each) => each.hear(message)),
+      onReset: catalog.hear,
     })
   }
 
@@ -122,11 +123,17 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
           tryOns.forEach((each) => each.restart())
         },
       })
-      await catalog.open()
       listen()
+      await catalog.open()
       await refresh()
       void sweep(records).catch(() => undefined)
     })())
+  }
+
+  /** A word of the shopper is a reason to look again into storage that could not be read. */
+  async function reopen(): Promise<void> {
+    await open()
+    if (!catalog.isRead() && journal.durable) await catalog.open()
   }
 
   /** The shopper has gone: whoever looks is shown what there is now. */
@@ -138,8 +145,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   }
 
   function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
-    const running = tryOns.get(name)
-    if (running) return running.tryOn
+    const same = tryOns.get(name)
+    if (same) return same.tryOn
     const attempts = createAttempts({
       clock,
       catalog,
@@ -165,15 +172,31 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       post,
       inspect: options.inspect,
       open,
+      reopen,
+      storageId,
       refresh,
     })
     tryOns.set(name, made)
     return made.tryOn
   }
 
-  const currentName = ({ productId, variantId }: Product) => `${digitsOf(productId)}:${digitsOf(variantId)}`
+  const nameOf = ({ productId, variantId }: Product) => `${digitsOf(productId)}:${digitsOf(variantId)}`
+
+  /** The one object that stands for this product variant. */
+  function known(product: Product): Product {
+    const name = nameOf(product)
+    const same = products.get(name) ?? { ...product }
+    products.set(name, same)
+    return same
+  }
+
   const current = (product: Product) =>
-    running(currentName(product), product, () => keys().tryOn(product.productId, product.variantId).map(placeAt), false)
+    running(
+      nameOf(product),
+      known(product),
+      () => keys().tryOn(product.productId, product.variantId).map(placeAt),
+      false,
+    )
 
   return {
     client: client.operations,
@@ -182,20 +205,29 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     get ready() {
       return open()
     },
-    tryOn: (product) => current(checkedProduct(product)),
+    tryOn(asked) {
+      const product = checkedProduct(asked)
+      // what the application says now counts for the next consent, whatever an earlier record said
+      known(product).funnelIds = product.funnelIds
+      return current(product)
+    },
     async list() {
       await open()
-      return listAttempts(records, ({ record, key, archived }) =>
+      const listed = listAttempts(records, ({ record, key, archived }) =>
         archived ? running(key, record, () => [placeAt(key)], true) : current(record),
       )
+      return listed.catch(() => {
+        throw new TryOnError({ kind: 'storageUnreadable' })
+      })
     },
     async reset() {
       await open()
       tryOns.forEach((each) => each.stop())
-      const tell = () => post({ type: 'reset' })
-      const isWiped = await wipe(records, tell)
-      forgetAll()
-      tell()
+      // from here on nothing older is shown or written by any page, and the next shopper may begin
+      const isWiped = await wipe(records, () => {
+        forgetAll()
+        post({ type: 'reset' })
+      })
       if (!isWiped) throw new TryOnError({ kind: 'storage' })
     },
     close() {

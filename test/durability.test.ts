@@ -105,6 +105,35 @@ describe('storage that loses data in between', () => {
     const again = await world.until(world.room().tryOn(product), 'processing')
     expect(again.attempt?.jobId).toBe(attempt?.jobId)
   })
+
+  it('as a whole gets the job ID anew, also in a room that was reset before', async () => {
+    const before = world.room()
+    await before.reset()
+    before.close()
+    const held = world.hold('POST', '/generations', 'after')
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await held.reached
+    storage.items.clear()
+    held.release()
+    const { attempt } = await world.until(tryOn, 'processing')
+    room.close()
+    const again = world.room()
+    expect((await world.until(again.tryOn(product), 'processing')).attempt?.jobId).toBe(attempt?.jobId)
+    expect((await again.list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId])
+  })
+})
+
+it('a record that no catalog names any more is listed again, and goes with reset()', async () => {
+  const before = world.room()
+  const { attempt } = await world.until(await started(before.tryOn(product)), 'final')
+  before.close()
+  for (const key of storage.items.keys()) if (key.endsWith(':catalog')) storage.items.delete(key)
+  const room = world.room()
+  await world.until(room.tryOn(product), 'final')
+  expect((await room.list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId])
+  await room.reset()
+  expect([...storage.items.keys()].filter((key) => isRecord({ key }))).toEqual([])
 })
 
 describe('a failed read', () => {
@@ -177,6 +206,98 @@ describe('records that this version can not read', () => {
     )
     const { problem } = await world.until(world.room().tryOn(product), 'idle')
     expect([problem?.kind, reads]).toEqual(['storageUnreadable', 1])
+  })
+})
+
+it('two records of one product, however its ID was spelled, are one that its try-on shows and one in the archive', async () => {
+  const before = world.room()
+  await world.until(await started(before.tryOn(product)), 'final')
+  before.close()
+  const first = storage.items.get(recordKey) ?? ''
+  storage.items.set(recordKey, '{')
+  const spelled = { ...product, productId: 'gid://shopify/Product/1001' }
+  const room = world.room()
+  const second = await world.until(await started(room.tryOn(spelled)), 'final')
+  room.close()
+  storage.items.set(recordKey, first)
+  const listed = await world.room().list()
+  expect(listed.map(({ archived }) => archived)).toEqual([true, false])
+  expect(listed[0]?.jobId).toBe(second.attempt?.jobId)
+})
+
+describe('a record of version 0.1.0 in the middle of a job', () => {
+  const prefix = recordKey.replace(/:try-on:.*/, '')
+
+  /** What that version had written when its page was closed. */
+  async function leftByFormerVersion() {
+    const now = world.clock.now()
+    const before = world.room()
+    const { attempt } = await world.until(await started(before.tryOn(product)), 'processing')
+    before.close()
+    await world.settle()
+    storage.items.clear()
+    const archived = `${prefix}:attempt:former`
+    const record = {
+      version: 1,
+      savedAt: now,
+      attemptId: 'current',
+      startedAt: now,
+      phase: 'accepted',
+      productId: 'gid://shopify/Product/1001',
+      variantId: '2001',
+      funnelIds: [12],
+      photo: { id: 'p', imageUrl: 'https://api.test/p.png' },
+      funnel: { id: 12, funnelType: 'upper_body', generationModel: 'SERVICE_FAST' },
+      job: { jobId: attempt?.jobId, etaSeconds: 40, acceptedAt: now },
+    }
+    const { job: _job, ...unknown } = { ...record, attemptId: 'former', phase: 'claimed', startedAt: now - 1_000 }
+    const values = {
+      [recordKey]: record,
+      [archived]: unknown,
+      [`${prefix}:visitor`]: { savedAt: now, uniqueUserId: 'ada', requestsLeft: 1, totalRequests: 1 },
+      [`${prefix}:photo`]: { savedAt: now, id: 'p', imageUrl: 'https://api.test/p.png' },
+      [`${prefix}:index`]: { version: 1, savedAt: now, keys: [recordKey, archived] },
+      [`${prefix}:epoch`]: { epoch: 3, savedAt: now },
+    }
+    for (const [key, value] of Object.entries(values)) storage.items.set(key, JSON.stringify(value))
+    return attempt?.jobId
+  }
+
+  it('is gone on with, for the same visitor', async () => {
+    const jobId = await leftByFormerVersion()
+    const room = world.room()
+    const view = await world.until(room.tryOn(product), 'final')
+    expect([view.attempt?.jobId, view.problem, submissions()]).toEqual([jobId, null, 1])
+    expect(room.photo.get()?.id).toBe('p')
+    const again = await world.until(world.room().tryOn(product), 'final')
+    expect(again.attempt).toEqual(view.attempt)
+  })
+
+  it('is listed with what that version had archived', async () => {
+    const jobId = await leftByFormerVersion()
+    const listed = await world.room().list()
+    expect(listed.map((each) => [each.attemptId, each.jobId, each.archived])).toEqual([
+      ['current', jobId, false],
+      ['former', null, true],
+    ])
+  })
+
+  it('is wiped by reset() with all that stands beside it', async () => {
+    await leftByFormerVersion()
+    const room = world.room()
+    await room.reset()
+    expect(await room.list()).toEqual([])
+    expect([...storage.items.keys()].map((key) => key.split(':').at(-1))).toEqual(['catalog'])
+  })
+
+  it('is wiped by reset() where only that version has listed it', async () => {
+    await leftByFormerVersion()
+    const room = world.room()
+    await room.ready
+    await room.reset()
+    const next = world.room()
+    await next.ready
+    expect([next.visitor.get().uniqueUserId, next.photo.get()]).toEqual([null, null])
   })
 })
 

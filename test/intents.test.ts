@@ -1,10 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { getEventListeners } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type TryOn } from 'fitting-room'
-import { testStorage } from './support/storage.ts'
+import { manualClock } from './support/manual-clock.ts'
+import { testStorage, type TestStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, refuses, refusesKey, started, type World } from './support/world.ts'
 
 let world: World
-beforeEach(() => void (world = createWorld({ storage: testStorage() })))
+let storage: TestStorage
+beforeEach(() => {
+  storage = testStorage()
+  world = createWorld({ storage })
+})
 afterEach(() => world.close())
 
 describe('an intent', () => {
@@ -233,5 +241,152 @@ describe('a consent', () => {
     world.fault('GET', '/requests-left', [answers(200, { data: visitor })])
     await tryOn.retry()
     await world.until(tryOn, 'needsEmail')
+  })
+})
+
+describe('a discarded attempt', () => {
+  it('never returns, not by the answer that a page gets which slept meanwhile', async () => {
+    const sleepy = manualClock()
+    const held = world.hold('POST', '/generations', 'after')
+    await started(world.room({ clock: sleepy }).tryOn(product))
+    await held.reached
+    const awake = world.room().tryOn(product)
+    awake.subscribe(() => {})
+    await world.pass(6_000)
+    expect(awake.get().state).toBe('outcomeUnknown')
+    await awake.discard({ abandonPaidJob: true })
+    held.release()
+    await world.settle()
+    await world.pass(1_000, sleepy)
+    expect(await world.room().list()).toEqual([])
+    expect(awake.get().state).toBe('idle')
+    expect((await world.until(world.room().tryOn(product), 'idle')).attempt).toBeNull()
+  })
+})
+
+describe('an e-mail form', () => {
+  it('stays in sight while its address is being registered and refused', async () => {
+    const tryOn = await started(world.room().tryOn({ ...product, variantId: '2009' }))
+    await world.until(tryOn, 'needsEmail')
+    world.fault('POST', '/customer-register', [answers(400, { error: 'Registration failed' })])
+    const states: string[] = []
+    tryOn.subscribe(({ state }) => states.push(state))
+    await tryOn.submitEmail({ email: 'ada@example.com' })
+    await world.until(tryOn, ({ problem }) => problem?.kind === 'refused')
+    expect([...new Set(states)]).toEqual(['needsEmail'])
+  })
+})
+
+describe('what an application does meanwhile', () => {
+  it('an intent settles whose subscriber closes the room', async () => {
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    await world.until(tryOn, 'idle')
+    tryOn.subscribe(({ state }) => state === 'preparing' && room.close())
+    const word = tryOn.start(person).catch((error: unknown) => error)
+    await world.pass(1_000)
+    expect(await Promise.race([word, Promise.resolve('pending')])).not.toBe('pending')
+  })
+
+  it('an inspect that throws stops nothing', async () => {
+    const uncaught: unknown[] = []
+    const catches = (error: unknown) => void uncaught.push(error)
+    process.on('uncaughtException', catches)
+    const bugs: Error[] = []
+    const inspect = () => {
+      bugs.push(new Error('a bug of the page'))
+      throw bugs.at(-1)
+    }
+    const room = world.room({ inspect })
+    await world.until(await started(room.tryOn(product)), 'final')
+    room.close()
+    await vi.waitFor(() => expect(uncaught).toHaveLength(bugs.length), { timeout: 15_000 })
+    process.off('uncaughtException', catches)
+    expect(uncaught).toEqual(bugs)
+  })
+
+  it('result() that close() has ended hears nothing more', async () => {
+    const { signal } = new AbortController()
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    const ended = tryOn.result({ signal }).catch((error: unknown) => error)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    room.close()
+    expect(await ended).toMatchObject({ problem: { kind: 'stopped', reason: 'closed' } })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  it('what it passes on from another page may be reactive', async () => {
+    const owner = world.room().tryOn(product)
+    owner.subscribe(() => {})
+    await world.until(owner, 'idle')
+    const other = world.room().tryOn(product)
+    other.subscribe(() => {})
+    await world.until(other, 'idle')
+    const photo = new Proxy({ imageUrl: 'https://photos.test/p.png' }, {})
+    const options = new Proxy({ moreLooksConsent: true, customKey: 'look' }, {})
+    await other.start(photo, options)
+    await world.until(owner, ({ attempt }) => attempt?.jobId != null)
+    const submission = world.sent.find(({ method, path }) => method === 'POST' && path === '/generations')
+    expect(submission?.body).toMatchObject({ imageUrl: photo.imageUrl, moreLooksConsent: true })
+  })
+
+  it('a try-on that was opened from the list takes the funnels that the page gives now', async () => {
+    const before = world.room()
+    await world.until(await started(before.tryOn(product)), 'final')
+    before.close()
+    const room = world.room()
+    const [listed] = await room.list()
+    await world.until(listed?.open() as TryOn, 'final')
+    const asked: (string | null)[] = []
+    world.fault('GET', '/funnel', [
+      async (reach, request) => (asked.push(new URL(request.url).searchParams.get('funnelIds')), reach()),
+    ])
+    await room.tryOn({ ...product, funnelIds: [13, 12] }).retry(person)
+    await world.settle()
+    expect(asked).toEqual(['13,12'])
+  })
+
+  it('photos that were refused do not stay in memory', async () => {
+    const bytes: WeakRef<ArrayBuffer>[] = []
+    class Tracked extends Blob {
+      override async arrayBuffer() {
+        const read = await super.arrayBuffer()
+        bytes.push(new WeakRef(read))
+        return read
+      }
+    }
+    world.fault('PUT', '/photos', [answers(403, { error: 'Forbidden' })], true)
+    const tryOn = world.room().tryOn(product)
+    await tryOn.start(new Tracked([person]))
+    for (let count = 0; count < 4; count++) {
+      await world.until(tryOn, 'rejected')
+      await tryOn.retry(new Tracked([person]))
+    }
+    await world.until(tryOn, 'rejected')
+    await world.settle()
+    setFlagsFromString('--expose-gc')
+    runInNewContext('gc()')
+    const left = bytes.filter((each) => each.deref() !== undefined)
+    // the last one is the room's photo
+    expect([bytes.length, left.length]).toEqual([5, 1])
+  })
+})
+
+describe('the room’s photo', () => {
+  it('whose bytes another page has still to upload stays when a page takes another', async () => {
+    const put = world.hold('PUT', '/photos')
+    const first = world.room()
+    await started(first.tryOn(product))
+    await put.reached
+    const second = world.room()
+    await second.ready
+    expect(second.photo.get()).toEqual(first.photo.get())
+    await second.tryOn({ ...product, variantId: '2002' }).start(person)
+    await world.settle()
+    first.close()
+    const again = world.room().tryOn(product)
+    await world.until(again, 'final')
+    expect(world.count('POST', '/generations')).toBeGreaterThan(0)
   })
 })

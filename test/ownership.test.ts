@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { TryOn } from 'fitting-room'
 import { manualClock } from './support/manual-clock.ts'
-import { hung, recordKey, testStorage, type TestStorage } from './support/storage.ts'
+import { any, hung, isRecord, recordKey, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
 import {
   createWorld,
   person,
@@ -176,4 +176,91 @@ describe('an intent that was passed on', () => {
     expect(third.get().attempt).not.toBeNull()
     expect(submissions()).toBe(1)
   })
+})
+
+describe('a page whose storage stalls, where only a lease keeps others out,', () => {
+  /** From the call on that `from` is true for all calls wait, until they are carried out one after the other. */
+  function stall(slow: TestStorage, from: (call: StorageCall) => boolean = any) {
+    const waiting: (() => void)[] = []
+    let isStalling = false
+    slow.meet(
+      (call) => (isStalling ||= from(call)),
+      ({ land }) => new Promise((resolve) => waiting.push(() => resolve(land()))),
+    )
+    return {
+      isStalling: () => isStalling,
+      async wake() {
+        slow.recover()
+        for (const land of waiting) {
+          land()
+          await world.settle()
+        }
+      },
+    }
+  }
+  const listed = async () => (await world.room().list()).map(({ jobId, archived }) => ({ jobId, archived }))
+
+  it.each([6_000, 15_000])(
+    'for %i ms at its claim neither submits again nor loses the next owner’s job',
+    async (ms) => {
+      const slow = storage.another()
+      const one = watched(world.room({ storage: slow }).tryOn(product))
+      await world.until(one, 'idle')
+      const two = watched(world.room().tryOn(product))
+      await world.until(two, 'idle')
+      let records = 0
+      // the consent is the first write of the record, the claim the second
+      const claim = stall(slow, (call) => call.type === 'update' && isRecord(call) && ++records === 2)
+      await one.start(person)
+      await world.settle()
+      expect(claim.isStalling()).toBe(true)
+      await world.pass(ms)
+      await claim.wake()
+      await world.pass(20_000)
+      const { attempt } = await world.until(two, 'final')
+      expect(submissions()).toBe(1)
+      expect(await listed()).toEqual([{ jobId: attempt?.jobId, archived: false }])
+      expect((await world.until(one, 'final')).attempt).toEqual(attempt)
+    },
+  )
+
+  it('leaves a word that was passed on to it to the next owner', async () => {
+    const slow = storage.another()
+    watched(world.room({ storage: slow }).tryOn(product))
+    await world.settle()
+    const other = watched(world.room().tryOn(product))
+    await world.until(other, 'idle')
+    const { wake } = stall(slow)
+    const word = other.start({ imageUrl: 'https://photos.test/p.png' })
+    await world.pass(60_000)
+    await wake()
+    await world.pass(20_000)
+    await word
+    const { attempt } = other.get()
+    expect(attempt?.jobId).toEqual(expect.any(String))
+    expect(submissions()).toBe(1)
+    expect(await listed()).toEqual([{ jobId: attempt?.jobId, archived: false }])
+  })
+
+  it('submits nothing of what only its memory holds', async () => {
+    const slow = storage.another()
+    const put = world.hold('PUT', '/photos')
+    await started(world.room({ storage: slow }).tryOn(product))
+    await put.reached
+    stall(slow)
+    put.release()
+    await world.pass(60_000)
+    expect(submissions()).toBe(0)
+  })
+})
+
+it('a page that hears nothing of the owner, as in another process, shows what storage holds', async () => {
+  const owner = await started(world.room().tryOn(product))
+  await world.until(owner, 'processing')
+  vi.stubGlobal('BroadcastChannel', undefined)
+  const other = watched(world.room().tryOn(product))
+  await world.pass(6_000)
+  expect(owner.get().state).toBe('preview')
+  expect(other.get().attempt).toEqual(owner.get().attempt)
+  expect(submissions()).toBe(1)
 })

@@ -5,6 +5,7 @@ import { createStorage } from 'unstorage'
 import fsDriver from 'unstorage/drivers/fs'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { FlowStorage } from 'fitting-room'
+import { mapArea } from './storage/map-area.ts'
 import { createWorld, person, product, type World } from './support/world.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'unstorage-'))
@@ -45,4 +46,21 @@ describe.each(stores)('%s', (_, storage) => {
     expect(await room.list()).toEqual([])
     expect((await world.until(room.tryOn(product), 'idle')).attempt).toBeNull()
   })
+})
+
+it('localStorage itself is durable, whatever the items of the shop are called', async () => {
+  const area: Storage = mapArea()
+  for (const name of ['update', 'photos', 'copies', 'removeItems', 'durable']) area[name] = 'of the shop'
+  const world = createWorld({ storage: area })
+  const first = world.room()
+  const tryOn = first.tryOn(product)
+  await tryOn.start(person)
+  const { attempt, durable } = await world.until(tryOn, 'processing')
+  first.close()
+  const room = world.room()
+  const again = await world.until(room.tryOn(product), 'final')
+  expect([durable, again.attempt]).toEqual([true, attempt])
+  await room.reset()
+  expect(await room.list()).toEqual([])
+  await world.close()
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { full, isRecord, recordKey, testStorage, type TestStorage } from './support/storage.ts'
-import { createWorld, product, started, type World } from './support/world.ts'
+import { full, isRecord, isWrite, recordKey, refused, testStorage, type TestStorage } from './support/storage.ts'
+import { createWorld, person, product, started, type World } from './support/world.ts'
 
 let world: World
 let storage: TestStorage
@@ -77,4 +77,110 @@ it('a page that thaws after another one’s reset() submits and writes nothing',
   }
   expect(world.count('POST', '/generations')).toBe(0)
   expect([...storage.items.keys()].filter((key) => isRecord({ key }))).toEqual([])
+})
+
+describe('reset() beside another page', () => {
+  const keysOfShoppers = () => [...storage.items.keys()].filter((key) => /:(try-on|attempt|photo|visitor)/.test(key))
+
+  /** A reset() that has removed everything but one record, which its storage is slow with. */
+  async function halfway() {
+    const slow = storage.another()
+    const removal = slow.hold((call) => isWrite(call) && isRecord(call))
+    const room = world.room({ storage: slow })
+    await room.ready
+    const wiped = room.reset()
+    await removal.reached
+    await world.settle()
+    return async () => {
+      removal.release()
+      await wiped
+      await world.settle()
+    }
+  }
+
+  it.each([
+    ['photo', 'PUT', '/photos'],
+    ['answer', 'POST', '/generations'],
+  ])('keeps nothing of what that page hears of its %s meanwhile', async (_, method, path) => {
+    const held = world.hold(method, path, 'after')
+    await started(world.room().tryOn(product))
+    await held.reached
+    const finish = await halfway()
+    held.release()
+    await world.settle()
+    await finish()
+    const next = world.room()
+    await next.ready
+    expect([next.photo.get(), next.visitor.get().uniqueUserId, await next.list()]).toEqual([null, null, []])
+    expect(keysOfShoppers().filter((key) => !key.endsWith(':lease'))).toEqual([])
+  })
+
+  it('what the next shopper begins meanwhile is listed, and goes with the next reset()', async () => {
+    await world.until(await started(world.room().tryOn(product)), 'final')
+    const finish = await halfway()
+    const room = world.room()
+    const { attempt } = await world.until(await started(room.tryOn({ ...product, variantId: '2002' })), 'processing')
+    await finish()
+    const next = world.room()
+    expect((await next.list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId])
+    await next.reset()
+    expect(keysOfShoppers().filter((key) => isRecord({ key }))).toEqual([])
+  })
+
+  it('tells it before anything is removed', async () => {
+    const other = world.room()
+    await world.until(await started(other.tryOn(product)), 'final')
+    const finish = await halfway()
+    expect([other.photo.get(), other.visitor.get().uniqueUserId]).toEqual([null, null])
+    expect(other.tryOn(product).get().state).not.toBe('final')
+    await finish()
+  })
+
+  it('resolves where that page has changed what only the memory of this one held', async () => {
+    const flaky = storage.another()
+    const room = world.room({ storage: flaky })
+    const tryOn = room.tryOn(product)
+    await world.until(await started(tryOn), 'processing')
+    flaky.meet((call) => isWrite(call) && isRecord(call), refused)
+    await world.until(tryOn, 'final')
+    storage.items.set(recordKey, storage.items.get(recordKey)?.replace('"accepted"', '"preview"') ?? '')
+    flaky.recover()
+    await room.reset()
+    expect(keysOfShoppers().filter((key) => isRecord({ key }))).toEqual([])
+  })
+})
+
+it('a submission whose key was still being read when reset() resolved never leaves', async () => {
+  let give = (_key: string) => {}
+  let asked = () => {}
+  const reached = new Promise<void>((resolve) => (asked = resolve))
+  const isClaimed = () => storage.items.get(recordKey)?.includes('"claimed"') ?? false
+  const apiKey = () => {
+    if (!isClaimed()) return 'main-key'
+    asked()
+    return new Promise<string>((resolve) => (give = resolve))
+  }
+  const room = world.room({ apiKey })
+  await started(room.tryOn(product))
+  await reached
+  await room.reset()
+  give('main-key')
+  await world.settle()
+  expect(world.count('POST', '/generations')).toBe(0)
+  expect(await room.list()).toEqual([])
+})
+
+it('everything goes in one call where the storage has one for that', async () => {
+  const calls: (readonly string[])[] = []
+  const removeItems = (keys: readonly string[]) => {
+    calls.push(keys)
+    for (const key of keys) storage.items.delete(key)
+  }
+  const room = world.room({ storage: { ...storage.another(), removeItems } })
+  await world.until(await started(room.tryOn(product)), 'final')
+  await room.tryOn(product).retry(person)
+  await world.until(room.tryOn(product), 'final')
+  await room.reset()
+  expect(calls).toHaveLength(1)
+  expect(calls[0]).toContain(recordKey)
 })

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { recordKey, testStorage, type TestStorage } from './support/storage.ts'
-import { createWorld, person, product, started, type World } from './support/world.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { StoredPhoto } from 'fitting-room'
+import { isRecord, recordKey, testStorage, type TestStorage } from './support/storage.ts'
+import { createWorld, lost, person, product, started, type World } from './support/world.ts'
 
 const retentionMs = 86_400_000
 let world: World
@@ -53,4 +54,104 @@ it('a list that finds an expired record keeps what was begun in its place meanwh
   await listing
   expect(JSON.parse(storage.items.get(recordKey) ?? '')).toMatchObject({ phase: 'claimed' })
   post.release()
+})
+
+describe('whatever is kept is gone after a month, once the room is opened and nothing else is looked at', () => {
+  const month = 30 * retentionMs
+  const left = () =>
+    [...storage.items.keys()].filter((key) => /:(try-on|attempt|photo|visitor)/.test(key) && !key.endsWith(':lease'))
+
+  /** A month later a page shows another product. */
+  async function later() {
+    world.clock.advance(month)
+    const room = world.room()
+    room.tryOn({ ...product, variantId: '2002' }).subscribe(() => {})
+    await room.ready
+    await world.settle()
+    room.close()
+    await world.settle()
+  }
+
+  it('a finished record with its picture, and the visitor', async () => {
+    const room = world.room()
+    await world.until(await started(room.tryOn(product)), 'final')
+    room.close()
+    expect(left()).toContain(recordKey)
+    await later()
+    expect(left()).toEqual([])
+  })
+
+  it('an archived attempt', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await tryOn.retry()
+    await world.until(tryOn, 'final')
+    room.close()
+    await later()
+    expect(left()).toEqual([])
+  })
+
+  it('photos that were never uploaded', async () => {
+    const photos = new Map<string, StoredPhoto>()
+    const photoStore = {
+      get: (key: string) => photos.get(key),
+      set: (key: string, photo: StoredPhoto) => void photos.set(key, photo),
+      remove: (key: string) => void photos.delete(key),
+    }
+    const room = world.room({ photoStore })
+    for (const variantId of ['2001', '2002']) {
+      const put = world.hold('PUT', '/photos')
+      await started(room.tryOn({ ...product, variantId }))
+      await put.reached
+    }
+    room.close()
+    expect(photos.size).toBe(2)
+    world.clock.advance(month)
+    await world.room({ photoStore }).ready
+    await world.settle()
+    expect(photos.size).toBe(0)
+  })
+
+  it('but a job that may still be running has one opening more', async () => {
+    const room = world.room()
+    await world.until(await started(room.tryOn(product)), 'processing')
+    room.close()
+    await later()
+    expect(left().filter((key) => isRecord({ key }))).toEqual([recordKey])
+    await later()
+    expect(left().filter((key) => isRecord({ key }))).toEqual([])
+  })
+
+  it('what an unknown submission left in the archive has one opening more as well', async () => {
+    world.fault('POST', '/generations', [lost])
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'outcomeUnknown')
+    await tryOn.startOver()
+    room.close()
+    await later()
+    await later()
+    expect(left()).toEqual([])
+  })
+})
+
+it('a record that was written by a clock that ran ahead is kept no longer than another', async () => {
+  const ahead = { ...world.clock, now: () => world.clock.now() + 365 * retentionMs }
+  const room = world.room({ clock: ahead })
+  await world.until(await started(room.tryOn(product)), 'final')
+  room.close()
+  const other = { ...product, variantId: '2002' }
+  for (const _load of [1, 2]) {
+    const again = world.room()
+    again.tryOn(other).subscribe(() => {})
+    await again.ready
+    await world.settle()
+    again.close()
+    world.clock.advance(retentionMs + 1)
+  }
+  const last = world.room()
+  await last.ready
+  await world.settle()
+  expect([...storage.items.keys()]).not.toContain(recordKey)
 })

@@ -234,6 +234,17 @@ describe('a room’s key', () => {
     expect((await world.until(tryOn, 'final')).problem).toBeNull()
   })
 
+  it('that was refused is the one that was sent, however often it changes', async () => {
+    const keys: string[] = []
+    const tryOn = world.room({ apiKey: () => keys.shift() ?? 'main-key' }).tryOn(product)
+    tryOn.subscribe(() => {})
+    await tryOn.start(person)
+    await world.until(tryOn, 'processing')
+    keys.push('main-key', 'wrong-key')
+    await world.until(tryOn, 'unauthorized')
+    await world.until(tryOn, 'final')
+  })
+
   it('can not be had of the room, nor can anything but the operations', () => {
     const names = ['createGeneration', 'createUpload', 'getContext', 'getFunnel', 'getGeneration', 'getRequestsLeft']
     expect(Object.keys(world.room().client).sort()).toEqual([...names, 'putPhoto', 'registerCustomer'])

@@ -19,6 +19,8 @@ afterEach(() => world.close())
 
 const message = 'Come back tomorrow!'
 
+const unavailable = answers(503, { error: 'Service unavailable' })
+
 interface Reached {
   tryOn: TryOn
   view: TryOnView
@@ -117,6 +119,25 @@ const rows: Row[] = [
     can: ['resume', 'retry', 'startOver'],
     reloaded: 'stalled',
     sends: ['GET /generations'],
+  },
+  {
+    name: 'preparing, held up',
+    reach: () => {
+      world.fault('GET', '/funnel', [unavailable], true)
+      return reached(({ trouble }) => trouble !== null)
+    },
+    can: ['start', 'startOver', 'discard'],
+    reloaded: 'preparing',
+    sends: ['GET /funnel', 'POST /uploads', 'PUT /photos'],
+  },
+  {
+    name: 'stalled, nothing sent',
+    reach: () => {
+      world.fault('GET', '/funnel', [unavailable], true)
+      return reached('stalled')
+    },
+    can: ['resume', 'retry', 'startOver', 'discard'],
+    reloaded: 'stalled',
   },
   {
     name: 'unauthorized',
@@ -249,7 +270,10 @@ const variantOf = ({ name }: Row) => (name === 'needsEmail' ? '2009' : name === 
 const after: Record<Intent, (from: TryOnView['state'], tryOn: TryOn) => TryOnView['state']> = {
   start: () => 'preparing',
   submitEmail: () => 'needsEmail',
-  resume: (from) => (from === 'unauthorized' ? 'submitting' : 'processing'),
+  resume: (from, tryOn) => {
+    if (tryOn.get().attempt?.jobId) return 'processing'
+    return from === 'unauthorized' ? 'submitting' : 'preparing'
+  },
   retry: () => 'preparing',
   startOver: () => 'idle',
   discard: () => 'idle',

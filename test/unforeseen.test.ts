@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Clock, FlowStorage, TryOn } from 'fitting-room'
+import type { FlowStorage, TryOn } from 'fitting-room'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { createWorld, person, product, type World } from './support/world.ts'
 
@@ -35,34 +35,25 @@ beforeEach(() => {
     ...(disk.photos && { photos: disk.photos }),
   }
   world = createWorld({ storage })
-  const { set } = URLSearchParams.prototype
-  vi.spyOn(URLSearchParams.prototype, 'set').mockImplementation(function (this: URLSearchParams, name, value) {
-    works()
-    set.call(this, name, value)
+  // whatever is sent looks first whether the device is online
+  Object.defineProperty(navigator, 'onLine', {
+    configurable: true,
+    get() {
+      if (isBroken) throw new TypeError('a bug of the platform')
+      return true
+    },
   })
 })
 afterEach(async () => {
-  vi.restoreAllMocks()
+  Reflect.deleteProperty(navigator, 'onLine')
   vi.unstubAllGlobals()
   await world.close()
   process.off('uncaughtException', hear)
   for (const each of others) process.on('uncaughtException', each)
 })
 
-const submitTimeoutMs = 12_345
-function works(): void {
-  if (isBroken) throw new TypeError('a bug of the platform')
-}
-
 async function brokenAfter(phase: string): Promise<TryOn> {
-  const clock: Clock = {
-    ...world.clock,
-    setTimeout(run, ms) {
-      if (ms === submitTimeoutMs) works()
-      return world.clock.setTimeout(run, ms)
-    },
-  }
-  const tryOn = world.room({ clock, timing: { submitTimeoutMs } }).tryOn(product)
+  const tryOn = world.room().tryOn(product)
   tryOn.subscribe(() => {})
   lastPhase = phase
   await tryOn.start(person)

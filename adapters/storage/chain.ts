@@ -40,9 +40,12 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   ): Promise<T> {
     const rank = (tier: Tier) => (failed.includes(tier) ? 2 : tier === chosen ? 0 : 1)
     let failure: unknown = new Error('no storage takes this')
+    const answering = tiers.filter((tier) => !failed.includes(tier))
     for (const tier of [...among].sort((a, b) => rank(a) - rank(b))) {
       try {
-        await tier.mark(others(tier).filter((each) => !failed.includes(each)))
+        // a later page may have to do with any one of them
+        const marked = new Set([...answering, tier])
+        await Promise.all([...marked].map((each) => each.mark(answering.filter((other) => other !== each))))
         const done = await work(tier)
         chosen = tier
         return done
@@ -53,14 +56,25 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     throw failure
   }
 
+  /** Reads what every tier holds of a key. */
+  const look = (key: string) =>
+    ask(async (tier) => {
+      if (await tier.look(key)) tiers.forEach((each) => each.unmark())
+    })
+
   async function update(key: string, change: Change): Promise<void> {
-    const { failed } = await ask((tier) => tier.look(key))
+    const { failed } = await look(key)
     let base: string | null = null
     const written = await firstThatTakes(tiers, failed, (tier) =>
-      tier.write(key, (old) => {
-        base = prevailing([old, ...others(tier).flatMap((each) => each.heldAt(key))])
-        return change(base)
-      }),
+      tier.write(
+        key,
+        (old) => {
+          base = prevailing([old, ...others(tier).flatMap((each) => each.heldAt(key))])
+          return change(base)
+        },
+        // what lands in a tier that was passed over is older than what was written elsewhere
+        (late) => tier !== chosen && void tier.write(key, (old) => (old === late ? null : old)).catch(() => undefined),
+      ),
     )
     if (written === base) return
     // no older copy may come back; what can not be cleared now is told by `copies`
@@ -86,7 +100,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
 
   return {
     async getItem(key) {
-      const { failed, unread, why } = await ask((tier) => tier.look(key))
+      const { failed, unread, why } = await look(key)
       if (unread.length > 0) throw why
       return prevailing(tiers.filter((tier) => !failed.includes(tier)).flatMap((tier) => tier.heldAt(key)))
     },
@@ -95,7 +109,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     removeItems,
     update,
     async copies(key) {
-      await ask((tier) => tier.look(key))
+      await look(key)
       return tiers.flatMap((tier) => tier.heldAt(key))
     },
     photos: {

@@ -8,13 +8,18 @@ export interface Tier {
   /** The key that stands in the other tiers from before this one's first write: it may hold something. */
   readonly marker: string
   readonly keepsPhotos: boolean
-  /** One call within the time limit; fails at once while an earlier one has not ended. */
+  /** One call within the time limit; fails at once for a while where an earlier one has not ended. */
   use<T>(call: (storage: AtomicStorage) => MaybePromise<T>): Promise<T>
-  /** Reads what it holds of a key. */
-  look(key: string): Promise<void>
-  /** One read-modify-write; one that was given up changes nothing when it comes to it after all. */
-  write(key: string, change: Change): Promise<string | null>
+  /** Reads what it holds of a key; resolves with whether something is gone that was there. */
+  look(key: string): Promise<boolean>
+  /**
+   * One read-modify-write. One that was given up changes nothing when it comes to it after all; where it had decided
+   * already, `onLate` is told what has landed.
+   */
+  write(key: string, change: Change, onLate?: (written: string) => void): Promise<string | null>
   mark(others: readonly Tier[]): Promise<void>
+  /** Markers may have gone with what else was lost. */
+  unmark(): void
   forget(keys: readonly string[]): void
   /** The texts that it holds of a key, or may hold where it has failed since. */
   heldAt(key: string): string[]
@@ -25,14 +30,19 @@ export interface Tier {
 /** How long one tier may take before the next is asked, in ms. */
 const tierLimitMs = 2_000
 
+/** How long a tier that hangs is done without before it is asked again, in ms. */
+const restMs = 10_000
+
 export function createTier(storage: AtomicStorage, marker: string, clock: Clock): Tier {
   const held = new Map<string, Set<string>>()
   const marked = new Set<Tier>()
+  /** Calls that have not ended, and until when no other one is made for it. */
   let hanging = 0
+  let restsUntil = 0
   let isUsed = false
 
   async function use<T>(call: (of: AtomicStorage) => MaybePromise<T>): Promise<T> {
-    if (hanging > 0) throw new Error('an earlier call to this storage has not ended')
+    if (hanging > 0 && clock.monotonic() < restsUntil) throw new Error('an earlier call to this storage has not ended')
     let isRunning = true
     let isLate = false
     const end = () => {
@@ -46,6 +56,7 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
     } catch (error) {
       isLate = isRunning
       if (isLate) hanging++
+      if (isLate) restsUntil = clock.monotonic() + restMs
       throw error
     }
   }
@@ -61,10 +72,12 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
     keepsPhotos: storage.photos !== undefined,
     use,
     async look(key) {
-      const text = await use((of) => of.getItem(key))
-      hold(key, (text as string | null | undefined) ?? null)
+      const text = ((await use((of) => of.getItem(key))) as string | null | undefined) ?? null
+      const isLost = text === null && held.has(key)
+      hold(key, text)
+      return isLost
     },
-    async write(key, change) {
+    async write(key, change, onLate = () => {}) {
       let written: string | null = null
       let isGivenUp = false
       const decide: Change = (old) => {
@@ -75,7 +88,11 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
         isUsed ||= written !== null
         return written
       }
-      await use((of) => of.update(key, decide)).catch((error: unknown) => {
+      const update = async (of: AtomicStorage) => {
+        await of.update(key, decide)
+        if (isGivenUp && written !== null) onLate(written)
+      }
+      await use(update).catch((error: unknown) => {
         isGivenUp = true
         throw error
       })
@@ -87,6 +104,7 @@ export function createTier(storage: AtomicStorage, marker: string, clock: Clock)
       const mark = (tier: Tier) => tier.use((of) => of.setItem(marker, '{"used":true}')).then(() => marked.add(tier))
       await Promise.allSettled(unmarked.map(mark))
     },
+    unmark: () => marked.clear(),
     heldAt: (key) => [...(held.get(key) ?? [])],
     forget: (keys) => keys.forEach((key) => held.delete(key)),
     isUsed: () => isUsed,

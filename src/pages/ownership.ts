@@ -21,13 +21,15 @@ export interface Hold {
 }
 
 /** What a page hears of its request, until it releases it. */
-interface Turns {
+export interface Turns {
   /** This page may run the try-on. */
   onOwn(): void
   /** Another page does; `onOwn` comes when that one is gone. */
   onWait(): void
   /** This page slept until another one took over: the request has ended. */
   onLose(): void
+  /** Whether another page was just heard to run it, so that storage that fails is no reason to run it here, too. */
+  isElsewhere(): boolean
 }
 
 interface OwnershipParts {
@@ -52,7 +54,13 @@ export function createOwnership({ storage, clock, leaseOf, storageId }: Ownershi
   }
   const { update } = storage
   if (typeof update !== 'function') return { exclusive: false, isFirm: false, request: uncontested }
-  const atomic = { update: (...change: Parameters<typeof update>) => update.apply(storage, change) }
+  const atomic = {
+    async update(key: string, change: (old: string | null) => string | null) {
+      // one of several storages that fails may hold another page's lease
+      if (typeof storage.copies === 'function') await storage.getItem(key)
+      await update.call(storage, key, change)
+    },
+  }
   return { exclusive: true, isFirm: false, request: (key, turns) => byLease(atomic, clock, leaseOf(key), turns) }
 }
 
@@ -133,7 +141,7 @@ function byLease(storage: Pick<AtomicStorage, 'update'>, clock: Clock, key: stri
 
   async function ask(): Promise<void> {
     // storage that fails does not keep this page from its work, and takes no work from another one
-    const isMine = await renew().catch(() => state !== 'waiting')
+    const isMine = await renew().catch(() => state !== 'waiting' && !turns.isElsewhere())
     if (state === 'ended') return
     if (!isMine && state === 'owning') return lose()
     if (isMine && state !== 'owning') {

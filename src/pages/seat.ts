@@ -1,5 +1,5 @@
 import { deferred } from '../platform/deferred.ts'
-import type { Hold } from './ownership.ts'
+import type { Hold, Turns } from './ownership.ts'
 
 /** This page's part in a try-on: it runs the flow, or it waits and shows what the page that runs it shows. */
 export interface Seat<Runner> {
@@ -21,7 +21,7 @@ export interface Seat<Runner> {
 interface SeatParts<Runner> {
   /** Whatever has to be known before anything is asked for. */
   ready: () => Promise<void>
-  request: (turns: { onOwn: () => void; onWait: () => void; onLose: () => void }) => Hold
+  request: (turns: Pick<Turns, 'onOwn' | 'onWait' | 'onLose'>) => Hold
   /** What another page may have changed is read again before this one takes over. */
   refresh: () => Promise<void>
   start: () => Runner

@@ -1,4 +1,4 @@
-import { jobSuccess } from '../contract/resources.ts'
+import { funnel, jobSuccess } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
 import { problem, type Problem } from '../rules/problem.ts'
 import { attemptRecord, type AttemptRecord } from '../rules/record.ts'
@@ -19,7 +19,7 @@ export type TabMessage =
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
   /** What the answer to a submission has led to, for whichever page runs the try-on by now. */
   | { type: 'lateAnswer'; name: string; record: AttemptRecord; durable: boolean }
-  /** Everything of this shopper is being wiped, and then was. */
+  /** Everything of this shopper is being wiped. */
   | { type: 'reset' }
 
 /** The other pages of this room; where there is no BroadcastChannel, nobody. */
@@ -28,24 +28,39 @@ export interface Tabs {
   close(): void
 }
 
+/** How often each storage was reset, by its ID. */
+export type Epochs = Readonly<Record<string, number>>
+
 export interface TabsParts {
   /** What the rooms have in common that may hear each other: origin, installation and namespace. */
   name: string
-  /** What tells this room's storage from every other. */
-  storageIds: () => readonly string[]
+  /** What tells this room's storage from every other, each with how often it was reset. */
+  epochs: () => Epochs
+  /** Whether a message with these epochs is of this storage and of its present shopper. */
+  isOfNow: (epochs: Epochs) => boolean
   /** Looks whether storage has another ID by now. */
   lookAgain: () => Promise<unknown>
   onMessage: (message: TabMessage) => void
+  onReset: (epochs: Epochs) => void
 }
 
 const name = is.text
 const pictured = is.nullable(jobSuccess)
+const amount = is.nullable(is.number)
 const view = is.object({
   state: is.oneOf(...tryOnStates),
-  attempt: is.nullable(is.object({ id: is.text, jobId: is.nullable(is.text) })),
+  attempt: is.nullable(is.object({ id: is.text, jobId: is.nullable(is.text), startedAt: is.number })),
+  funnel: is.nullable(funnel),
+  etaSeconds: amount,
+  progress: is.nullable(is.object({ phase: is.oneOf('upload', 'generation'), value: is.number, exact: is.boolean })),
   preview: pictured,
   result: pictured,
+  message: is.nullable(is.text),
   problem: is.nullable(problem),
+  trouble: is.nullable(is.object({ kind: is.text, since: is.number, nextTryAt: is.number })),
+  waitingUntil: amount,
+  durable: is.boolean,
+  exclusive: is.boolean,
   can: is.object(Object.fromEntries(intents.map((intent) => [intent, is.boolean]))),
 })
 const isView = (value: unknown): value is TryOnView => view.safeParse(value).success
@@ -71,34 +86,37 @@ const message = is.toldApart(
   is.object({ type: is.oneOf('lateAnswer'), name, record: attemptRecord, durable: is.boolean }),
   is.object({ type: is.oneOf('reset') }),
 )
-const envelope = is.object({ version: is.oneOf(1), storageIds: is.listOf(is.text), message })
+const envelope = is.object({ version: is.oneOf(1), epochs: is.tableOf(is.number), message })
 
 const nobody: Tabs = { post: () => {}, close: () => {} }
 
-export function openTabs({ name: channelName, storageIds, lookAgain, onMessage }: TabsParts): Tabs {
+export function openTabs(parts: TabsParts): Tabs {
+  const { epochs, isOfNow, lookAgain, onMessage, onReset } = parts
   if (typeof BroadcastChannel === 'undefined') return nobody
-  const channel = new BroadcastChannel(channelName)
+  const channel = new BroadcastChannel(parts.name)
   const unknown = new Set<string>()
   let isOpen = true
 
   async function hear(data: unknown): Promise<void> {
     const read = envelope.safeParse(data)
     if (!read.success) return
-    const { storageIds: theirs, message: heard } = read.data
-    const isShared = () => theirs.some((id) => storageIds().includes(id))
-    if (!isShared() && theirs.some((id) => !unknown.has(id))) {
+    const { epochs: theirs, message: heard } = read.data
+    // whose storage was reset the catalog itself knows best
+    if (heard.type === 'reset') return isOpen ? onReset(theirs) : undefined
+    const ids = Object.keys(theirs)
+    if (!ids.some((id) => id in epochs()) && ids.some((id) => !unknown.has(id))) {
       // this page may not know yet what storage has come to be called
-      for (const id of theirs) unknown.add(id)
+      for (const id of ids) unknown.add(id)
       await lookAgain()
     }
-    if (isOpen && isShared()) onMessage(heard)
+    if (isOpen && isOfNow(theirs)) onMessage(heard)
   }
 
   channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => void hear(data))
   // a waiting channel must not keep a process alive that has nothing else to do
   ;(channel as { unref?: () => void }).unref?.()
   return {
-    post: (sent) => channel.postMessage({ version: 1, storageIds: storageIds(), message: sent }),
+    post: (sent) => channel.postMessage({ version: 1, epochs: epochs(), message: sent }),
     close() {
       isOpen = false
       channel.close()

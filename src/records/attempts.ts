@@ -11,6 +11,8 @@ import type { Cell, Found, Kept } from './journal.ts'
  */
 export interface Attempts {
   restore(): Promise<Written>
+  /** What storage holds, for a page that only looks on; null where nothing can be read. */
+  look(): Promise<AttemptRecord | null>
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
   begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Written>
   /** The claim that stands before the POST leaves. */
@@ -96,10 +98,17 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const kept = await replace(record, from)
     const isPaidFor = record.job !== undefined || seen.phase === 'claimed'
     if (kept !== 'unchanged' || !isPaidFor) return written(record, kept)
-    if (await isLost(record)) return written(record, await replace(record, (found) => found === null))
+    if (await isLost(record)) return writeAnew(record)
     // another attempt stands here by now: what was paid for must stand somewhere
     if (record.job !== undefined && (await isAlive(record))) await archive(record)
     return { kind: 'overtaken' }
+  }
+
+  /** What storage has lost it has lost the catalog's entry of, too. */
+  async function writeAnew(record: AttemptRecord): Promise<Written> {
+    const shopper = shoppers.get(record.attemptId) ?? catalog.shopper()
+    if (!(await catalog.list(place().key, shopper))) return { kind: 'overtaken' }
+    return written(record, await replace(record, (found) => found === null))
   }
 
   /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */
@@ -139,6 +148,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       else if (record === null) free ??= candidate
       else {
         chosen = candidate
+        // a catalog that was lost names it again
+        if (!listed.includes(candidate.key)) await catalog.list(candidate.key, catalog.shopper())
         return { record, skipped }
       }
     }
@@ -157,9 +168,20 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   const remove = (record: AttemptRecord) => place().cell.update((found) => (isAsSeen(found, record) ? null : undefined))
 
+  /** A storage that does not answer may bring an attempt back that was left: then it must not go on by itself. */
+  async function bury(record: AttemptRecord): Promise<void> {
+    const copies = mayBePaid(record)
+      ? []
+      : await place()
+          .cell.copies()
+          .catch(() => [])
+    if (copies.some(({ attemptId }) => attemptId === record.attemptId)) await catalog.discard(record.attemptId)
+  }
+
   /** What there is when the record is gone, or instead of it where it is no longer as it was seen. */
   async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Written> {
     const removed = await remove(record)
+    if (removed !== 'unchanged') await bury(record)
     if (removed === 'memory') return { kind: 'none', durable: false, problem }
     const rest = await restore(removed === 'stored' ? [record.attemptId] : [])
     return rest.kind === 'overtaken' ? rest : { ...rest, problem: problem ?? rest.problem ?? null }
@@ -215,11 +237,19 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   return {
     restore: () => restore(),
 
+    look: () =>
+      find().then(
+        ({ record }) => record,
+        () => null,
+      ),
+
     async begin(record, previous) {
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
       const shopper = remember(record)
       if (!(await catalog.list(place().key, shopper))) return { kind: 'overtaken' }
-      return written(record, await replace(record, (found) => found === null || isAsSeen(found, previous)))
+      const kept = await replace(record, (found) => found === null || isAsSeen(found, previous))
+      if (previous !== null && kept !== 'unchanged') await bury(previous)
+      return written(record, kept)
     },
 
     async claim(consented) {
@@ -229,17 +259,23 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (kept === 'unchanged') return { kind: 'overtaken' }
       const isSafe = kept === 'stored' ? !(await mayComeBack(claimed)) : kept === 'memory' && parts.mayClaimInMemory()
       if (isSafe && kept !== 'blocked') return written(claimed, kept)
+      // neither does it come back by itself
       await remove(claimed)
+      await catalog.discard(claimed.attemptId)
       const stopped = advance(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } })
       return { kind: 'stands', record: stopped, durable: false }
     },
 
     async isWanted(claimed) {
       if (!(await isAlive(claimed))) return false
-      const found = await place()
-        .cell.read()
-        .catch(() => null)
-      return isAsSeen(found, claimed)
+      const { cell } = place()
+      // a word that was given while a tier fails goes on without that one
+      const found = await cell.read().then(
+        (each) => [each],
+        () => cell.copies().catch(() => []),
+      )
+      const own = found.filter((each) => isOf(each, claimed.attemptId))
+      return own.length > 0 && own.every((each) => isAsSeen(each, claimed))
     },
 
     write: (record, seen) => keep(record, seen),

@@ -21,15 +21,24 @@ export interface Catalog {
   shopper(): Shopper
   /** Whether that shopper was wiped by no page meanwhile; where storage fails, as far as this page knows. */
   isPresent(shopper: Shopper): Promise<boolean>
-  /** What tells this storage from every other: rooms that have none of these in common do not share it. */
-  storageIds(): readonly string[]
+  /**
+   * What tells this storage from every other, each with how often it was reset as far as this page knows: rooms that
+   * have no ID in common do not share it.
+   */
+  epochs(): Readonly<Record<string, number>>
+  /** Whether what another page says is of this storage and of its present shopper; learns of a reset from it. */
+  isOfPresent(epochs: Readonly<Record<string, number>>): boolean
+  /** Whether the stored catalog was ever read, so that it is known which storage this is. */
+  isRead(): boolean
+  /** Another page has reset its room, which may be this one's. */
+  hear(epochs: Readonly<Record<string, number>>): void
   /** Values that carry when they were written, and are no more once a reset() came after. */
   dated<T extends object>(codec: Codec<T>): Codec<T>
   /** Whether a stored value carries that it was written since the last reset(). */
   isOfNow(stored: unknown): boolean
   /** Names what is about to be written; false where the shopper was wiped meanwhile, or nothing can be listed. */
   list(key: string, shopper: Shopper): Promise<boolean>
-  /** When each key that is listed expires, in epoch ms; none where that can not be read. */
+  /** When each key that is listed expires, in epoch ms; rejects where storage fails. */
   entries(): Promise<Record<string, number>>
   /** Sets when keys expire that stand as they were seen; null strikes them out. */
   reschedule(entries: Record<string, { seen: number; next: number | null }>): Promise<void>
@@ -41,8 +50,6 @@ export interface Catalog {
    * whether the count stands in storage.
    */
   reset(): Promise<{ listed: string[]; isCounted: boolean }>
-  /** The shopper has gone, as another page says. */
-  forget(): void
   /** Whether it is left alone, as it is of a newer version or broken. */
   isUnreadable(): boolean
 }
@@ -93,29 +100,52 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   let candidate = 0
   const cellAt = (index: number): Cell<CatalogValue> => journal.cell(keys().catalog[index] ?? '', codec)
   let isUnreadable = false
-  /** Whether this page has seen a catalog of this storage: what it learns first is no reset. */
+  /** Whether this page has read the catalog: what it sees first tells it of no reset. */
   let isSeen = false
+  /** What it saw then, until it hears of the last of those resets: its shopper may be from before that. */
+  let doubtful: Readonly<Record<string, number>> = {}
+  /** Resets that were heard before it was known which storage this is. */
+  const heard: Readonly<Record<string, number>>[] = []
   let epochs: Record<string, number> = { [newId()]: 0 }
+  let isOpened = false
+  /** Whether something was written under the ID that this page has made up. */
+  let isOwnUsed = false
   let shopper = newShopper()
   const discarded = new Set<string>()
 
   const empty = (): CatalogValue => ({ savedAt: clock.now(), entries: {}, gone: {}, epochs })
 
+  const sharesId = (found: Readonly<Record<string, number>>) =>
+    Object.keys(found).some((id) => epochs[id] !== undefined)
+
   /** Only a higher count is a reset. A catalog that is missing, or that another page has begun anew, is a loss. */
-  function learn(found: CatalogValue): void {
-    const known = Object.keys(epochs).filter((id) => found.epochs[id] !== undefined)
-    const counts = known.length > 0 ? known : isSeen ? Object.keys(found.epochs) : []
-    const wasReset = counts.some((id) => Number(found.epochs[id]) > (epochs[id] ?? 0))
-    isSeen ||= Object.keys(found.epochs).some((id) => epochs[id] === undefined)
-    epochs = { ...epochs, ...found.epochs }
+  function learn(found: Readonly<Record<string, number>>): void {
+    if (!isSeen) return seeFirst(found)
+    const counts = sharesId(found) ? Object.keys(found).filter((id) => epochs[id] !== undefined) : Object.keys(found)
+    const wasReset = counts.some((id) => Number(found[id]) > (epochs[id] ?? 0))
+    for (const [id, count] of Object.entries(found)) epochs = { ...epochs, [id]: Math.max(count, epochs[id] ?? 0) }
     if (wasReset) changeShopper()
   }
 
+  function seeFirst(found: Readonly<Record<string, number>>): void {
+    isSeen = true
+    doubtful = found
+    epochs = isOwnUsed ? { ...epochs, ...found } : { ...found }
+    if (heard.splice(0).some(sharesId)) changeShopper()
+  }
+
   function changeShopper(): void {
+    doubtful = {}
     shopper = newShopper()
     discarded.clear()
     // whoever looks here may be in the middle of a transaction
     queueMicrotask(onReset)
+  }
+
+  /** Whose storage was reset is known once the catalog is read; where it can not be, it may be this one. */
+  function doubt(found: Readonly<Record<string, number>>): void {
+    heard.push(found)
+    if (isOpened) changeShopper()
   }
 
   async function look(): Promise<CatalogValue | null> {
@@ -123,7 +153,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       .read()
       .catch(() => null)
     if (found === null || found === 'unreadable') return null
-    learn(found)
+    learn(found.epochs)
     return found
   }
 
@@ -131,15 +161,16 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   const change = (next: (old: CatalogValue) => Partial<CatalogValue> | undefined) =>
     cellAt(candidate).update((found) => {
       if (found === 'unreadable') return undefined
-      if (found !== null) learn(found)
+      if (found !== null) learn(found.epochs)
       const old = found ?? empty()
       const changed = next(old)
+      isOwnUsed ||= !isSeen && changed !== undefined
       return changed && { ...old, epochs, ...changed, savedAt: Math.max(old.savedAt, clock.now()) }
     })
 
-  const isSince = (stored: unknown, fits: (count: number, epoch: number) => boolean) => {
+  const isSince = (stored: unknown, fits: (count: number, epoch: number) => boolean, unknown = 0) => {
     const era = date.safeParse(stored).data?.era
-    return era !== undefined && fits(era[1], epochs[era[0]] ?? 0)
+    return era !== undefined && fits(era[1], epochs[era[0]] ?? unknown)
   }
 
   /** The first that can be read, or that is free. */
@@ -149,10 +180,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       isUnreadable ||= found === 'unreadable'
       if (found === 'unreadable') continue
       candidate = index
-      if (found === null) return
-      if (!isSeen) epochs = found.epochs
-      isSeen = true
-      return learn(found)
+      return found === null ? undefined : learn(found.epochs)
     }
   }
 
@@ -169,10 +197,17 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
 
   return {
     async open() {
-      await find().catch(() => undefined)
-      const begun = isSeen ? null : await cellAt(candidate).update((found) => (found === null ? empty() : undefined))
-      await look()
-      isSeen ||= begun === 'stored'
+      const isRead = await find().then(
+        () => true,
+        () => false,
+      )
+      // another page may begin it at the same moment: what stands then is everybody's
+      if (isRead && !isSeen) {
+        await cellAt(candidate).update((found) => (found === null ? empty() : undefined))
+        await find().catch(() => undefined)
+      }
+      isOpened = true
+      if (!isSeen && heard.length > 0) changeShopper()
       await takeOver().catch(() => undefined)
     },
     shopper: () => shopper,
@@ -180,9 +215,19 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       if (of === shopper) await look()
       return of === shopper
     },
-    storageIds: () => Object.keys(epochs).sort(),
-    forget() {
-      changeShopper()
+    epochs: () => epochs,
+    isRead: () => isSeen,
+    isOfPresent(found) {
+      const shared = isSeen ? Object.entries(found).filter(([id]) => epochs[id] !== undefined) : []
+      const isPresent = shared.length > 0 && shared.every(([id, count]) => count === epochs[id])
+      if (shared.some(([id, count]) => count > Number(epochs[id]))) learn(found)
+      return isPresent
+    },
+    hear(found) {
+      if (!isSeen) doubt(found)
+      else if (!sharesId(found)) void look()
+      else if (Object.entries(found).some(([id, count]) => doubtful[id] !== count)) learn(found)
+      else changeShopper()
     },
     isUnreadable: () => isUnreadable,
     dated: ({ read, write }) => ({
@@ -191,10 +236,11 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       },
       write(value) {
         const [first = ''] = Object.keys(epochs).sort()
+        isOwnUsed ||= !isSeen
         return { ...write(value), era: [first, epochs[first]] }
       },
     }),
-    isOfNow: (stored) => isSince(stored, (count, epoch) => count >= epoch),
+    isOfNow: (stored) => isSince(stored, (count, epoch) => count >= epoch, Infinity),
     async list(key, of) {
       let isListed = false
       await change(({ entries }) => {
@@ -204,7 +250,12 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       })
       return isListed
     },
-    entries: async () => (await look())?.entries ?? {},
+    async entries() {
+      const found = await cellAt(candidate).read()
+      if (found === null || found === 'unreadable') return {}
+      learn(found.epochs)
+      return found.entries
+    },
     async reschedule(changes) {
       const now = clock.now()
       await change(({ entries, gone }) => ({

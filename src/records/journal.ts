@@ -58,13 +58,23 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   const ahead = new Map<string, string | null>()
   let hasWorked = false
 
-  /** Starts after everything earlier on those keys has really ended, so that nothing older overwrites newer. */
-  function queued<T>(keys: readonly string[], limitMs: number, work: () => Promise<T>): Promise<T> {
+  /** Writes that can not look at what they land on. */
+  const isBlind = typeof storage.update !== 'function'
+  /** How many writes of a key have begun, and which of them was the last to land. */
+  const begun = new Map<string, number>()
+  const landed = new Map<string, number>()
+
+  /**
+   * Starts after everything earlier on those keys has ended. What was given up may end later: a write that is blind is
+   * waited for all the same, so that nothing older overwrites newer.
+   */
+  function queued<T>(keys: readonly string[], limitMs: number, work: () => Promise<T>, isWrite = true): Promise<T> {
     const turn = Promise.all(keys.flatMap((key) => tails.get(key) ?? [])).then(work)
-    const tail = turn.catch(() => undefined)
+    const limited = withinLimit(clock, limitMs, turn)
+    const tail = (isWrite && isBlind ? turn : limited).catch(() => undefined)
     for (const key of keys) tails.set(key, tail)
     void tail.then(() => keys.forEach((key) => tails.get(key) === tail && tails.delete(key)))
-    return withinLimit(clock, limitMs, turn)
+    return limited
   }
 
   async function stored(key: string): Promise<string | null> {
@@ -106,6 +116,8 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   ): Promise<Kept> {
     let decision: string | null | undefined
     let isGivenUp = false
+    const number = (begun.get(key) ?? 0) + 1
+    begun.set(key, number)
     const land = async () => {
       let written: string | null = null
       let isOvertaken = false
@@ -121,6 +133,9 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
       })
       hasWorked = true
       if (isOvertaken) return
+      // a storage that is not as atomic as it says has put it over what was written since
+      if ((landed.get(key) ?? 0) > number) return apply(key, (old) => (old === written ? lastSeen(key) : old))
+      landed.set(key, number)
       disk.set(key, written)
       if (!isGivenUp || ahead.get(key) === written) ahead.delete(key)
       if (decision === undefined || (await confirm())) return
@@ -166,7 +181,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
         async read() {
           const only = ahead.get(key)
           if (only !== undefined) return found(only)
-          const text = await queued([key], storageLimitMs, () => stored(key))
+          const text = await queued([key], storageLimitMs, () => stored(key), false)
           disk.set(key, text)
           if (text !== null && found(text) === null) await queued([key], storageLimitMs, () => takeBack(key, text))
           return found(text)

@@ -40,14 +40,7 @@ export async function listAttempts<Opened>(
   open: (attempt: StoredAttempt) => Opened,
 ): Promise<Listed<Opened>[]> {
   const listed = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'record')
-  const found = await Promise.all(
-    listed.map(async (key) => ({
-      key,
-      record: await cellOf(key)
-        .read()
-        .catch(() => null),
-    })),
-  )
+  const found = await Promise.all(listed.map(async (key) => ({ key, record: await cellOf(key).read() })))
   const readable = found.flatMap(({ key, record }) => (record && record !== 'unreadable' ? [{ key, record }] : []))
   const shown = shownKeys(readable, keys())
   return readable

@@ -88,7 +88,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     targets.delete(photoId)
     await tried(store.remove(keys().photoBytes(photoId)))
     const key = keys().photoBytes(photoId)
-    const seen = (await catalog.entries())[key]
+    const seen = (await catalog.entries().catch(() => null))?.[key]
     if (seen !== undefined) await catalog.reschedule({ [key]: { seen, next: null } })
   }
 
@@ -163,7 +163,8 @@ export function createPhotos(parts: PhotosParts): Photos {
       if ('imageUrl' in photo) uploaded.set(id, photo.imageUrl)
       else await keepBytes(id, photo, shopper)
       await show({ id, imageUrl: uploaded.get(id) ?? null }, shopper)
-      if (before && !running.has(before.id) && !(await parts.isNeeded(before.id))) await letGo(before.id)
+      if (before && !running.has(before.id) && !(await parts.isNeeded(before.id).catch(() => true)))
+        await letGo(before.id)
       return id
     },
     takeOver({ id, imageUrl }) {

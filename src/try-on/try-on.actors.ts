@@ -198,7 +198,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
     keyChanged: task(keyChanged),
     leave: task(async ({ record, problem }) => (record ? attempts.leave(record, problem) : { ...nothing, problem })),
     discard: task(async ({ record }) => {
-      if (record === null) return nothing
+      // where nothing could be read there may be something by now
+      if (record === null) return attempts.restore()
       const left = await attempts.forget(record)
       if (left.kind === 'none') await photos.drop(record.photo.id)
       return left

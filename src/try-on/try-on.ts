@@ -1,11 +1,13 @@
 import { createActor, waitFor, type Actor } from 'xstate'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../../machines/try-on.types.ts'
+import { storedView } from '../../machines/try-on.stored.ts'
 import { restoringView, tryOnView } from '../../machines/try-on.view.ts'
 import type { Ownership } from '../pages/ownership.ts'
 import { takeSeat, type Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
 import { withinLimit } from '../platform/clock.ts'
+import { deferred } from '../platform/deferred.ts'
 import { newId } from '../platform/new-id.ts'
 import { createValue } from '../platform/value.ts'
 import { TryOnError, type Problem } from '../rules/problem.ts'
@@ -13,8 +15,14 @@ import type { TryOnView } from '../rules/view.ts'
 import { inspection } from './inspect.ts'
 import { consentCall, eventOf, passedCall, permissionOf, type Call } from './intents.ts'
 import { resultOf } from './result.ts'
-import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
+import { tryOnActors, type Product, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
+
+/** How long another page counts as running the flow after it was heard, in ms. */
+const elsewhereMs = 10_000
+
+/** How often a page that hears nothing of the one that runs the flow looks into storage, in ms. */
+const lookOnMs = 1_000
 
 /** How long another page may take to carry an intent out that was passed on to it, in ms. */
 const answerLimitMs = 30_000
@@ -22,6 +30,8 @@ const answerLimitMs = 30_000
 /** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
   tryOn: TryOn
+  /** What the page says of its product now: a record may name funnels of another day. */
+  take(product: Product): void
   /** Hears what the other pages of the room say. */
   hear(message: TabMessage): void
   wake(): void
@@ -39,6 +49,10 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat'> & {
   inspect: Inspect | undefined
   /** Storage has been read; called at the first use. */
   open: () => Promise<void>
+  /** Reads storage again where it could not be read. */
+  reopen: () => Promise<void>
+  /** What tells the storage from every other, as far as is known. */
+  storageId: () => string
   /** What another page may have changed is read again, before this page takes over. */
   refresh: () => Promise<void>
 }
@@ -48,12 +62,19 @@ type Ask = TabMessage & { type: 'ask' }
 type Answer = TabMessage & { type: 'answer' }
 
 export function createTryOn(parts: Parts): RunningTryOn {
-  const { post, input, clock, inspect, photos } = parts
+  const { post, input, clock, inspect, photos, attempts } = parts
   const shown = createValue<TryOnView>(restoringView)
   /** Intents of this page's shopper that the owner has not answered yet. */
-  const asked = new Map<string, { ask: Ask; answer: (message: Answer) => void }>()
+  const asked = new Map<string, { pass: () => void; answer: (message: Answer) => void }>()
   const served = new Set<string>()
   let seat: Seat<Runner> | null = null
+  /** The seat in which the page that runs the flow was last heard, and when another page last said that it does. */
+  let heard: Seat<Runner> | null = null
+  let heardAt = -Infinity
+  let looking: unknown = null
+  /** The storage by which the seat was taken. */
+  let seatedAt = ''
+  const product = { ...parts.product }
 
   /** Nothing runs before the first use: a try-on on a product card costs nothing. */
   function sit(): Seat<Runner> {
@@ -62,18 +83,48 @@ export function createTryOn(parts: Parts): RunningTryOn {
     parts.name()
     const taken: Seat<Runner> = takeSeat({
       ready: parts.open,
-      request: ({ onOwn, onWait, onLose }) => parts.ownership.request(parts.name(), { onOwn, onWait, onLose }),
+      request(turns) {
+        seatedAt = parts.storageId()
+        return parts.ownership.request(parts.name(), { ...turns, isElsewhere })
+      },
       refresh: parts.refresh,
       start: () => run(() => taken),
       stop: (runner) => runner.stop(),
-      onWait: () => post({ type: 'hello', name: parts.name() }),
-      onLose() {
-        stop()
-        if (shown.isWatched()) sit()
+      onWait() {
+        post({ type: 'hello', name: parts.name() })
+        lookOn(taken)
       },
+      onLose: sitAgain,
     })
     seat = taken
     return taken
+  }
+
+  function sitAgain(): void {
+    stop()
+    if (shown.isWatched()) sit()
+  }
+
+  const isElsewhere = () => clock.monotonic() - heardAt < elsewhereMs
+
+  /** Another page shows itself as the one that runs the flow: this one looks whether it still does. */
+  async function hearOther(own: Seat<Runner>): Promise<void> {
+    heardAt = clock.monotonic()
+    const isOwner = seatedAt === parts.storageId() && (await own.confirm())
+    if (!isOwner && seat === own) sitAgain()
+  }
+
+  /** A page that waits and hears nothing of the one that runs the flow, in another process perhaps, looks into storage. */
+  function lookOn(own: Seat<Runner>): void {
+    looking = clock.setTimeout(() => {
+      if (seat !== own || !own.isWaiting || heard === own) return
+      void attempts.look().then((record) => {
+        // whatever is asked for here, nobody hears it
+        if (seat === own && own.isWaiting && heard !== own)
+          shown.set({ ...storedView(record, input), can: restoringView.can })
+      })
+      lookOn(own)
+    }, lookOnMs)
   }
 
   function run(own: () => Seat<Runner>): Runner {
@@ -86,7 +137,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       post({ type: 'lateAnswer', name: parts.name(), record, durable })
     }
     const holdsSeat = async () => seat === own() && own().confirm()
-    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell, holdsSeat }) })
+    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, product, tell, holdsSeat }) })
     const heard = inspect && { inspect: inspection(inspect, parts.product) }
     const runner: Runner = createActor(provided, { input, clock, ...heard })
     runner.subscribe((snapshot) => {
@@ -106,6 +157,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
   async function perform(call: Call): Promise<void> {
+    const first = sit()
+    await Promise.race([parts.reopen(), first.ended])
+    // which pages share this storage was not known when the seat was taken
+    if (seat === first && seatedAt !== parts.storageId()) stop()
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
     if (taken.runner) return performHere(taken, taken.runner, call)
@@ -120,16 +175,21 @@ export function createTryOn(parts: Parts): RunningTryOn {
     await performHere(taken, taken.runner, call)
   }
 
+  /** An ask is passed on once the owner is heard, so that a reset() there was heard before. */
   function answerTo(ask: Ask): Promise<Answer> {
-    const answered = new Promise<Answer>((answer) => asked.set(ask.id, { ask, answer }))
-    try {
-      post(ask)
-    } catch {
-      // what can not be passed on can not be read either
-      throw refusal({ kind: 'photo', reason: 'unreadable' })
+    const { promise, resolve, reject } = deferred<Answer>()
+    const pass = () => {
+      try {
+        post(ask)
+      } catch {
+        // what can not be passed on can not be read either
+        reject(refusal({ kind: 'photo', reason: 'unreadable' }))
+      }
     }
-    return withinLimit(clock, answerLimitMs, answered).catch(() => {
-      throw refusal({ kind: 'stopped', reason: 'unanswered' })
+    asked.set(ask.id, { pass, answer: resolve })
+    if (heard === seat) pass()
+    return withinLimit(clock, answerLimitMs, promise).catch((error: unknown) => {
+      throw error instanceof TryOnError ? error : refusal({ kind: 'stopped', reason: 'unanswered' })
     })
   }
 
@@ -186,8 +246,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** The owner may have come after an intent was passed on; what it has had before it answers once. */
   function hearOwner(view: TryOnView): void {
+    heard = seat
     shown.set(view)
-    for (const { ask } of asked.values()) post(ask)
+    for (const { pass } of asked.values()) pass()
   }
 
   const tryOn: TryOn = {
@@ -210,11 +271,13 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function stop(isFreezing = false): void {
     const left = seat
     seat = null
+    clock.clearTimeout(looking)
     left?.end(closed(), isFreezing)
   }
 
   return {
     tryOn,
+    take: ({ funnelIds }) => void (product.funnelIds = funnelIds),
     stop,
     hear(message) {
       if (!('name' in message) || message.name !== parts.name()) return
@@ -223,6 +286,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       else if (message.type === 'hello' && seat?.runner) post({ type: 'view', name: parts.name(), view: shown.get() })
       else if (message.type === 'lateAnswer') hearAnswer(message)
       else if (message.type === 'view' && seat?.isWaiting) hearOwner(message.view)
+      else if (message.type === 'view' && seat?.runner) void hearOther(seat)
     },
     wake: () => seat?.runner?.send({ type: 'wake' }),
     restart() {

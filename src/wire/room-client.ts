@@ -89,10 +89,15 @@ export function createRoomClient(options: ClientOptions): RoomClient {
       return conclude(await bounded(clock, timing.requestTimeoutMs, signal, send))
     }
     const answer = send(new AbortController().signal).then(conclude)
-    const ended = await bounded(clock, timing.submitTimeoutMs, signal, () => answer)
-    if (!('came' in ended)) return ended
-    void answer.then(onLateAnswer)
-    return meaning(ended)
+    let isTaken = false
+    try {
+      const ended = await bounded(clock, timing.submitTimeoutMs, signal, () => answer)
+      isTaken = !('came' in ended)
+      return 'came' in ended ? meaning(ended) : ended
+    } finally {
+      // whatever ended the wait, the POST is out
+      if (!isTaken) void answer.then(onLateAnswer)
+    }
   }
 
   async function saysYes(ask: NonNullable<SubmitOptions['isWanted']>): Promise<boolean> {

@@ -27,7 +27,7 @@ export interface TestStorage extends FlowStorage {
    */
   hold(which: Which, where?: 'before' | 'midway'): { reached: Promise<void>; release(): void }
   /** The same disk as another page sees it, with nothing in its way. */
-  another(): TestStorage
+  another(): this
 }
 
 interface Disk {

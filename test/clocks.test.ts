@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Clock, TryOn } from 'fitting-room'
+import { isRecord, testStorage, type TestStorage } from './support/storage.ts'
+import { createWorld, person, product, refuses, started, type World } from './support/world.ts'
+
+const minutes = 60_000
+const hours = 60 * minutes
+let world: World
+let storage: TestStorage
+beforeEach(() => {
+  storage = testStorage()
+  world = createWorld({ storage })
+})
+afterEach(() => world.close())
+
+const submissions = () => world.count('POST', '/generations')
+
+/** A page's clock, which goes as the world's does but may be set: `ahead` is by how many ms. */
+function pageClock(ahead = 0): Clock & { ahead: number } {
+  const clock = { ...world.clock, ahead, now: () => world.clock.now() + clock.ahead }
+  return clock
+}
+
+/** A try-on whose submission waits for twenty seconds. */
+async function waiting(tryOn: TryOn): Promise<TryOn> {
+  world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 20 })])
+  await started(tryOn)
+  await world.until(tryOn, ({ waitingUntil }) => waitingUntil !== null)
+  return tryOn
+}
+
+describe('a wall clock that is set back by an hour within a run', () => {
+  it('leaves a running job what it is', async () => {
+    const clock = pageClock()
+    const tryOn = await started(world.room({ clock }).tryOn(product))
+    const { attempt } = await world.until(tryOn, 'processing')
+    clock.ahead = -hours
+    const states: string[] = []
+    tryOn.subscribe(({ state, problem }) => states.push(problem?.kind ?? state))
+    expect((await world.until(tryOn, 'final')).attempt).toEqual(attempt)
+    expect([...new Set(states)]).toEqual(['processing', 'preview', 'final'])
+  })
+
+  it('leaves a wait its length', async () => {
+    const clock = pageClock()
+    const tryOn = await waiting(world.room({ clock }).tryOn(product))
+    clock.ahead = -hours
+    await world.pass(19_500)
+    expect([tryOn.get().state, submissions()]).toEqual(['submitting', 1])
+    await world.pass(500)
+    expect(submissions()).toBe(2)
+    await world.until(tryOn, 'final')
+  })
+
+  it('changes nothing that an intent may do', async () => {
+    const clock = pageClock()
+    const room = world.room({ clock })
+    const tryOn = await started(room.tryOn(product))
+    const { attempt } = await world.until(tryOn, 'final')
+    clock.ahead = -hours
+    await tryOn.retry()
+    const again = await world.until(tryOn, 'final')
+    expect((await room.list()).map(({ jobId }) => jobId).sort()).toEqual([attempt?.jobId, again.attempt?.jobId].sort())
+  })
+})
+
+describe('a wait that a reload finds', () => {
+  it.each([0, minutes, 4 * minutes])('is never longer than it was, by a clock set back %i ms', async (shift) => {
+    const room = world.room()
+    await waiting(room.tryOn(product))
+    room.close()
+    const clock = pageClock(-shift)
+    const again = world.room({ clock }).tryOn(product)
+    const { waitingUntil } = await world.until(again, ({ state }) => state === 'submitting')
+    expect((waitingUntil ?? Infinity) - clock.now()).toBeLessThanOrEqual(20_000)
+    await world.pass(20_000)
+    expect(submissions()).toBe(2)
+    await world.until(again, 'final')
+  })
+})
+
+describe('a clock whose times have fractions', () => {
+  it('writes records that the next page reads', async () => {
+    const room = world.room({ clock: pageClock(0.25) })
+    const { attempt } = await world.until(await started(room.tryOn(product)), 'processing')
+    room.close()
+    const again = world.room({ clock: pageClock(0.25) })
+    const view = await world.until(again.tryOn(product), 'final')
+    expect([view.attempt, view.problem, submissions()]).toEqual([attempt, null, 1])
+  })
+
+  it('writes whole times only', async () => {
+    await waiting(world.room({ clock: pageClock(0.25) }).tryOn(product))
+    const [record = ''] = [...storage.items].flatMap(([key, text]) => (isRecord({ key }) ? [text] : []))
+    expect(record).toContain('"savedAt":')
+    expect(record).not.toMatch(/\d\.\d/)
+  })
+})
+
+describe('a record from the future, as a clock that ran ahead leaves it', () => {
+  it('with a job is followed', async () => {
+    const room = world.room({ clock: pageClock(24 * hours) })
+    const { attempt } = await world.until(await started(room.tryOn(product)), 'processing')
+    room.close()
+    const again = world.room()
+    const view = await world.until(again.tryOn(product), 'final')
+    expect([view.attempt?.jobId, view.problem]).toEqual([attempt?.jobId, null])
+    expect((await again.list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId])
+    expect(submissions()).toBe(1)
+  })
+
+  it('without one is submitted by nothing but a word', async () => {
+    const put = world.hold('PUT', '/photos')
+    const room = world.room({ clock: pageClock(24 * hours) })
+    await started(room.tryOn(product))
+    await put.reached
+    room.close()
+    const tryOn = world.room().tryOn(product)
+    await world.until(tryOn, 'idle')
+    await world.pass(30_000)
+    expect(submissions()).toBe(0)
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+    expect(submissions()).toBe(1)
+  })
+
+  it('that waited is stalled, and resume() submits it', async () => {
+    const room = world.room({ clock: pageClock(24 * hours) })
+    await waiting(room.tryOn(product))
+    room.close()
+    const tryOn = world.room().tryOn(product)
+    await world.until(tryOn, 'stalled')
+    await world.pass(30_000)
+    expect(submissions()).toBe(1)
+    await tryOn.resume()
+    await world.until(tryOn, 'final')
+    expect(submissions()).toBe(2)
+  })
+})

@@ -1,0 +1,303 @@
+import type { Job } from '@fitting-room/service'
+import type { Clock, TryOnView } from 'fitting-room'
+import type { Disk } from './disk.ts'
+import type { Witness } from './network.ts'
+import type { Setup } from './operations.ts'
+import { noticeMs, type Page } from './page.ts'
+import { Leavings } from './leavings.ts'
+import { Shelves } from './shelves.ts'
+import { truthOf } from './truth.ts'
+import { guards, type Rule, type Violation } from './violation.ts'
+import { Words, type RoomLedger, type Told, type Word } from './words.ts'
+
+export interface JudgeParts {
+  setup: Setup
+  clock: Clock
+  disks: readonly Disk[]
+  pages: () => Page[]
+  jobs: () => ReadonlyMap<string, Job>
+  note: (line: string) => void
+}
+
+const consentMs = 600_000
+const retentionMs = 86_400_000
+/** How late a page that runs may be with what it does. */
+const slackMs = 60_000
+/** How far from the future a record may come. */
+const futureMs = 300_000
+
+/** The invariants of the promises, looked at with every view, every submission and every storage content. */
+export class Judge implements Witness {
+  readonly violations: Violation[] = []
+  readonly words = new Words()
+  readonly seen = { views: 0, submissions: 0 }
+  private readonly parts: JudgeParts
+  private readonly shelves = new Shelves(this.words)
+  readonly leavings: Leavings
+  /** Storages that every other storage can know of. */
+  private readonly announced = new Set<Disk>()
+  private readonly fresh = new Map<Told, Page>()
+  private readonly shown = new WeakMap<object, { attempt: string; jobId: string | null; leavings: number }>()
+  private readonly unsettledAttempts = new Set<string>()
+  private readonly finished = new Set<string>()
+  /** Counts what may make a view untrue that was true before. */
+  private changes = 0
+  private readonly looked = new WeakMap<object, { view: TryOnView; changes: number; hasWorked: boolean }>()
+  private readonly lastViews = new WeakMap<object, string>()
+  private readonly unkept = new WeakMap<object, number>()
+  private wallMoves = 0
+  private clearedAt = 0
+  private readonly atLoad = new WeakMap<Page, { wallMoves: number; announced: ReadonlySet<Disk> }>()
+
+  constructor(parts: JudgeParts) {
+    this.parts = parts
+    this.leavings = new Leavings(this.words, parts.clock, parts.note)
+  }
+
+  deny(rule: Rule, why: string): void {
+    if (this.violations.some((known) => known.rule === rule && known.why === why)) return
+    this.parts.note(`  VIOLATION ${rule} ${guards[rule]}: ${why}`)
+    this.violations.push({ rule, harm: guards[rule], why })
+  }
+
+  uncaught(error: unknown): void {
+    this.deny(11, `uncaught: ${String(error).slice(0, 100)}`)
+  }
+
+  private get now(): number {
+    return this.parts.clock.monotonic()
+  }
+
+  /** A new word of the shopper, maybe for a photo that an earlier one was for. */
+  word(page: Page, photo: string | undefined): Word {
+    return this.words.give(page.ledger, this.now, page.anchoredWall, photo)
+  }
+
+  /** The shopper has said something more about an attempt. */
+  spoken(page: Page, attempt: string | undefined): void {
+    const word = attempt === undefined ? undefined : this.words.ofAttempt.get(attempt)
+    if (word) Object.assign(word, { at: this.now, wall: page.anchoredWall })
+  }
+
+  loaded(page: Page): void {
+    this.atLoad.set(page, { wallMoves: this.wallMoves, announced: new Set(this.announced) })
+    for (const { room, told } of this.words.all) {
+      if (room === page.ledger) for (const each of told.values()) each.excused ||= !isTrusted(each, page.loadedWall)
+    }
+  }
+
+  wallMoved(): void {
+    this.wallMoves++
+  }
+
+  /** The user has emptied storage: what only that held is nobody's fault. */
+  cleared(): void {
+    this.announced.clear()
+    this.clearedAt = this.now
+    for (const { told } of this.words.all) for (const each of told.values()) each.excused = true
+    for (const attempt of this.words.ofAttempt.keys()) this.unsettledAttempts.add(attempt)
+  }
+
+  sent({ ledger, hasRead }: Page, request: Request, body: string): void {
+    if (request.method !== 'POST') return
+    const visitor = /"uniqueUserId":"([^"]+)"/.exec(body)?.[1]
+    const known = visitor === undefined ? undefined : this.words.visitors.get(visitor)
+    if (known && known.room !== ledger) this.deny(6, "a request carries another room's visitor")
+    else if (known && known.shopper < ledger.floor && hasRead)
+      this.deny(6, "a request carries a former shopper's visitor")
+  }
+
+  submitted(page: Page, body: string) {
+    this.seen.submissions++
+    const { imageUrl } = JSON.parse(body) as { imageUrl: string }
+    const { shopper } = page.ledger
+    const [word] = this.words.ofPhoto(imageUrl)
+    if (!word) this.deny(1, 'a submission without a word')
+    this.parts.note(`  page ${page.slot}: POST for word ${word?.id}`)
+    if (word) this.mayBeSent(page, word)
+    if (word) word.unsure = true
+    return {
+      refused: () => void (word && (word.unsure = false)),
+      told: (jobId: string, visitor: string | null) => {
+        if (visitor !== null && !this.words.visitors.has(visitor)) {
+          this.words.visitors.set(visitor, { room: page.ledger, shopper })
+        }
+        const told: Told = { firm: false, excused: false, wall: page.anchoredWall }
+        word?.told.set(jobId, told)
+        this.fresh.set(told, page)
+      },
+    }
+  }
+
+  private mayBeSent(page: Page, word: Word): void {
+    if (word.unsure) this.deny(1, 'a submission whose outcome is not a rejection was sent again')
+    if (word.room !== page.ledger) return this.deny(5, "a submission for another room's word")
+    if (word.shopper < page.ledger.floor && page.hasRead) this.deny(6, 'a submission for a former shopper')
+    if (word.left) this.deny(2, 'a submission of what was left')
+    const isUnread = (disk: Disk, at: number) =>
+      disk.holdsAttempts && this.couldKnow(page, disk) && !page.answered.has(at)
+    if (word.at < page.loadedAt && page.disks.some(isUnread)) {
+      this.deny(2, 'a submission by itself before every storage has answered')
+    }
+    const age = this.now - word.at - page.stalledMs
+    const wallAge = Math.min(page.anchoredWall, page.wallNow()) - word.wall
+    if (Math.min(age, wallAge) > consentMs + slackMs) this.deny(2, 'a submission by itself for an old consent')
+  }
+
+  saved(job: Job): void {
+    this.changes++
+    if (job.state === 'failed') this.finished.add(job.id)
+  }
+
+  /** Everything that needs no time has happened: what there is now has to be true. */
+  settled(): void {
+    for (const disk of this.parts.disks) this.changes += this.shelves.read(disk)
+    for (const page of this.parts.pages()) if (page.runs) this.lookAt(page)
+    for (const [told, page] of this.fresh) {
+      if (page.runs && page.sound && this.parts.setup.slowMs === 0) told.firm = true
+    }
+    this.fresh.clear()
+    for (const page of this.parts.pages().filter(({ atomic }) => atomic)) {
+      for (const [rule, why] of this.shelves.former(page)) this.deny(rule, why)
+    }
+  }
+
+  private lookAt(page: Page): void {
+    const views = [...page.tryOns].map(([product, tryOn]) => ({
+      product,
+      tryOn,
+      view: tryOn.get() as TryOnView | undefined,
+    }))
+    const isRead = views.every(({ view }) => view?.state !== 'restoring')
+    if (page.works && isRead && page.loadedAt >= this.clearedAt) for (const disk of page.disks) this.announced.add(disk)
+    for (const { product, tryOn, view } of views) {
+      if (view) this.lookAtView(page, product, tryOn, view)
+      else this.deny(11, 'a page without a view')
+    }
+    const photo = page.room.photo.get()?.imageUrl ?? ''
+    for (const word of this.words.in(photo)) this.belongs(page, word, 'the photo')
+    const visitor = this.words.visitors.get(page.room.visitor.get().uniqueUserId ?? '')
+    if (visitor) this.belongs(page, visitor, 'the visitor')
+  }
+
+  private belongs(
+    { ledger, hasRead }: Page,
+    { room, shopper }: { room: RoomLedger; shopper: number },
+    what: string,
+  ): void {
+    if (room !== ledger) this.deny(5, `${what} is of another room`)
+    else if (shopper < ledger.floor && hasRead) this.deny(6, `${what} is of a former shopper`)
+  }
+
+  private lookAtView(page: Page, product: number, tryOn: object, view: TryOnView): void {
+    const known = this.looked.get(tryOn)
+    const { hasWorked } = page
+    if (known?.view === view && known.changes === this.changes + this.leavings.changes && known.hasWorked === hasWorked)
+      return
+    this.looked.set(tryOn, { view, changes: this.changes + this.leavings.changes, hasWorked })
+    this.noteView(page, product, tryOn, view)
+    const { attempt, state } = view
+    const byAttempt = attempt ? this.words.ofAttempt.get(attempt.id) : undefined
+    const isLeft = attempt !== null && (this.leavings.isLeaving(page.ledger, attempt.id) || !page.hasWorked)
+    for (const why of isLeft ? [] : truthOf(view, this.parts.jobs(), this.parts.clock.now(), byAttempt, this.words))
+      this.deny(5, why)
+    const job = this.parts.jobs().get(attempt?.jobId ?? '')
+    const word = byAttempt ?? (job && this.words.ofPhoto(job.photoUrl)[0])
+    if (word) this.belongs(page, word, 'the view')
+    if (attempt && page.hasWorked && page.ledger.discarded.has(attempt.id))
+      this.deny(7, 'a discarded attempt is shown again')
+    if (state === 'final' && attempt.jobId) this.finished.add(attempt.jobId)
+    if (state !== 'restoring') this.lookBack(page, tryOn, view)
+    this.lookAtStorage(page, tryOn, view)
+  }
+
+  private noteView({ slot }: Page, product: number, tryOn: object, view: TryOnView): void {
+    const attempt = view.attempt ? ` attempt ${view.attempt.id.slice(0, 4)} job ${view.attempt.jobId?.slice(0, 4)}` : ''
+    const shown = `${view.state}${view.durable ? '' : ' (not durable)'}${attempt} ${view.problem?.kind ?? ''}`
+    if (this.lastViews.get(tryOn) === shown) return
+    this.lastViews.set(tryOn, shown)
+    this.seen.views++
+    this.parts.note(`    page ${slot} product ${product}: ${shown}`)
+  }
+
+  /** Nothing that was shown goes away by itself. */
+  private lookBack(page: Page, tryOn: object, { attempt, state, problem }: TryOnView): void {
+    const { leavings } = page.ledger
+    const before = this.shown.get(tryOn)
+    if (attempt) this.shown.set(tryOn, { attempt: attempt.id, jobId: attempt.jobId, leavings })
+    else this.shown.delete(tryOn)
+    if (
+      !before ||
+      before.leavings !== leavings ||
+      before.attempt === attempt?.id ||
+      this.leavings.isLeaving(page.ledger)
+    )
+      return
+    const word = this.words.ofAttempt.get(before.attempt)
+    if (word?.left || word?.abandoned || this.unsettledAttempts.has(before.attempt)) return
+    // a page that can not read says so
+    if (problem?.kind === 'storageUnreadable' && !page.hasWorked) return
+    const gave = `${state}${problem ? ` (${problem.kind})` : ''}`
+    if (this.atLoad.get(page)?.wallMoves !== this.wallMoves) this.deny(9, `the wall clock makes an attempt ${gave}`)
+    else if (before.jobId && !this.words.ofJob(before.jobId)?.told.excused)
+      this.deny(3, `a known job gives way to ${gave}`)
+  }
+
+  /** Whether a page has read every storage, or can know of the ones that it has not. */
+  knowsAll(page: Page): boolean {
+    return page.disks.every((disk, at) => page.answered.has(at) || this.couldKnow(page, disk))
+  }
+
+  /** Another storage could tell the page, when it was loaded, that this one may hold something. */
+  private couldKnow(page: Page, disk: Disk): boolean {
+    return this.announced.has(disk) && this.atLoad.get(page)?.announced.has(disk) === true
+  }
+
+  private lookAtStorage(page: Page, tryOn: object, { state, problem, attempt, durable }: TryOnView): void {
+    const isUnread = (disk: Disk, at: number) => {
+      return this.shelves.holdsOwn(disk, page.ledger) && this.couldKnow(page, disk) && !page.answered.has(at)
+    }
+    const isTold = this.parts
+      .pages()
+      .some((each) => each !== page && each.ledger === page.ledger && each.runs && each.hasRead)
+    if (state === 'idle' && problem === null && !isTold && page.disks.some(isUnread)) {
+      this.deny(4, 'idle without a word of the storage that could not be read')
+    }
+    if (!durable || !attempt || this.leavings.isLeaving(page.ledger) || this.unsettledAttempts.has(attempt.id)) return
+    const texts = page.disks.flatMap(({ texts }) => texts)
+    const kept = texts.some((text) => text.includes(attempt.id) && text.includes(attempt.jobId ?? ''))
+    this.lookForKept(page, tryOn, kept, state)
+    const told = attempt.jobId === null ? undefined : this.words.ofJob(attempt.jobId)?.told
+    if (kept && told) told.firm = true
+  }
+
+  /** A page that can not read what another one has done may show for a moment what is no longer kept. */
+  private lookForKept(page: Page, tryOn: object, isKept: boolean, state: string): void {
+    const since = this.unkept.get(tryOn) ?? this.now
+    if (isKept) this.unkept.delete(tryOn)
+    else this.unkept.set(tryOn, since)
+    if (!isKept && (page.hasWorked || this.now - since > noticeMs)) this.deny(8, `durable, but not kept: ${state}`)
+  }
+
+  /** The jobs that a fresh page has to reach. */
+  owed(room: string, wall: number): { word: Word; jobId: string }[] {
+    const all = this.words.all.filter((word) => word.room.name === room && !word.abandoned)
+    return all.flatMap((word) =>
+      [...word.told].flatMap(([jobId, told]) =>
+        told.firm && !told.excused && isTrusted(told, wall) ? [{ word, jobId }] : [],
+      ),
+    )
+  }
+
+  /** A month later, and after two openings, nothing is left but jobs that were never seen to end. */
+  monthPassed(room: RoomLedger, disks: readonly Disk[]): void {
+    if (this.wallMoves > 0) return
+    const isOpen = (word: Word) => [...word.told.keys()].some((jobId) => !this.finished.has(jobId))
+    for (const disk of disks) for (const why of this.shelves.overdue(disk, room, isOpen)) this.deny(10, why)
+  }
+}
+
+/** A record is trusted until it has expired, and not when it comes from the future. */
+function isTrusted({ wall }: Told, now: number): boolean {
+  return now - wall < retentionMs - slackMs && now - wall > slackMs - futureMs
+}

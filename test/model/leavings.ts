@@ -1,0 +1,78 @@
+import type { Clock } from 'fitting-room'
+import type { Page } from './page.ts'
+import type { RoomLedger, Words } from './words.ts'
+
+/** How long after its page's end an intent may still be carried out by another one, in ms. */
+const passedOnMs = 60_000
+
+/** What shoppers leave, replace or wipe: from when they say so until it is done, anything may be shown. */
+export class Leavings {
+  /** How often something was left. */
+  changes = 0
+  private readonly words: Words
+  private readonly clock: Clock
+  private readonly note: (line: string) => void
+
+  constructor(words: Words, clock: Clock, note: (line: string) => void) {
+    this.words = words
+    this.clock = clock
+    this.note = note
+  }
+
+  leaving(page: Page, attempt: string | null) {
+    const { ledger } = page
+    const word = this.words.ofAttempt.get(attempt ?? '')
+    const leaving = { page, at: this.clock.monotonic(), attempt }
+    ledger.leavings++
+    ledger.leaving.add(leaving)
+    return {
+      over: (done: boolean) => {
+        this.changes++
+        ledger.leavings++
+        ledger.leaving.delete(leaving)
+        if (done && word) word.left = true
+      },
+      // an intent that waits for storage is for whatever is found there
+      discarding: () => {
+        for (const each of word ? [word] : this.words.all) if (each.room === ledger) each.abandoned = true
+      },
+      discarded: () => void (attempt !== null && ledger.discarded.add(attempt)),
+    }
+  }
+
+  /** Whether that attempt, or any, is being left on a page that can still do it. */
+  isLeaving({ leaving }: RoomLedger, attempt?: string): boolean {
+    return [...leaving].some(
+      (each) =>
+        (attempt === undefined || each.attempt === null || each.attempt === attempt) &&
+        (!each.page.killed || this.clock.monotonic() - each.at < passedOnMs),
+    )
+  }
+
+  /**
+   * A reset is asked for; what was begun before it may go, and must be gone once it is done, unless the page could not
+   * know of a storage.
+   */
+  resetting(page: Page, knowsAll: () => boolean) {
+    const { ledger } = page
+    const floor = ++ledger.shopper
+    const leaving = this.leaving(page, null)
+    const over = () => {
+      this.abandon(ledger)
+      leaving.over(false)
+    }
+    this.abandon(ledger)
+    return {
+      done: () => {
+        over()
+        if (knowsAll()) ledger.floor = Math.max(ledger.floor, floor)
+        this.note(`  reset ${floor} of room ${ledger.name} is done`)
+      },
+      failed: over,
+    }
+  }
+
+  private abandon(ledger: RoomLedger): void {
+    for (const word of this.words.all) if (word.room === ledger) word.abandoned = true
+  }
+}

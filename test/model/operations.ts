@@ -1,0 +1,262 @@
+import * as fc from 'fast-check'
+import { faultsOf, type Place } from './network.ts'
+
+/** How a storage behaves from a load on; `hangThenLand` holds every call until the page's held calls land. */
+export type Mode = 'ok' | 'fail' | 'hang' | 'failThenOk' | 'hangThenLand'
+
+/** Where a page can be stalled, and what can be held while it runs on. */
+export type Step = 'near' | 'far' | 'apiKey' | 'read' | 'upload' | 'submission' | 'poll'
+
+export type Injected = 'null' | 'junk' | 'old' | 'newer' | 'view' | 'answer' | 'reset'
+
+/** How a world is made, and how it ends. */
+export interface Setup {
+  /** Two atomic tiers in a chain, one atomic storage, or one without `update`. */
+  storage: 'chain' | 'single' | 'plain'
+  /** Web Locks, else a lease. */
+  locks: boolean
+  /** What one storage call takes, in ms. */
+  slowMs: number
+  /** What a second shopper's room in the same process keeps its records in. */
+  second: 'memory' | 'own' | 'same'
+  end: 'reach' | 'reset' | 'month'
+}
+
+export type Photo = 'file' | 'url' | 'again'
+
+/** `page` 0 and 1 are the pages of one shopper, page 2 is the other shopper's. */
+export type Op =
+  | { do: 'load'; page: number; modes: [Mode, Mode] }
+  | { do: 'kill' | 'close' | 'wake' | 'land'; page: number }
+  | { do: 'start' | 'retry'; page: number; photo: Photo; fails: boolean; product: number }
+  | { do: 'startOver' | 'resume' | 'submitEmail' | 'discard' | 'reset'; page: number }
+  | { do: 'stall'; page: number; at: Step | 'now' }
+  | { do: 'hold'; page: number; at: Step }
+  | { do: 'mode'; page: number; tier: number; mode: Mode }
+  | { do: 'killMidWrite'; page: number; writes: number; applied: boolean }
+  | { do: 'clear'; tier: 'near' | 'far' | 'all' }
+  | { do: 'wall' | 'age' | 'wait' | 'sleep'; ms: number }
+  | { do: 'fault'; place: Place; fault: string }
+  | { do: 'inject'; message: Injected }
+  | { do: 'beside'; first: Op; second: Op; gap: number }
+
+export interface Sequence {
+  setup: Setup
+  ops: Op[]
+}
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+
+const weighted = <T>(...given: [number, T][]) =>
+  fc.oneof(...given.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) })))
+const of = <T extends Op['do']>(name: T) => ({ do: fc.constant(name) })
+
+const own = weighted([4, 0], [1, 1])
+const anyPage = weighted([5, 0], [3, 1], [1, 2])
+const mode: fc.Arbitrary<Mode> = weighted([5, 'ok'], [3, 'fail'], [2, 'hang'], [1, 'failThenOk'], [1, 'hangThenLand'])
+const modes: fc.Arbitrary<[Mode, Mode]> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant<[Mode, Mode]>(['ok', 'ok']) },
+  { weight: 3, arbitrary: fc.tuple(mode, fc.constant<Mode>('ok')) },
+  { weight: 1, arbitrary: fc.tuple(mode, mode) },
+)
+const step: fc.Arbitrary<Step> = weighted<Step>(
+  [3, 'near'],
+  [1, 'far'],
+  [1, 'apiKey'],
+  [1, 'read'],
+  [1, 'upload'],
+  [3, 'submission'],
+  [1, 'poll'],
+)
+
+const photo = weighted<Photo>([4, 'url'], [2, 'file'], [1, 'again'])
+const word = (page = anyPage, product = weighted([5, 0], [1, 1])): fc.Arbitrary<Op> =>
+  fc.record({
+    do: fc.constantFrom('start' as const, 'start' as const, 'retry' as const),
+    page,
+    photo,
+    fails: weighted([6, false], [1, true]),
+    product,
+  })
+const say = (page = anyPage): fc.Arbitrary<Op> =>
+  fc.record({
+    do: weighted(
+      [2, 'resume' as const],
+      [2, 'startOver' as const],
+      [1, 'submitEmail' as const],
+      [2, 'discard' as const],
+    ),
+    page,
+  })
+const reset = (page = anyPage): fc.Arbitrary<Op> => fc.record({ ...of('reset'), page })
+const wait: fc.Arbitrary<Op> = fc.record({
+  ...of('wait'),
+  ms: weighted([2, 300], [3, 1_500], [3, 3_000], [3, 7_000], [2, 12_000], [1, 22_000], [0, 65_000]),
+})
+const faults = (Object.keys(faultsOf) as Place[]).map((place) =>
+  fc.record({ ...of('fault'), place: fc.constant(place), fault: fc.constantFrom(...faultsOf[place]) }),
+)
+const throttled: fc.Arbitrary<Op> = fc.record({
+  ...of('fault'),
+  place: fc.constant<Place>('submission'),
+  fault: fc.constantFrom('throttled', 'throttledShort'),
+})
+const fault: fc.Arbitrary<Op> = fc.oneof(
+  { weight: 3, arbitrary: throttled },
+  ...faults.map((arbitrary, at) => ({ weight: at === 0 ? 6 : 1, arbitrary })),
+)
+const load = (page = anyPage): fc.Arbitrary<Op> => fc.record({ ...of('load'), page, modes })
+const age: fc.Arbitrary<Op> = fc.record({
+  ...of('age'),
+  ms: weighted([3, 12 * minute], [2, 23 * hour], [1, 25 * hour], [1, 31 * day]),
+})
+const wall: fc.Arbitrary<Op> = fc.record({
+  ...of('wall'),
+  ms: fc.oneof(
+    fc.constantFrom(minute, 6 * minute, 2 * hour, 30 * day).chain((ms) => fc.constantFrom(ms, -ms)),
+    fc.constantFrom(0.5, -0.25, 1_000.75),
+  ),
+})
+const clear: fc.Arbitrary<Op> = fc.record({
+  ...of('clear'),
+  tier: weighted([3, 'all' as const], [1, 'near' as const], [1, 'far' as const]),
+})
+const inject: fc.Arbitrary<Op> = fc.record({
+  ...of('inject'),
+  message: fc.constantFrom<Injected>('null', 'junk', 'old', 'newer', 'view', 'answer', 'reset'),
+})
+const killMidWrite: fc.Arbitrary<Op> = fc.record({
+  ...of('killMidWrite'),
+  page: anyPage,
+  writes: fc.nat({ max: 6 }),
+  applied: fc.boolean(),
+})
+const setMode: fc.Arbitrary<Op> = fc.record({ ...of('mode'), page: anyPage, tier: weighted([2, 0], [1, 1]), mode })
+const simple = (name: 'kill' | 'close' | 'wake' | 'land', page = anyPage): fc.Arbitrary<Op> =>
+  fc.record({ ...of(name), page })
+const stall = (page = anyPage, at: fc.Arbitrary<Step | 'now'> = step): fc.Arbitrary<Op> =>
+  fc.record({ ...of('stall'), page, at })
+const hold = (page = anyPage): fc.Arbitrary<Op> => fc.record({ ...of('hold'), page, at: step })
+const sleep: fc.Arbitrary<Op> = fc.record({ ...of('sleep'), ms: weighted([2, 5_000], [1, 70_000], [1, 11 * minute]) })
+
+/** Any one operation. */
+const single: fc.Arbitrary<Op> = fc.oneof(
+  { weight: 5, arbitrary: word() },
+  { weight: 4, arbitrary: say() },
+  { weight: 2, arbitrary: reset() },
+  { weight: 6, arbitrary: wait },
+  { weight: 3, arbitrary: fault },
+  { weight: 2, arbitrary: load() },
+  { weight: 1, arbitrary: simple('kill') },
+  { weight: 1, arbitrary: simple('close') },
+  { weight: 1, arbitrary: wall },
+  { weight: 1, arbitrary: age },
+  { weight: 1, arbitrary: clear },
+  { weight: 1, arbitrary: inject },
+  { weight: 1, arbitrary: killMidWrite },
+  { weight: 1, arbitrary: setMode },
+  { weight: 1, arbitrary: sleep },
+)
+
+const steps = (each: fc.Arbitrary<Op>, maxLength: number) => fc.array(each, { maxLength })
+const flat = (...parts: fc.Arbitrary<Op[]>[]) => fc.tuple(...parts).map((found) => found.flat())
+const one = (each: fc.Arbitrary<Op>) => each.map((op) => [op])
+const maybe = (each: fc.Arbitrary<Op>) => fc.option(each, { nil: null }).map((op) => (op ? [op] : []))
+
+/** A page's life from load to load; a storage that fails, works and fails again is several of them. */
+const life = flat(
+  one(load(own)),
+  maybe(fault),
+  maybe(fc.oneof({ weight: 3, arbitrary: word(own) }, { weight: 1, arbitrary: say(own) })),
+  maybe(wait),
+  steps(single, 1),
+)
+const lives = fc.array(life, { minLength: 2, maxLength: 4 }).map((found) => found.flat())
+
+/** While one page sleeps, or one of its steps is held, others go on. */
+const whileStalled = own.chain((page) =>
+  flat(
+    one(word(fc.constant(page), fc.constant(0))),
+    maybe(wait),
+    one(fc.oneof(stall(fc.constant(page)), stall(fc.constant(page), fc.constant('now')))),
+    maybe(word(fc.constant(page))),
+    one(wait),
+    steps(fc.oneof(say(fc.constant(1 - page)), word(fc.constant(1 - page)), reset(fc.constant(1 - page)), wait), 3),
+    one(simple('wake', fc.constant(page))),
+    one(wait),
+  ),
+)
+const whileHeld = anyPage.chain((page) =>
+  flat(
+    maybe(word(fc.constant(page))),
+    one(hold(fc.constant(page))),
+    maybe(word(fc.constant(page))),
+    steps(fc.oneof(say(), word(), reset(), wait, inject, clear), 4),
+    one(simple('land', fc.constant(page))),
+    one(wait),
+  ),
+)
+/** A page waits to submit while its storage takes nothing; what it wanted to write then lands late. */
+const lateWrite = own.chain((page) =>
+  flat(
+    maybe(fc.constant<Op>({ do: 'load', page: 1 - page, modes: ['ok', 'ok'] })),
+    one(throttled),
+    one(word(fc.constant(page), fc.constant(0))),
+    maybe(wait),
+    one(fc.record({ ...of('hold'), page: fc.constant(page), at: weighted<Step>([3, 'near'], [1, 'far']) })),
+    fc.array(wait, { minLength: 1, maxLength: 3 }),
+    maybe(say(fc.constant(1 - page))),
+    one(simple('land', fc.constant(page))),
+    one(wait),
+  ),
+)
+/** Storage is emptied while something is under way. */
+const emptied = own.chain((page) =>
+  flat(
+    maybe(reset(fc.constant(page))),
+    one(hold(fc.constant(page))),
+    one(word(fc.constant(page), fc.constant(0))),
+    maybe(wait),
+    one(clear),
+    one(simple('land', fc.constant(page))),
+    one(wait),
+  ),
+)
+const beside: fc.Arbitrary<Op[]> = fc
+  .record({
+    ...of('beside'),
+    first: fc.oneof(reset(), say(), word()),
+    second: fc.oneof(word(), reset(), say()),
+    gap: fc.nat({ max: 30 }),
+  })
+  .map((op) => [op])
+const aged = flat(one(age), one(load(own)), one(wait))
+
+const block = fc.oneof(
+  { weight: 4, arbitrary: steps(single, 5) },
+  { weight: 3, arbitrary: lives },
+  { weight: 2, arbitrary: whileStalled },
+  { weight: 2, arbitrary: whileHeld },
+  { weight: 2, arbitrary: lateWrite },
+  { weight: 1, arbitrary: emptied },
+  { weight: 1, arbitrary: beside },
+  { weight: 1, arbitrary: aged },
+)
+
+const setup: fc.Arbitrary<Setup> = fc.record({
+  storage: weighted([4, 'chain' as const], [4, 'single' as const], [1, 'plain' as const]),
+  locks: fc.boolean(),
+  slowMs: weighted([4, 0], [1, 20]),
+  second: fc.constantFrom('memory', 'own', 'same'),
+  end: weighted([3, 'reach' as const], [1, 'reset' as const], [1, 'month' as const]),
+})
+
+const blocks = fc.array(block, { minLength: 1, maxLength: 3 }).map((found) => found.flat())
+
+/** A world and what happens in it. */
+export const sequences: fc.Arbitrary<Sequence> = fc.record({
+  setup,
+  ops: flat(maybe(load()), maybe(fault), maybe(word()), blocks),
+})

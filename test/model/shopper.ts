@@ -1,0 +1,96 @@
+import { TryOnError } from 'fitting-room'
+import type { Judge } from './judge.ts'
+import { photoBytes } from './network.ts'
+import type { Photo } from './operations.ts'
+import { baseUrl, type Page } from './page.ts'
+import { onHost } from './platform.ts'
+
+/** A photo whose bytes are at hand, so that reading it takes no turn of the event loop. */
+class PhotoFile extends Blob {
+  private readonly content: Uint8Array<ArrayBuffer>
+  constructor(content: Uint8Array<ArrayBuffer>) {
+    super([content], { type: 'image/png' })
+    this.content = content
+  }
+  override async arrayBuffer(): Promise<ArrayBuffer> {
+    return this.content.slice().buffer
+  }
+}
+
+/** An intent that has not settled. */
+interface Pending {
+  page: Page
+  what: string
+}
+
+/** What shoppers say to pages, and what the judge has to know of it. */
+export class Shopper {
+  readonly pending = new Set<Pending>()
+  private readonly judge: Judge
+  private readonly note: (line: string) => void
+
+  constructor(judge: Judge, note: (line: string) => void) {
+    this.judge = judge
+    this.note = note
+  }
+
+  /** The shopper's intent on a page; what comes of it is heard later. */
+  hear(page: Page, what: string, work: () => Promise<void>): Promise<boolean> {
+    const pending: Pending = { page, what }
+    this.pending.add(pending)
+    const done = onHost(page, () => Promise.resolve().then(work)).then(
+      () => true,
+      (error: unknown) => {
+        if (!(error instanceof TryOnError)) this.judge.uncaught(error)
+        else this.note(`  ${what} on page ${page.slot}: ${error.problem.kind}`)
+        return false
+      },
+    )
+    void done.then(() => this.pending.delete(pending))
+    return done
+  }
+
+  give(intent: 'start' | 'retry', page: Page, kind: Photo, fails: boolean, product: number): void {
+    const tryOn = page.tryOn(product)
+    const shown = page.room.photo.get()?.imageUrl
+    const again = kind === 'again' && shown ? /word-\d+-/.exec(shown)?.[0] : undefined
+    if (kind === 'again' && again === undefined) return
+    const word = this.judge.word(page, again)
+    const before = tryOn.get().attempt?.id
+    const file = () => new PhotoFile(photoBytes(word.id, fails))
+    const url = { imageUrl: `${baseUrl}/photos/word-${word.id}-${fails ? 'bad' : 'good'}.png` }
+    const photo = again !== undefined ? undefined : kind === 'file' ? file() : url
+    const leaving = this.judge.leavings.leaving(page, before ?? null)
+    void this.hear(page, intent, () => tryOn[intent](photo, { customKey: `word-${word.id}` })).then((done) => {
+      const { attempt } = tryOn.get()
+      if (done && attempt && attempt.id !== before) this.judge.words.show(attempt.id, word)
+      leaving.over(done)
+    })
+  }
+
+  say(intent: 'resume' | 'submitEmail' | 'startOver' | 'discard', page: Page): void {
+    const tryOn = page.tryOn(0)
+    const attempt = tryOn.get().attempt?.id
+    if (intent === 'resume' || intent === 'submitEmail') {
+      this.judge.spoken(page, attempt)
+      const work = () => (intent === 'resume' ? tryOn.resume() : tryOn.submitEmail({ email: 'ada@example.com' }))
+      void this.hear(page, intent, work)
+      return
+    }
+    const leaving = this.judge.leavings.leaving(page, attempt ?? null)
+    const works = page.works
+    if (intent === 'discard') leaving.discarding()
+    const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())
+    void this.hear(page, intent, work).then((done) => {
+      leaving.over(done)
+      if (done && intent === 'discard' && works && page.works) leaving.discarded()
+    })
+  }
+
+  reset(page: Page): void {
+    const resetting = this.judge.leavings.resetting(page, () => this.judge.knowsAll(page))
+    void this.hear(page, 'reset', () => page.room.reset()).then((done) =>
+      done ? resetting.done() : resetting.failed(),
+    )
+  }
+}

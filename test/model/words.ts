@@ -1,0 +1,107 @@
+/** What came of a job ID that a page has read. */
+export interface Told {
+  /** A page has had it where storage worked, or has shown it as durable. */
+  firm: boolean
+  /** Storage was emptied since, or the wall clock has left the time in which a record is trusted. */
+  excused: boolean
+  wall: number
+}
+
+/** One word of the shopper: a start or retry, which permits one submission. */
+export interface Word {
+  id: number
+  room: RoomLedger
+  /** Which shopper of the room: the number of resets asked for before it. */
+  shopper: number
+  photo: string
+  /** When the shopper last said something about it, on the machine's monotonic clock and on the wall. */
+  at: number
+  wall: number
+  /** A submission is out, or was answered by nothing that is definite. */
+  unsure: boolean
+  /** The shopper has said that it may be forgotten. */
+  abandoned: boolean
+  /** The shopper has left or discarded it: nothing is submitted for it any more. */
+  left: boolean
+  told: Map<string, Told>
+}
+
+/** An intent after which another attempt, or none, may be shown; a page that was killed may still have passed it on. */
+interface Leaving {
+  page: { readonly killed: boolean }
+  at: number
+  attempt: string | null
+}
+
+/** What the world knows of a room, over all its pages: its shoppers one after the other. */
+export interface RoomLedger {
+  name: string
+  /** Resets asked for so far. */
+  shopper: number
+  /** Nothing of a shopper before this one may be anywhere: that many resets have been asked for when the last one resolved. */
+  floor: number
+  /** How often the shopper has left, replaced or wiped something. */
+  leavings: number
+  /** What the shopper is about to leave, replace or wipe. */
+  leaving: Set<Leaving>
+  discarded: Set<string>
+}
+
+/** All words, by the photos and attempts that show them. */
+export class Words {
+  readonly all: Word[] = []
+  readonly ofAttempt = new Map<string, Word>()
+  readonly visitors = new Map<string, { room: RoomLedger; shopper: number }>()
+
+  give(room: RoomLedger, at: number, wall: number, photo?: string): Word {
+    const id = this.all.length
+    const made: Word = {
+      id,
+      room,
+      shopper: room.shopper,
+      photo: photo ?? `word-${id}-`,
+      at,
+      wall,
+      unsure: false,
+      abandoned: false,
+      left: false,
+      told: new Map(),
+    }
+    this.all.push(made)
+    return made
+  }
+
+  /** Every word that a text names. */
+  in(text: string): Word[] {
+    return [...text.matchAll(/word-(\d+)(?=\D)/g)].flatMap(([, id]) => this.all[Number(id)] ?? [])
+  }
+
+  /** An attempt is shown for a word, unless storage knows better. */
+  show(attempt: string, word: Word): void {
+    if (!this.ofAttempt.has(attempt)) this.ofAttempt.set(attempt, word)
+  }
+
+  /** The words that a submission of this photo may be for: the ones that were not used up first. */
+  ofPhoto(imageUrl: string): Word[] {
+    const named = /word-\d+-/.exec(imageUrl)?.[0]
+    const found = this.all.filter(({ photo }) => photo === named)
+    const spent = ({ unsure, left }: Word) => Number(unsure) + Number(left)
+    return found.sort((a, b) => spent(a) - spent(b) || b.at - a.at)
+  }
+
+  ofJob(jobId: string): { word: Word; told: Told } | null {
+    for (const word of this.all) {
+      const told = word.told.get(jobId)
+      if (told) return { word, told }
+    }
+    return null
+  }
+
+  /** Learns from a stored value which attempt is of which word. */
+  read(text: string): void {
+    const [attempt, ...others] = new Set([...text.matchAll(/"attemptId":"([^"]+)"/g)].map(([, id]) => id))
+    const key = /"customKey":"word-(\d+)-?"/.exec(text)?.[1]
+    const word = key === undefined ? undefined : this.all[Number(key)]
+    if (attempt && word && others.length === 0) this.ofAttempt.set(attempt, word)
+  }
+}

@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FittingRoom, TryOn } from 'fitting-room'
+import { storageChain } from 'fitting-room/storage/chain'
+import { any, hung, isRecord, isWrite, refused, testStorage, type StorageCall } from './support/storage.ts'
+import { createWorld, person, product, refuses, started, type World } from './support/world.ts'
+
+let world: World
+const twoDisks = () => [testStorage(), testStorage()] as const
+let disks: ReturnType<typeof twoDisks>
+beforeEach(() => {
+  disks = twoDisks()
+  world = createWorld()
+})
+afterEach(() => world.close())
+
+type How = (call: StorageCall) => unknown
+
+/** A page load; `first` and `second` are what its calls to the two tiers meet, where they do not simply work. */
+function load({ first, second }: { first?: How; second?: How } = {}): FittingRoom {
+  const tiers = [first, second].map((how, index) => {
+    const tier = disks[index as 0 | 1].another()
+    if (how) tier.meet(any, how)
+    return tier
+  })
+  return world.room({ storage: storageChain(tiers, world.clock) })
+}
+
+const submissions = () => world.count('POST', '/generations')
+const read = (tryOn: TryOn) => world.until(tryOn, ({ state }) => state !== 'restoring')
+const jobIds = async (room: FittingRoom) => (await room.list()).map(({ jobId }) => jobId)
+
+/** Everything that might go on by itself has had its chance. */
+async function afterAWhile(): Promise<void> {
+  await world.pass(30_000)
+}
+
+describe('a word that one tier took while the other failed', () => {
+  /** What leaves a consent, or a wait, in the second tier only. */
+  const leaving = {
+    async 'a consent'() {
+      const asked = world.hold('GET', '/funnel')
+      const room = load({ first: refused })
+      await room.tryOn(product).start({ imageUrl: 'https://photos.test/p.png' })
+      await asked.reached
+      room.close()
+    },
+    async 'a wait'() {
+      world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 20 })])
+      const room = load({ first: refused })
+      const tryOn = await started(room.tryOn(product))
+      await world.until(tryOn, ({ waitingUntil }) => waitingUntil !== null)
+      room.close()
+    },
+  }
+
+  it.each(Object.entries(leaving))(
+    'as %s is submitted once, however often the other fails and works',
+    async (_, leave) => {
+      await leave()
+      const before = submissions()
+      const second = load()
+      const { attempt } = await world.until(second.tryOn(product), 'processing')
+      second.close()
+      expect(submissions() - before).toBe(1)
+
+      const third = load({ first: refused })
+      await read(third.tryOn(product))
+      await afterAWhile()
+      third.close()
+      expect(submissions() - before).toBe(1)
+
+      const fourth = load()
+      expect(await jobIds(fourth)).toEqual([attempt?.jobId])
+      expect((await world.until(fourth.tryOn(product), ({ state }) => state !== 'restoring')).attempt).toEqual(attempt)
+    },
+  )
+})
+
+describe('a paid job in a tier that fails after the next load', () => {
+  /** A job in the first tier, and a page for which that one fails. */
+  async function hidden(how: How) {
+    const room = load()
+    const { attempt } = await world.until(await started(room.tryOn(product)), 'processing')
+    room.close()
+    const blind = load({ first: how })
+    return { jobId: attempt?.jobId, blind, tryOn: blind.tryOn(product) }
+  }
+  const failures: [string, How][] = [
+    ['refuses', refused],
+    ['hangs', hung],
+  ]
+
+  it.each(failures)('as it %s is not taken for absent', async (_, how) => {
+    const { tryOn } = await hidden(how)
+    expect(await read(tryOn)).toMatchObject({ state: 'idle', problem: { kind: 'storageUnreadable' } })
+    await afterAWhile()
+    expect(submissions()).toBe(1)
+  })
+
+  it.each(failures)('as it %s is listed and can be followed beside one that a new word has begun', async (_, how) => {
+    const { tryOn, blind, jobId } = await hidden(how)
+    await read(tryOn)
+    await tryOn.start(person)
+    const { attempt } = await world.until(tryOn, 'final')
+    blind.close()
+    const room = load()
+    await read(room.tryOn(product))
+    expect((await jobIds(room)).sort()).toEqual([jobId, attempt?.jobId].sort())
+    const listed = (await room.list()).find((each) => each.jobId === jobId)
+    await world.until(listed?.open() as TryOn, 'final')
+    expect(submissions()).toBe(2)
+  })
+
+  it('is listed with what the other tier has listed meanwhile', async () => {
+    const { tryOn, blind, jobId } = await hidden(refused)
+    await read(tryOn)
+    const other = blind.tryOn({ ...product, variantId: '2002' })
+    await other.start(person)
+    const { attempt } = await world.until(other, 'final')
+    blind.close()
+    expect((await jobIds(load())).sort()).toEqual([jobId, attempt?.jobId].sort())
+  })
+})
+
+describe('reset()', () => {
+  const records = () => disks.flatMap(({ items }) => [...items.keys()]).filter((key) => /:(try-on|attempt):/.test(key))
+
+  it('removes what each tier holds', async () => {
+    const first = load()
+    await world.until(await started(first.tryOn(product)), 'final')
+    first.close()
+    const second = load({ first: refused })
+    const other = second.tryOn({ ...product, variantId: '2002' })
+    await read(other)
+    await other.start(person)
+    await world.until(other, 'final')
+    second.close()
+    const room = load()
+    await room.reset()
+    expect(records()).toEqual([])
+    expect(await room.list()).toEqual([])
+  })
+
+  it('rejects while a tier that holds something fails, and resolves when all is gone', async () => {
+    const first = load()
+    await world.until(await started(first.tryOn(product)), 'final')
+    first.close()
+    await expect(load({ first: refused }).reset()).rejects.toMatchObject({ kind: 'storage' })
+    await load().reset()
+    expect(records()).toEqual([])
+  })
+})
+
+it('a page whose first tier never opens is served from the second, with nothing to report', async () => {
+  const first = load({ first: refused })
+  expect((await read(first.tryOn(product))).problem).toBeNull()
+  const { attempt, durable } = await world.until(await started(first.tryOn(product)), 'final')
+  first.close()
+  const view = await world.until(load({ first: refused }).tryOn(product), 'final')
+  expect([view.attempt, view.problem, durable]).toEqual([attempt, null, true])
+})
+
+it('a claim is not sent while an older copy may stand in a tier that can not be cleared', async () => {
+  const put = world.hold('PUT', '/photos')
+  const one = load({ first: refused })
+  await started(one.tryOn(product))
+  await put.reached
+  one.close()
+  const isChange = (call: StorageCall) => isWrite(call) && isRecord(call)
+  const two = load({ second: (call) => (isChange(call) ? refused() : call.land()) })
+  const tryOn = two.tryOn(product)
+  const view = await world.until(tryOn, 'rejected')
+  expect(view.problem).toEqual({ kind: 'storage' })
+  expect(submissions()).toBe(0)
+})
+
+describe('a catalog that this version can not read', () => {
+  const keyOf = () => [...disks[0].items.keys()].find((key) => key.endsWith(':catalog')) ?? ''
+  it.each([
+    ['a newer one', JSON.stringify({ version: 3, entries: 'elsewhere' })],
+    ['a broken one', '{"version":2,'],
+  ])('as %s is left as it is and reported, and reset() says that it does not know what has to go', async (_, text) => {
+    const before = load()
+    await world.until(await started(before.tryOn(product)), 'final')
+    before.close()
+    const key = keyOf()
+    disks[0].items.set(key, text)
+    const room = load()
+    const other = room.tryOn({ ...product, variantId: '2002' })
+    expect((await read(other)).problem).toEqual({ kind: 'recordUnreadable' })
+    await other.start(person)
+    const { attempt } = await world.until(other, 'final')
+    expect(disks[0].items.get(key)).toBe(text)
+    const again = load()
+    expect(await jobIds(again)).toEqual([attempt?.jobId])
+    await expect(again.reset()).rejects.toMatchObject({ kind: 'storage' })
+    expect(disks[0].items.get(key)).toBe(text)
+  })
+})
