@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import * as z from 'zod/mini'
+import * as is from '../src/contract/schema.ts'
 import {
   meanings,
   outcomeOf,
@@ -9,7 +9,7 @@ import {
   type Situation,
 } from '../src/rules/outcome.ts'
 
-const data = z.object({ ok: z.literal(true) })
+const data = is.object({ ok: is.oneOf(true) })
 const operations: Record<Column, Requested> = {
   submission: 'createGeneration',
   poll: 'getGeneration',

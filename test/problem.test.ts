@@ -1,7 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { explain, isTryOnError, TryOnError, type Problem, type ProblemKind } from 'fitting-room'
-import { describe, expect, expectTypeOf, it } from 'vitest'
-import type * as z from 'zod/mini'
+import { describe, expect, it } from 'vitest'
 import { problem } from '../src/rules/problem.ts'
 
 const asked = { operation: 'createGeneration', situation: 'serverError', status: 500, error: 'x' } as const
@@ -34,13 +33,8 @@ const all: Problem[] = Object.values(problems)
 
 describe('a problem', () => {
   it.each(all)('of kind $kind is read again as it was, and explained', (each) => {
-    expect(problem.parse(JSON.parse(JSON.stringify(each)))).toEqual(each)
+    expect(problem.safeParse(JSON.parse(JSON.stringify(each))).data).toEqual(each)
     expect(explain(each)).toMatch(/^\S.{10,}\S$/)
-  })
-
-  it('is in its schema what it is in its type', () => {
-    expectTypeOf<z.infer<typeof problem>>().toExtend<Problem>()
-    expectTypeOf<Problem>().toExtend<z.infer<typeof problem>>()
   })
 
   it('of an intent or a state that does not exist is not read', () => {

@@ -1,7 +1,7 @@
+import type { Schema, TypeOf } from 'fitting-room/contract'
 import { endpoints, keyHeader, type Operation } from 'fitting-room/contract'
 import { Hono, type Context } from 'hono'
 import ipaddr from 'ipaddr.js'
-import type * as z from 'zod/mini'
 import { ApiProblem, badInput, ipLimit } from './api-problem.ts'
 import { drain, readBody } from './body.ts'
 import type { StoreConfig } from './config.ts'
@@ -146,15 +146,15 @@ type Endpoint<O extends Operation> = (typeof endpoints)[O]
 
 /** What an operation takes, by the contract. */
 interface Input<O extends Operation> {
-  params: z.infer<Endpoint<O>['params']>
-  query: z.infer<Endpoint<O>['query']>
-  body: Endpoint<O>['body'] extends z.ZodMiniType ? z.infer<Endpoint<O>['body']> : undefined
+  params: TypeOf<Endpoint<O>['params']>
+  query: TypeOf<Endpoint<O>['query']>
+  body: Endpoint<O>['body'] extends Schema<unknown> ? TypeOf<Endpoint<O>['body']> : undefined
 }
 
 /** Reads and checks params, query and body by the contract; the message names the first field that does not fit. */
 async function inputOf<O extends Operation>(operation: O, { req }: Context<Env>): Promise<Input<O>> {
   const { params, query, body } = endpoints[operation]
-  const given: [keyof Input<O>, z.ZodMiniType | null, unknown][] = [
+  const given: [keyof Input<O>, Schema<unknown> | null, unknown][] = [
     ['params', params, req.param()],
     ['query', query, req.query()],
     ['body', body, body && (await jsonOf(req.raw))],
@@ -162,7 +162,7 @@ async function inputOf<O extends Operation>(operation: O, { req }: Context<Env>)
   const read = given.map(([part, schema, value]) => {
     const result = schema?.safeParse(value)
     if (result?.success === false) {
-      throw badInput(`${result.error.issues[0]?.path.join('.') || part} is missing or not valid`)
+      throw badInput(`${result.path || part} is missing or not valid`)
     }
     return [part, result?.data] as const
   })

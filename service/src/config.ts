@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { funnelType, generationModel, httpUrl } from 'fitting-room/contract'
+import { funnelType, generationModel, httpUrl, type Schema } from 'fitting-room/contract'
 import * as z from 'zod'
+
+const ofContract = <T>(schema: Schema<T>) => z.custom<T>((value) => schema.safeParse(value).success)
 
 const text = z.string().min(1)
 const digits = z.string().regex(/^[1-9][0-9]*$/, 'digits without leading zeros')
@@ -45,7 +47,10 @@ const store = z
     id: text,
     apiKey: text.regex(/^[\x21-\x7e]+$/, 'visible ASCII characters'),
     integrations: z.strictObject({ sdk: z.boolean(), api: z.boolean() }),
-    storefront: z.strictObject({ apiUrl: httpUrl, publicToken: text }).nullable().default(null),
+    storefront: z
+      .strictObject({ apiUrl: ofContract(httpUrl), publicToken: text })
+      .nullable()
+      .default(null),
     email: z.strictObject({ freeTryOns: count }).nullable().default(null),
     tryOnCap: z
       .strictObject({
@@ -56,7 +61,14 @@ const store = z
       .nullable()
       .default(null),
     credits: count.nullable().default(null),
-    funnels: z.array(z.strictObject({ id: z.int().min(1), funnelType, generationModel, productIds: z.array(digits) })),
+    funnels: z.array(
+      z.strictObject({
+        id: z.int().min(1),
+        funnelType: ofContract(funnelType),
+        generationModel: ofContract(generationModel),
+        productIds: z.array(digits),
+      }),
+    ),
     products: z.array(product),
   })
   .superRefine((value, context) => {

@@ -1,6 +1,5 @@
 import { beforeAll, afterAll, describe, expect, it } from 'vitest'
 import { endpoints, jobId as jobIdSchema, type Operation } from 'fitting-room/contract'
-import * as z from 'zod/mini'
 
 export const png = Uint8Array.from(
   atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='),
@@ -556,7 +555,7 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
       it('2006 answers 200 against the contract', async () => {
         const { status, body } = await post('/generations', request({ variantId: '2006' }))
         expect(status).toBe(200)
-        expect(z.object({ data: endpoints.createGeneration.data }).safeParse(body).success).toBe(false)
+        expect(endpoints.createGeneration.data.safeParse(body.data).success).toBe(false)
       })
 
       it('2007 throttles once, 2010 refuses the key once', async () => {

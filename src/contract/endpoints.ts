@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { funnelIds, jobId } from './ids.ts'
 import {
   funnel,
@@ -13,12 +12,13 @@ import {
   uploadTarget,
   visitorStatus,
 } from './resources.ts'
+import * as is from './schema.ts'
 
 /** The header that carries the store's key on every request but OPTIONS (contract §5). */
 export const keyHeader = 'X-Service-SDK-Key'
 
-const nothing = z.object({})
-const visitor = z.object({ uniqueUserId: z.optional(uniqueUserId) })
+const nothing = is.object({})
+const visitor = is.object({ uniqueUserId: is.optional(uniqueUserId) })
 
 /**
  * The seven operations: what each takes, what its 200 holds in `data`, every status that contract §4 lists for it,
@@ -39,7 +39,7 @@ export const endpoints = {
     method: 'GET',
     path: '/funnel',
     params: nothing,
-    query: z.object({ funnelIds }),
+    query: is.object({ funnelIds }),
     body: null,
     data: funnel,
     statuses: [200, 400, 401, 404, 405, 429, 500],
@@ -88,7 +88,7 @@ export const endpoints = {
   getGeneration: {
     method: 'GET',
     path: '/generations/{jobId}',
-    params: z.object({ jobId }),
+    params: is.object({ jobId }),
     query: visitor,
     body: null,
     data: polledJob,
@@ -100,4 +100,4 @@ export const endpoints = {
 export type Operation = keyof typeof endpoints
 
 /** What an operation's 200 holds in `data`. */
-export type DataOf<O extends Operation> = z.infer<(typeof endpoints)[O]['data']>
+export type DataOf<O extends Operation> = is.TypeOf<(typeof endpoints)[O]['data']>

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as is from './schema.ts'
 
 /**
  * A product or variant ID: a safe integer, a digit string, or the platform's global ID
@@ -7,10 +7,7 @@ import * as z from 'zod/mini'
 export type StoreId = number | string
 
 const platformId = (type: 'Product' | 'ProductVariant') =>
-  z.union([
-    z.int().check(z.minimum(1)),
-    z.string().check(z.regex(new RegExp(`^(?:gid://[a-z0-9-]+/${type}/)?(?!0$)[0-9]+$`))),
-  ])
+  is.either(is.integerFrom(1), is.textLike(new RegExp(`^(?:gid://[a-z0-9-]+/${type}/)?(?!0$)[0-9]+$`)))
 
 /** `productId` of a generation request (contract §2). */
 export const productId = platformId('Product')
@@ -25,10 +22,10 @@ export function digitsOf(id: StoreId): string {
 }
 
 /** `jobId`: a UUID (contract §2, GenerationStarted). */
-export const jobId = z.guid()
+export const jobId = is.textLike(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i)
 
 /** `funnelId`: an integer from 1 (contract §2). */
-export const funnelId = z.int().check(z.minimum(1))
+export const funnelId = is.integerFrom(1)
 
 /** The query value of GET /funnel: positive integers, comma-separated, in preferred order (contract §4). */
-export const funnelIds = z.string().check(z.regex(/^0*[1-9][0-9]*(?:,0*[1-9][0-9]*)*$/))
+export const funnelIds = is.textLike(/^0*[1-9][0-9]*(?:,0*[1-9][0-9]*)*$/)

@@ -1,5 +1,5 @@
-import * as z from 'zod/mini'
 import { funnel, jobSuccess } from '../contract/resources.ts'
+import * as is from '../contract/schema.ts'
 import { problem, type Problem } from '../rules/problem.ts'
 import { attemptRecord, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
@@ -44,50 +44,49 @@ export interface TabsParts {
   onReset: (epochs: Epochs) => void
 }
 
-const name = z.string()
-const pictured = z.nullable(jobSuccess)
-const amount = z.nullable(z.number())
-const view = z.looseObject({
-  state: z.enum(tryOnStates),
-  attempt: z.nullable(z.object({ id: z.string(), jobId: z.nullable(z.string()), startedAt: z.number() })),
-  funnel: z.nullable(funnel),
+const name = is.text
+const pictured = is.nullable(jobSuccess)
+const amount = is.nullable(is.number)
+const view = is.object({
+  state: is.oneOf(...tryOnStates),
+  attempt: is.nullable(is.object({ id: is.text, jobId: is.nullable(is.text), startedAt: is.number })),
+  funnel: is.nullable(funnel),
   etaSeconds: amount,
-  progress: z.nullable(
-    z.looseObject({ phase: z.enum(['upload', 'generation']), value: z.number(), exact: z.boolean() }),
-  ),
+  progress: is.nullable(is.object({ phase: is.oneOf('upload', 'generation'), value: is.number, exact: is.boolean })),
   preview: pictured,
   result: pictured,
-  message: z.nullable(z.string()),
-  problem: z.nullable(problem),
-  trouble: z.nullable(z.looseObject({ kind: z.string(), since: z.number(), nextTryAt: z.number() })),
+  message: is.nullable(is.text),
+  problem: is.nullable(problem),
+  trouble: is.nullable(is.object({ kind: is.text, since: is.number, nextTryAt: is.number })),
   waitingUntil: amount,
-  durable: z.boolean(),
-  exclusive: z.boolean(),
-  can: z.record(z.enum(intents), z.boolean()),
+  durable: is.boolean,
+  exclusive: is.boolean,
+  can: is.object(Object.fromEntries(intents.map((intent) => [intent, is.boolean]))),
 })
 const isView = (value: unknown): value is TryOnView => view.safeParse(value).success
 
-const message = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('view'), name, view: z.custom<TryOnView>(isView) }),
-  z.object({ type: z.literal('hello'), name }),
-  z.object({
-    type: z.literal('ask'),
+const message = is.toldApart(
+  'type',
+  is.object({ type: is.oneOf('view'), name, view: is.that<TryOnView>(isView) }),
+  is.object({ type: is.oneOf('hello'), name }),
+  is.object({
+    type: is.oneOf('ask'),
     name,
-    id: z.string(),
-    call: z.looseObject({ intent: z.enum(intents) }),
-    seenAttempt: z.nullable(z.string()),
+    id: is.text,
+    call: is.wholeOf<PassedCall>(is.object({ intent: is.oneOf(...intents) })),
+    seenAttempt: is.nullable(is.text),
   }),
-  z.object({
-    type: z.literal('answer'),
+  is.object({
+    type: is.oneOf('answer'),
     name,
-    id: z.string(),
-    problem: z.nullable(problem),
-    jobId: z.nullable(z.string()),
+    id: is.text,
+    problem: is.nullable(problem),
+    jobId: is.nullable(is.text),
   }),
-  z.object({ type: z.literal('lateAnswer'), name, record: attemptRecord, durable: z.boolean() }),
-  z.object({ type: z.literal('reset') }),
-])
-const envelope = z.object({ version: z.literal(1), epochs: z.record(z.string(), z.number()), message })
+  is.object({ type: is.oneOf('lateAnswer'), name, record: attemptRecord, durable: is.boolean }),
+  is.object({ type: is.oneOf('reset') }),
+)
+const envelope = is.object({ version: is.oneOf(1), epochs: is.tableOf(is.number), message })
 
 const nobody: Tabs = { post: () => {}, close: () => {} }
 

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as is from '../contract/schema.ts'
 import { newId } from '../platform/new-id.ts'
 import type { Clock } from '../ports.ts'
 import type { Cell, Codec, Journal } from './journal.ts'
@@ -63,21 +63,21 @@ interface CatalogValue {
   epochs: Record<string, number>
 }
 
-const numbers = z.record(z.string(), z.number())
-const catalogValue = z.object({
-  version: z.literal(2),
-  savedAt: z.number(),
+const numbers = is.tableOf(is.number)
+const catalogValue = is.object({
+  version: is.oneOf(2),
+  savedAt: is.number,
   entries: numbers,
   gone: numbers,
   epochs: numbers,
 })
-const former = z.object({ keys: z.array(z.string()) })
-const date = z.object({ era: z.tuple([z.string(), z.number()]) })
+const former = is.object({ keys: is.listOf(is.text) })
+const date = is.object({ era: is.object({ 0: is.text, 1: is.number }) })
 
 /** When something expires that goes the next time anybody looks. */
 export const dueNow = 0
 
-const formerCodec: Codec<z.infer<typeof former>> = {
+const formerCodec: Codec<is.TypeOf<typeof former>> = {
   read: (stored) => former.safeParse(stored).data ?? 'unreadable',
   write: (value) => value,
 }

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as is from '../contract/schema.ts'
 import type { Clock } from '../ports.ts'
 import { mayBeRunning, recordCodec } from '../rules/record.ts'
 import { dueNow, type Catalog } from './catalog.ts'
@@ -15,8 +15,8 @@ export interface HousekeepingParts {
   retentionMs: number
 }
 
-const savedValue = z.looseObject({ savedAt: z.number() })
-const anyCodec: Codec<z.infer<typeof savedValue>> = {
+const savedValue = is.wholeOf(is.object({ savedAt: is.number }))
+const anyCodec: Codec<is.TypeOf<typeof savedValue>> = {
   read: (stored) => savedValue.safeParse(stored).data ?? 'unreadable',
   write: (value) => value,
 }

@@ -1,7 +1,7 @@
-import * as z from 'zod/mini'
 import type { Operation } from '../contract/endpoints.ts'
 import { situationOf } from '../contract/errors.ts'
 import { apiError, type ApiError } from '../contract/resources.ts'
+import * as is from '../contract/schema.ts'
 
 /** The seven operations of the contract, and the photo's PUT to its signed target. */
 export type Requested = Operation | 'putPhoto'
@@ -118,7 +118,7 @@ export type Unusable = Unaccepted &
 export type Outcome<T> = { kind: 'accepted'; data: T } | Unusable
 
 /** Reads one exchange by the table. `data` is the schema of what a 200 holds in its `data`. */
-export function outcomeOf<T>(operation: Requested, exchange: Exchange, data: z.ZodMiniType<T>): Outcome<T> {
+export function outcomeOf<T>(operation: Requested, exchange: Exchange, data: is.Schema<T>): Outcome<T> {
   const named = (situation: Exclude<Situation, 'fits'>, answer = unanswered, more: Details = {}) =>
     unusable({ operation, situation, answer }, meanings[situation][columnOf(operation)], more)
 
@@ -128,13 +128,9 @@ export function outcomeOf<T>(operation: Requested, exchange: Exchange, data: z.Z
 
   const { status, body } = exchange
   if (status >= 200 && status < 300) {
-    const read = z.object({ data }).safeParse(body)
-    if (status === 200 && read.success) return { kind: 'accepted', data: read.data.data }
-    return named(
-      'misfit',
-      { status, error: null },
-      { at: status === 200 ? read.error?.issues[0]?.path.join('.') : undefined },
-    )
+    const read = is.field('data', data).safeParse(body)
+    if (status === 200 && read.success) return { kind: 'accepted', data: read.data }
+    return named('misfit', { status, error: null }, { at: status === 200 ? read.path : undefined })
   }
   const said = apiError.safeParse(body).data
   const situation = refusalOf(operation, status, said)

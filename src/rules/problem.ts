@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as is from '../contract/schema.ts'
 import type { Requested, Situation, Unusable } from './outcome.ts'
 import { intents, tryOnStates, type Intent, type TryOnState } from './words.ts'
 
@@ -171,50 +171,58 @@ export type Problem =
 
 export type ProblemKind = Problem['kind']
 
-const text = z.string()
+const text = is.text
 const facts = {
-  operation: z.custom<Requested>((value) => typeof value === 'string'),
-  situation: z.custom<Situation>((value) => typeof value === 'string'),
-  status: z.nullable(z.int()),
-  error: z.nullable(text),
-  code: z.optional(text),
-  message: z.optional(text),
-  at: z.optional(text),
+  operation: is.that<Requested>((value) => typeof value === 'string'),
+  situation: is.that<Situation>((value) => typeof value === 'string'),
+  status: is.nullable(is.integer),
+  error: is.nullable(text),
+  code: is.optional(text),
+  message: is.optional(text),
+  at: is.optional(text),
 }
-const bare = <Kind extends ProblemKind>(kind: Kind) => z.object({ kind: z.literal(kind) })
-const ofRequest = <Kind extends ProblemKind>(kind: Kind) => z.object({ kind: z.literal(kind), ...facts })
 
 /** A problem as storage and other pages hand it over. */
-export const problem = z.discriminatedUnion('kind', [
-  ofRequest('refused'),
-  ofRequest('key'),
-  ofRequest('emailRequired'),
-  ofRequest('limitReached'),
-  ofRequest('throttled'),
-  ofRequest('unavailable'),
-  ofRequest('notSent'),
-  ofRequest('outcomeUnknown'),
-  ofRequest('protocol'),
-  bare('interrupted'),
-  z.object({ kind: z.literal('jobFailed'), error: text }),
-  bare('deadline'),
-  z.object({ kind: z.literal('photo'), reason: z.enum(['missing', 'empty', 'type', 'unreadable', 'url']) }),
-  z.object({
-    kind: z.literal('input'),
-    at: text,
-    given: z.optional(text),
-    valid: z.optional(text),
-    example: z.optional(text),
+export const problem: is.Schema<Problem> = is.toldApart(
+  'kind',
+  is.object({
+    kind: is.oneOf(
+      'refused',
+      'key',
+      'emailRequired',
+      'limitReached',
+      'throttled',
+      'unavailable',
+      'notSent',
+      'outcomeUnknown',
+      'protocol',
+    ),
+    ...facts,
   }),
-  bare('storage'),
-  bare('storageUnreadable'),
-  bare('recordUnreadable'),
-  bare('consentExpired'),
-  z.object({ kind: z.literal('notAllowed'), intent: z.enum(intents), state: z.enum(tryOnStates) }),
-  bare('paidJob'),
-  z.object({ kind: z.literal('stopped'), reason: z.enum(['aborted', 'startedOver', 'unanswered', 'closed']) }),
-  z.object({ kind: z.literal('internal'), sent: z.boolean() }),
-]) satisfies z.ZodMiniType<Problem>
+  is.object({
+    kind: is.oneOf(
+      'interrupted',
+      'deadline',
+      'storage',
+      'storageUnreadable',
+      'recordUnreadable',
+      'consentExpired',
+      'paidJob',
+    ),
+  }),
+  is.object({ kind: is.oneOf('jobFailed'), error: text }),
+  is.object({ kind: is.oneOf('photo'), reason: is.oneOf('missing', 'empty', 'type', 'unreadable', 'url') }),
+  is.object({
+    kind: is.oneOf('input'),
+    at: text,
+    given: is.optional(text),
+    valid: is.optional(text),
+    example: is.optional(text),
+  }),
+  is.object({ kind: is.oneOf('notAllowed'), intent: is.oneOf(...intents), state: is.oneOf(...tryOnStates) }),
+  is.object({ kind: is.oneOf('stopped'), reason: is.oneOf('aborted', 'startedOver', 'unanswered', 'closed') }),
+  is.object({ kind: is.oneOf('internal'), sent: is.boolean }),
+)
 
 /** The problem that an outcome is. */
 export function problemOf(outcome: Unusable): Problem {

@@ -1,6 +1,6 @@
-import * as z from 'zod/mini'
 import { funnelId, jobId } from '../contract/ids.ts'
 import { funnel, httpUrl, jobSuccess, type GenerationStarted, type PolledJob } from '../contract/resources.ts'
+import * as is from '../contract/schema.ts'
 import { askedWaitMs, waitAfter } from './backoff.ts'
 import type { Outcome, Unusable } from './outcome.ts'
 import { problem, problemOf } from './problem.ts'
@@ -11,11 +11,10 @@ export const consentLifetimeMs = 600_000
 /** How far ahead of this clock a consent may have been given, in ms: one from further ahead is of no known age. */
 const clockSlackMs = 300_000
 
-const nonEmpty = z.string().check(z.minLength(1))
-const epochMs = z.int().check(z.minimum(0))
+const epochMs = is.integerFrom(0)
 
 /** How far an attempt has come; each phase replaces the one before it in one write. */
-const phase = z.enum([
+const phase = is.oneOf(
   'consented',
   'claimed',
   'throttled',
@@ -29,38 +28,38 @@ const phase = z.enum([
   'preview',
   'final',
   'failed',
-])
-export type Phase = z.infer<typeof phase>
+)
+export type Phase = is.TypeOf<typeof phase>
 
 /**
  * What is persisted of one attempt. Times are epoch ms. Never in it: e-mail address, key, signed URL, photo bytes.
  */
-export const attemptRecord = z.object({
+export const attemptRecord = is.object({
   /** Version 0.1.0 wrote 1. */
-  version: z.union([z.literal(1), z.literal(2)]),
+  version: is.oneOf(1, 2),
   savedAt: epochMs,
-  attemptId: nonEmpty,
+  attemptId: is.nonEmpty,
   startedAt: epochMs,
   phase,
-  productId: nonEmpty,
-  variantId: nonEmpty,
-  funnelIds: z.array(funnelId),
+  productId: is.nonEmpty,
+  variantId: is.nonEmpty,
+  funnelIds: is.listOf(funnelId),
   /** The room's photo by its ID until it is uploaded, then its URL. */
-  photo: z.object({ id: z.string(), imageUrl: z.optional(httpUrl) }),
-  customKey: z.optional(z.string()),
-  moreLooksConsent: z.optional(z.boolean()),
-  funnel: z.optional(funnel),
+  photo: is.object({ id: is.text, imageUrl: is.optional(httpUrl) }),
+  customKey: is.optional(is.text),
+  moreLooksConsent: is.optional(is.boolean),
+  funnel: is.optional(funnel),
   /** When the shopper last gave the word for this attempt; absent where that is `startedAt`. */
-  consentedAt: z.optional(epochMs),
+  consentedAt: is.optional(epochMs),
   /** When what is throttled may be sent again. */
-  until: z.optional(epochMs),
+  until: is.optional(epochMs),
   /** How long that wait was when it began. */
-  waitMs: z.optional(z.int().check(z.minimum(0))),
-  job: z.optional(z.object({ jobId, etaSeconds: z.int(), acceptedAt: epochMs })),
-  result: z.optional(jobSuccess),
-  problem: z.optional(problem),
+  waitMs: is.optional(is.integerFrom(0)),
+  job: is.optional(is.object({ jobId, etaSeconds: is.integer, acceptedAt: epochMs })),
+  result: is.optional(jobSuccess),
+  problem: is.optional(problem),
 })
-export type AttemptRecord = z.infer<typeof attemptRecord>
+export type AttemptRecord = is.TypeOf<typeof attemptRecord>
 
 /** How a record stands in storage: what is no record of this version or the one before is left alone. */
 export const recordCodec = {

@@ -1,9 +1,8 @@
-import { createAtom } from '@xstate/store'
-import * as z from 'zod/mini'
 import { uploadExpiryMs } from '../contract/limits.ts'
 import { httpUrl, type ImageType, type UploadTarget } from '../contract/resources.ts'
-import { guarded } from '../platform/guarded.ts'
+import * as is from '../contract/schema.ts'
 import { newId } from '../platform/new-id.ts'
+import { createValue } from '../platform/value.ts'
 import type { Clock, Readable, StoredPhoto, UploadProgress } from '../ports.ts'
 import type { Catalog, Shopper } from '../records/catalog.ts'
 import type { Codec, Journal } from '../records/journal.ts'
@@ -41,9 +40,9 @@ export interface Photos extends Readable<RoomPhoto | null> {
   forget(): void
 }
 
-const savedPhoto = z.object({ savedAt: z.number(), id: z.string(), imageUrl: z.nullable(httpUrl) })
+const savedPhoto = is.object({ savedAt: is.number, id: is.text, imageUrl: is.nullable(httpUrl) })
 
-const codec: Codec<z.infer<typeof savedPhoto>> = {
+const codec: Codec<is.TypeOf<typeof savedPhoto>> = {
   read: (stored) => savedPhoto.safeParse(stored).data ?? 'unreadable',
   write: (value) => value,
 }
@@ -62,7 +61,7 @@ export interface PhotosParts {
 
 export function createPhotos(parts: PhotosParts): Photos {
   const { client, clock, catalog, keys, store, retentionMs } = parts
-  const atom = createAtom<RoomPhoto | null>(null)
+  const current = createValue<RoomPhoto | null>(null)
   const cell = () => parts.journal.cell(keys().photo, catalog.dated(codec))
   /** Bytes that the store has refused. */
   const held = new Map<string, StoredPhoto>()
@@ -76,7 +75,7 @@ export function createPhotos(parts: PhotosParts): Photos {
 
   async function show(photo: RoomPhoto, shopper: Shopper): Promise<void> {
     check(shopper)
-    atom.set(photo)
+    current.set(photo)
     if (!(await catalog.list(keys().photo, shopper))) return
     await cell().update(
       () => ({ ...photo, savedAt: clock.now() }),
@@ -122,7 +121,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     if (put.kind === 'rejected') targets.delete(photoId)
     if (put.kind !== 'accepted') return put
     uploaded.set(photoId, imageUrl)
-    if (atom.get()?.id === photoId) await show({ id: photoId, imageUrl }, shopper)
+    if (current.get()?.id === photoId) await show({ id: photoId, imageUrl }, shopper)
     await letGo(photoId)
     return { kind: 'accepted', data: { id: photoId, imageUrl } }
   }
@@ -138,8 +137,8 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 
   return {
-    get: () => atom.get(),
-    subscribe: (onChange) => atom.subscribe(guarded(onChange)),
+    get: current.get,
+    subscribe: current.subscribe,
     async restore() {
       const shopper = catalog.shopper()
       const found = await cell()
@@ -153,14 +152,14 @@ export function createPhotos(parts: PhotosParts): Photos {
         return
       }
       if (photo.imageUrl !== null) uploaded.set(photo.id, photo.imageUrl)
-      atom.set(photo)
+      current.set(photo)
     },
     async keep(input) {
       const shopper = catalog.shopper()
       const photo = await readPhoto(input)
       check(shopper)
       const id = newId()
-      const before = atom.get()
+      const before = current.get()
       if ('imageUrl' in photo) uploaded.set(id, photo.imageUrl)
       else await keepBytes(id, photo, shopper)
       await show({ id, imageUrl: uploaded.get(id) ?? null }, shopper)
@@ -172,7 +171,7 @@ export function createPhotos(parts: PhotosParts): Photos {
       if (imageUrl !== null) uploaded.set(id, imageUrl)
     },
     async drop(photoId) {
-      if (atom.get()?.id !== photoId) await letGo(photoId)
+      if (current.get()?.id !== photoId) await letGo(photoId)
     },
     upload(photoId, terms) {
       const known = running.get(photoId)
@@ -182,7 +181,7 @@ export function createPhotos(parts: PhotosParts): Photos {
       return upload
     },
     forget() {
-      atom.set(null)
+      current.set(null)
       for (const known of [held, uploaded, targets, running]) known.clear()
     },
   }

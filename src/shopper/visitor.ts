@@ -1,7 +1,6 @@
-import { createAtom } from '@xstate/store'
-import * as z from 'zod/mini'
 import type { VisitorStatus } from '../contract/resources.ts'
-import { guarded } from '../platform/guarded.ts'
+import * as is from '../contract/schema.ts'
+import { createValue } from '../platform/value.ts'
 import type { Clock, Readable } from '../ports.ts'
 import type { Catalog } from '../records/catalog.ts'
 import type { Codec, Journal } from '../records/journal.ts'
@@ -37,21 +36,21 @@ export interface VisitorParts {
   ownId: string | undefined
 }
 
-const savedVisitor = z.object({
-  savedAt: z.number(),
-  uniqueUserId: z.nullable(z.string()),
-  requestsLeft: z.nullable(z.int()),
-  totalRequests: z.nullable(z.int()),
+const savedVisitor = is.object({
+  savedAt: is.number,
+  uniqueUserId: is.nullable(is.text),
+  requestsLeft: is.nullable(is.integer),
+  totalRequests: is.nullable(is.integer),
 })
 
-const codec: Codec<z.infer<typeof savedVisitor>> = {
+const codec: Codec<is.TypeOf<typeof savedVisitor>> = {
   read: (stored) => savedVisitor.safeParse(stored).data ?? 'unreadable',
   write: (value) => value,
 }
 
 export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownId }: VisitorParts): VisitorStore {
   const unknown: Visitor = { uniqueUserId: ownId ?? null, requestsLeft: null, totalRequests: null }
-  const atom = createAtom(unknown)
+  const visitor = createValue(unknown)
   const cell = () => journal.cell(keys().visitor, catalog.dated(codec))
   let asking: Promise<Outcome<VisitorStatus>> | null = null
 
@@ -59,21 +58,19 @@ export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownI
     const shopper = catalog.shopper()
     return (said) => {
       if (shopper !== catalog.shopper()) return
-      const old = atom.get()
+      const old = visitor.get()
       const next = {
         uniqueUserId: ownId ?? said.uniqueUserId ?? old.uniqueUserId,
         requestsLeft: said.requestsLeft ?? old.requestsLeft,
         totalRequests: said.totalRequests ?? old.totalRequests,
       }
-      if (JSON.stringify(next) === JSON.stringify(old)) return
-      atom.set(next)
-      void save(next)
+      if (visitor.set(next)) void save(next)
     }
 
-    async function save(visitor: Visitor): Promise<void> {
+    async function save(known: Visitor): Promise<void> {
       if (!(await catalog.list(keys().visitor, shopper))) return
       await cell().update(
-        () => ({ ...visitor, savedAt: clock.now() }),
+        () => ({ ...known, savedAt: clock.now() }),
         () => catalog.isPresent(shopper),
       )
     }
@@ -81,7 +78,7 @@ export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownI
 
   async function ask(client: Client): Promise<Outcome<VisitorStatus>> {
     const learn = learner()
-    const { uniqueUserId } = atom.get()
+    const { uniqueUserId } = visitor.get()
     const outcome = await client.getRequestsLeft(uniqueUserId === null ? {} : { uniqueUserId })
     if (outcome.kind === 'accepted') learn(outcome.data)
     return outcome
@@ -89,16 +86,16 @@ export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownI
 
   return {
     learner,
-    get: () => atom.get(),
-    subscribe: (onChange) => atom.subscribe(guarded(onChange)),
+    get: visitor.get,
+    subscribe: visitor.subscribe,
     async restore() {
       const shopper = catalog.shopper()
       const found = await cell()
         .read()
         .catch(() => null)
       if (found === null || found === 'unreadable' || shopper !== catalog.shopper()) return
-      const { savedAt, ...visitor } = found
-      if (clock.now() - savedAt <= retentionMs) atom.set({ ...visitor, uniqueUserId: ownId ?? visitor.uniqueUserId })
+      const { savedAt, ...saved } = found
+      if (clock.now() - savedAt <= retentionMs) visitor.set({ ...saved, uniqueUserId: ownId ?? saved.uniqueUserId })
       else await cell().update(() => null)
     },
     ask(client) {
@@ -107,7 +104,7 @@ export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownI
     },
     forget() {
       asking = null
-      atom.set(unknown)
+      visitor.set(unknown)
     },
   }
 }

@@ -6,10 +6,10 @@ import { restoringView, tryOnView } from '../../machines/try-on.view.ts'
 import type { Ownership } from '../pages/ownership.ts'
 import { takeSeat, type Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
-import { guarded } from '../platform/guarded.ts'
-import { newId } from '../platform/new-id.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { deferred } from '../platform/deferred.ts'
+import { newId } from '../platform/new-id.ts'
+import { createValue } from '../platform/value.ts'
 import { TryOnError, type Problem } from '../rules/problem.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { inspection } from './inspect.ts'
@@ -61,7 +61,7 @@ type Answer = TabMessage & { type: 'answer' }
 
 export function createTryOn(parts: Parts): RunningTryOn {
   const { post, input, clock, inspect, photos, attempts } = parts
-  const listeners = new Set<(view: TryOnView) => void>()
+  const shown = createValue<TryOnView>(restoringView)
   /** Intents of this page's shopper that the owner has not answered yet. */
   const asked = new Map<string, { pass: () => void; answer: (message: Answer) => void }>()
   const served = new Set<string>()
@@ -72,13 +72,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
   let looking: unknown = null
   /** The storage by which the seat was taken. */
   let seatedAt = ''
-  let view = restoringView
-
-  function show(next: TryOnView): void {
-    if (JSON.stringify(next) === JSON.stringify(view)) return
-    view = next
-    for (const listener of listeners) listener(view)
-  }
 
   /** Nothing runs before the first use: a try-on on a product card costs nothing. */
   function sit(): Seat<Runner> {
@@ -106,7 +99,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   function sitAgain(): void {
     stop()
-    if (listeners.size > 0) sit()
+    if (shown.isWatched()) sit()
   }
 
   const isElsewhere = () => clock.monotonic() - heardAt < elsewhereMs
@@ -125,7 +118,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       void attempts.look().then((record) => {
         // whatever is asked for here, nobody hears it
         if (seat === own && own.isWaiting && heard !== own)
-          show({ ...storedView(record, input), can: restoringView.can })
+          shown.set({ ...storedView(record, input), can: restoringView.can })
       })
       lookOn(own)
     }, lookOnMs)
@@ -147,16 +140,17 @@ export function createTryOn(parts: Parts): RunningTryOn {
     runner.subscribe((snapshot) => {
       const next = tryOnView(snapshot)
       // a page that takes over goes on showing what it has shown until storage is read
-      if (seat !== own() || (next.state === 'restoring' && snapshot.context.record === null && view.attempt)) return
-      show(next)
+      if (seat !== own() || (next.state === 'restoring' && snapshot.context.record === null && shown.get().attempt))
+        return
+      shown.set(next)
       post({ type: 'view', name: parts.name(), view: next })
     })
     return runner.start()
   }
 
-  const refusal = (problem: Problem) => new TryOnError(problem, view.attempt?.jobId ?? null)
-  const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view.state })
-  const seenAttempt = () => view.attempt?.id ?? null
+  const refusal = (problem: Problem) => new TryOnError(problem, shown.get().attempt?.jobId ?? null)
+  const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: shown.get().state })
+  const seenAttempt = () => shown.get().attempt?.id ?? null
 
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
   async function perform(call: Call): Promise<void> {
@@ -221,7 +215,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     )
     // who runs the flow next carries it out
     if (seat !== own) return void served.delete(id)
-    post({ type: 'answer', name: parts.name(), id, problem, jobId: view.attempt?.jobId ?? null })
+    post({ type: 'answer', name: parts.name(), id, problem, jobId: shown.get().attempt?.jobId ?? null })
   }
 
   async function performHere(own: Seat<Runner>, runner: Runner, call: Call): Promise<void> {
@@ -258,19 +252,18 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
 
   /** The owner may have come after an intent was passed on; what it has had before it answers once. */
-  function hearOwner(shown: TryOnView): void {
+  function hearOwner(view: TryOnView): void {
     heard = seat
-    show(shown)
+    shown.set(view)
     for (const { pass } of asked.values()) pass()
   }
 
   const tryOn: TryOn = {
-    get: () => view,
+    get: shown.get,
     subscribe(onChange) {
-      const listener = guarded(onChange)
-      listeners.add(listener)
+      const subscription = shown.subscribe(onChange)
       sit()
-      return { unsubscribe: () => void listeners.delete(listener) }
+      return subscription
     },
     start: (photo, options) => perform(consentCall('start', photos.get(), photo, options)),
     retry: (photo, options) => perform(consentCall('retry', photos.get(), photo, options)),
@@ -296,7 +289,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (!('name' in message) || message.name !== parts.name()) return
       if (message.type === 'answer') asked.get(message.id)?.answer(message)
       else if (message.type === 'ask') void serve(message)
-      else if (message.type === 'hello' && seat?.runner) post({ type: 'view', name: parts.name(), view })
+      else if (message.type === 'hello' && seat?.runner) post({ type: 'view', name: parts.name(), view: shown.get() })
       else if (message.type === 'lateAnswer') hearAnswer(message)
       else if (message.type === 'view' && seat?.isWaiting) hearOwner(message.view)
       else if (message.type === 'view' && seat?.runner) void hearOther(seat)
@@ -304,8 +297,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     wake: () => seat?.runner?.send({ type: 'wake' }),
     restart() {
       stop()
-      show(restoringView)
-      if (listeners.size > 0) sit()
+      shown.set(restoringView)
+      if (shown.isWatched()) sit()
     },
   }
 

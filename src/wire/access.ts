@@ -1,4 +1,4 @@
-import * as z from 'zod/mini'
+import * as is from '../contract/schema.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Clock } from '../ports.ts'
 import type { Outcome } from '../rules/outcome.ts'
@@ -22,7 +22,7 @@ export interface Access {
 }
 
 /** A key that a header can carry. */
-const sendableKey = z.string().check(z.regex(/^[\x21-\x7e]+$/))
+const sendableKey = is.textLike(/^[\x21-\x7e]+$/)
 
 export function createAccess({ baseUrl, apiKey }: ClientOptions, clock: Clock, limitMs: number): Access {
   let installation: string | null = null
@@ -37,7 +37,7 @@ export function createAccess({ baseUrl, apiKey }: ClientOptions, clock: Clock, l
   async function currentKey(): Promise<string | null> {
     try {
       const key = typeof apiKey === 'function' ? apiKey() : apiKey
-      return sendableKey.parse(await withinLimit(clock, limitMs, Promise.resolve(key)))
+      return sendableKey.safeParse(await withinLimit(clock, limitMs, Promise.resolve(key))).data ?? null
     } catch {
       return null
     }

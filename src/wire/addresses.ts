@@ -24,30 +24,6 @@ export function createAddresses(): Addresses {
 const longestFirst = (spellings: ReadonlyMap<string, RegExp>) =>
   [...spellings].sort(([one], [other]) => other.length - one.length).map(([, spelling]) => spelling)
 
-/** HTML's names of the characters that an address may hold beside letters and digits. */
-const entities: Record<string, string> = {
-  '@': 'commat',
-  '.': 'period',
-  '+': 'plus',
-  '-': 'hyphen|dash',
-  _: 'lowbar|underbar',
-  '!': 'excl',
-  '#': 'num',
-  $: 'dollar',
-  '%': 'percnt',
-  '&': 'amp',
-  "'": 'apos',
-  '*': 'ast|midast',
-  '/': 'sol',
-  '=': 'equals',
-  '?': 'quest',
-  '^': 'hat',
-  '`': 'grave|diacriticalgrave',
-  '{': 'lcub|lbrace',
-  '|': 'verbar|vert|verticalline',
-  '}': 'rcub|rbrace',
-}
-
 // escapes may be escaped themselves
 const percent = '%(?:25)*'
 const backslashes = String.raw`(?:\\|%5c)+`
@@ -66,7 +42,8 @@ function characterSpelling(character: string): string {
   const decimal = either(readings.map((each) => `${each.charCodeAt(0)}`))
   const hex = either(readings.map((each) => each.charCodeAt(0).toString(16)))
   const itself = either(readings.map((each) => each.replace(/[$()*+./?[\\\]^{|}]/, String.raw`\$&`)))
-  const named = character in entities ? `|${entities[character]}` : ''
+  // HTML has a name for each that is no letter or digit
+  const named = /[a-z0-9]/i.test(character) ? '' : '|[a-z]{2,20}'
   return either([
     String.raw`\\*${itself}`,
     `(?:${percent}|=)${hex}`,

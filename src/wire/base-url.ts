@@ -8,7 +8,7 @@ export function readBaseUrl(option: string | (() => string)): string | null {
   try {
     const text = typeof option === 'function' ? option() : option
     const url = /^\/(?!\/)/.test(text) && typeof location !== 'undefined' ? location.origin + text : text
-    return httpUrl.parse(url).replace(/\/+$/, '')
+    return httpUrl.safeParse(url).data?.replace(/\/+$/, '') ?? null
   } catch {
     return null
   }

@@ -1,4 +1,3 @@
-import { createFetch } from 'ofetch'
 import { endpoints, keyHeader, type Operation } from '../contract/endpoints.ts'
 import type { GenerationRequest, RegisterRequest, UploadRequest } from '../contract/resources.ts'
 import { TimeLimit, withinLimit } from '../platform/clock.ts'
@@ -26,27 +25,24 @@ interface Sending {
 export type SendRequest = (operation: Operation, parts: RequestParts, sending: Sending) => Promise<Exchange>
 
 export function createExchange(fetch: Fetch | undefined, addresses: Addresses): SendRequest {
-  const api = createFetch({ fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)) })
+  const send: Fetch = fetch ?? ((url, init) => globalThis.fetch(url, init))
 
   return async (operation, parts, { base, key, streamed, signal }) => {
     const { body } = parts
     const hide = addresses.note(addressIn(parts))
     const url = urlOf(base, operation, parts)
     try {
-      const answer = await api.raw(url, {
+      const answer = await send(url, {
         method: endpoints[operation].method,
         headers: { [keyHeader]: key, ...(body && { 'Content-Type': 'application/json' }) },
-        ...(body && (streamed ? { body: streamOf(body), duplex: 'half' } : { body })),
-        responseType: 'text',
-        ignoreResponseError: true,
-        retry: 0,
+        ...(body && (streamed ? { body: streamOf(body), duplex: 'half' } : { body: JSON.stringify(body) })),
         redirect: 'error',
         cache: 'no-store',
         credentials: 'omit',
         signal,
       })
       const retryAfter = answer.headers.get('Retry-After')
-      return { came: 'answer', status: answer.status, body: parsed(answer._data, hide), retryAfter }
+      return { came: 'answer', status: answer.status, body: parsed(await answer.text(), hide), retryAfter }
     } catch (error) {
       // a fetch of the application's own proves nothing
       if (fetch === undefined && neverConnected(error)) return { came: 'notSent', why: 'unreachable' }
@@ -121,9 +117,9 @@ function addressIn({ body }: RequestParts): string | undefined {
 }
 
 /** The answer's JSON, its texts without e-mail addresses; undefined where it is none. */
-function parsed(text: unknown, hide: (text: string) => string): unknown {
+function parsed(text: string, hide: (text: string) => string): unknown {
   try {
-    return JSON.parse(String(text), (_, value: unknown) => (typeof value === 'string' ? hide(value) : value))
+    return JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? hide(value) : value))
   } catch {
     return undefined
   }

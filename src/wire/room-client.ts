@@ -1,6 +1,6 @@
-import * as z from 'zod/mini'
 import { endpoints, type DataOf, type Operation } from '../contract/endpoints.ts'
 import { httpUrl, type UploadRequest } from '../contract/resources.ts'
+import * as is from '../contract/schema.ts'
 import { systemClock, withinLimit } from '../platform/clock.ts'
 import { withDefaults } from '../platform/with-defaults.ts'
 import { columnOf, outcomeOf, type Exchange, type Outcome, type Unusable } from '../rules/outcome.ts'
@@ -43,7 +43,7 @@ interface RequestSettings<O extends Operation> extends RequestOptions {
 }
 
 /** What each operation's 200 holds, so that the compiler sees which schema is whose. */
-const schemas: { readonly [O in Operation]: { readonly data: z.ZodMiniType<DataOf<O>> } } = endpoints
+const schemas: { readonly [O in Operation]: { readonly data: is.Schema<DataOf<O>> } } = endpoints
 
 export function createRoomClient(options: ClientOptions): RoomClient {
   const clock = options.clock ?? systemClock
@@ -120,7 +120,7 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     const outcome = isDecided(base) ? null : await upload(base, { contentType: 'image/jpeg' }, settings)
     if (outcome === null || isDecided(base)) return { kind: 'accepted', data: null }
     if (holdsForAll(outcome)) return { ...outcome, operation: 'createGeneration' }
-    return outcomeOf('createGeneration', { came: 'notSent', why: whyNotSent(outcome) }, z.null())
+    return outcomeOf('createGeneration', { came: 'notSent', why: whyNotSent(outcome) }, is.oneOf(null))
   }
 
   const operations: Client = {
@@ -140,7 +140,7 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     getGeneration: (jobId, visitor, settings) =>
       request('getGeneration', { params: { jobId }, query: { ...visitor } }, settings),
     async putPhoto(uploadUrl, photo, { signal, onProgress } = {}) {
-      const meaning = (came: Exchange) => outcomeOf('putPhoto', came, z.null())
+      const meaning = (came: Exchange) => outcomeOf('putPhoto', came, is.oneOf(null))
       if (!httpUrl.safeParse(uploadUrl).success) return meaning({ came: 'notMade', why: 'invalid', at: 'uploadUrl' })
       if (offline()) return meaning({ came: 'notSent', why: 'offline' })
       const put = options.putPhoto ?? putPhoto
@@ -178,14 +178,14 @@ function whyNotSent(outcome: Outcome<unknown>): 'offline' | 'unwanted' | 'unreac
 /** The path of the first field that breaks the contract, so that nothing is sent only to be refused (contract §7, rule 1). */
 function firstMisfit(operation: Operation, { params = {}, query = {}, body }: RequestParts): string | null {
   const { params: ofPath, query: ofQuery, body: ofBody } = endpoints[operation]
-  const checks: [z.ZodMiniType, unknown][] = [
+  const checks: [is.Schema<unknown>, unknown][] = [
     [ofPath, params],
     [ofQuery, query],
-    [ofBody ?? z.undefined(), body],
   ]
+  if (ofBody !== null) checks.push([ofBody, body])
   for (const [schema, value] of checks) {
     const read = schema.safeParse(value)
-    if (!read.success) return read.error.issues[0]?.path.join('.') ?? ''
+    if (!read.success) return read.path
   }
   return null
 }

@@ -34,11 +34,8 @@ async function browserProject(source: object, engine: keyof typeof providers) {
         'solid-js',
         'idb-keyval',
         'xstate',
-        '@xstate/store',
-        'zod/mini',
         'localforage',
         '@react-native-async-storage/async-storage',
-        'ofetch',
       ],
     },
     test: {
