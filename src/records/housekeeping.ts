@@ -21,6 +21,8 @@ const anyCodec: Codec<is.TypeOf<typeof savedValue>> = {
   write: (value) => value,
 }
 
+const lease = z.object({ until: z.number() })
+
 /** Removes what has expired, as a room does when it opens. */
 export async function sweep(parts: HousekeepingParts): Promise<void> {
   const { catalog, clock, retentionMs } = parts
@@ -31,7 +33,11 @@ export async function sweep(parts: HousekeepingParts): Promise<void> {
     if (seen > now + retentionMs) changes[key] = { seen, next: now + retentionMs }
     else if (seen <= now) changes[key] = { seen, next: await dueAt(parts, key, seen).catch(() => seen) }
   }
-  if (Object.keys(changes).length > 0) await catalog.reschedule(changes)
+  if (Object.keys(changes).length === 0) return
+  // a page that was killed has left its lease
+  const gone = Object.keys(changes).filter((key) => changes[key]?.next === null)
+  await parts.journal.remove(gone.map(leaseOf), (stored) => Number(lease.safeParse(stored).data?.until) > now)
+  await catalog.reschedule(changes)
 }
 
 /** When what was due expires now; null once it is gone. */
