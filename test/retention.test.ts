@@ -123,6 +123,17 @@ describe('whatever is kept is gone after a month, once the room is opened and no
     expect(left().filter((key) => isRecord({ key }))).toEqual([])
   })
 
+  it('the lease of a page that was killed', async () => {
+    const room = world.room()
+    await world.until(await started(room.tryOn(product)), 'final')
+    const lease = storage.items.get(`${recordKey}:lease`) ?? ''
+    room.close()
+    await world.settle()
+    storage.items.set(`${recordKey}:lease`, lease)
+    await later()
+    expect([...storage.items.keys()].filter((key) => key.endsWith(':lease'))).toEqual([])
+  })
+
   it('what an unknown submission left in the archive has one opening more as well', async () => {
     world.fault('POST', '/generations', [lost])
     const room = world.room()
