@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoom, TryOn } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import { any, hung, isRecord, isWrite, refused, testStorage, type StorageCall } from './support/storage.ts'
-import { createWorld, person, product, refuses, started, type World } from './support/world.ts'
+import { createWorld, lost, person, product, refuses, started, type World } from './support/world.ts'
 
 let world: World
 const twoDisks = () => [testStorage(), testStorage()] as const
@@ -119,6 +119,57 @@ describe('a paid job in a tier that fails after the next load', () => {
     const { attempt } = await world.until(other, 'final')
     blind.close()
     expect(new Set(await jobIds(load()))).toEqual(new Set([jobId, attempt?.jobId]))
+  })
+})
+
+it('a submission of unknown outcome that a new word has hidden meanwhile is in the archive', async () => {
+  world.fault('POST', '/generations', [lost])
+  const first = load()
+  const unknown = await world.until(await started(first.tryOn(product)), 'outcomeUnknown')
+  first.close()
+  const second = load({ first: refused })
+  await read(second.tryOn(product))
+  world.clock.advance(1_000)
+  const { attempt } = await world.until(await started(second.tryOn(product)), 'final')
+  second.close()
+  const third = load()
+  await read(third.tryOn(product))
+  const listed = (await third.list()).map(({ attemptId, archived }) => [attemptId, archived])
+  expect(Object.fromEntries(listed)).toEqual({ [attempt?.id ?? '']: false, [unknown.attempt?.id ?? '']: true })
+})
+
+describe.each([
+  ['before it has read', 'before'],
+  ['once it has read', 'midway'],
+] as const)('a write that its tier holds up %s', (_when, where) => {
+  it.each([
+    ['consent', 1],
+    ['claim', 2],
+  ])('and lands late, as of a %s, is submitted once at most', async (_, nth) => {
+    const slow = disks[0].another()
+    const room = world.room({ storage: storageChain([slow, disks[1].another()], world.clock) })
+    const tryOn = room.tryOn(product)
+    await read(tryOn)
+    let records = 0
+    const write = slow.hold((call) => call.type === 'update' && isRecord(call) && ++records === nth, where)
+    const word = started(tryOn)
+    await write.reached
+    await world.pass(30_000)
+    await word
+    write.release()
+    await afterAWhile()
+    const sent = submissions()
+    expect(sent).toBeLessThanOrEqual(1)
+    room.close()
+    for (const how of [{}, { first: refused }, { second: refused }, {}]) {
+      const again = load(how)
+      await read(again.tryOn(product))
+      await afterAWhile()
+      again.close()
+      await world.settle()
+    }
+    expect(submissions()).toBeLessThanOrEqual(1)
+    expect((await jobIds(load())).filter((jobId) => jobId !== null)).toHaveLength(submissions())
   })
 })
 
