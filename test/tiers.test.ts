@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoom, TryOn } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import { any, hung, isRecord, isWrite, refused, testStorage, type StorageCall } from './support/storage.ts'
@@ -11,18 +11,21 @@ beforeEach(() => {
   disks = twoDisks()
   world = createWorld()
 })
-afterEach(() => world.close())
+afterEach(async () => {
+  vi.unstubAllGlobals()
+  await world.close()
+})
 
 type How = (call: StorageCall) => unknown
 
 /** A page load; `first` and `second` are what its calls to the two tiers meet, where they do not simply work. */
-function load({ first, second }: { first?: How; second?: How } = {}): FittingRoom {
+function load({ first, second, namespace }: { first?: How; second?: How; namespace?: string } = {}): FittingRoom {
   const tiers = [first, second].map((how, index) => {
     const tier = disks[index as 0 | 1].another()
     if (how) tier.meet(any, how)
     return tier
   })
-  return world.room({ storage: storageChain(tiers, world.clock) })
+  return world.room({ storage: storageChain(tiers, world.clock), namespace })
 }
 
 const submissions = () => world.count('POST', '/generations')
@@ -223,6 +226,27 @@ it('a claim is not sent while an older copy may stand in a tier that can not be 
   const view = await world.until(tryOn, 'rejected')
   expect(view.problem).toEqual({ kind: 'storage' })
   expect(submissions()).toBe(0)
+})
+
+it('a load in which one tier failed does not part the pages before it from those after it', async () => {
+  vi.stubGlobal('isSecureContext', true)
+  const namespaces = Array.from({ length: 8 }, (_, index) => `shop-${index}`)
+  for (const namespace of namespaces) {
+    const watched = async (room: FittingRoom) => {
+      room.tryOn(product).subscribe(() => {})
+      await room.ready
+      await world.settle()
+    }
+    await watched(load({ namespace }))
+    world.clock.advance(1_000)
+    const flaky = load({ namespace, first: refused })
+    await watched(flaky)
+    flaky.close()
+    await watched(load({ namespace }))
+  }
+  await world.settle()
+  const { held = [], pending = [] } = await navigator.locks.query()
+  expect([held.length, pending.length]).toEqual([8, 8])
 })
 
 describe('a catalog that this version can not read', () => {
