@@ -106,7 +106,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   let doubtful: Readonly<Record<string, number>> = {}
   /** Resets that were heard before it was known which storage this is. */
   const heard: Readonly<Record<string, number>>[] = []
-  let epochs: Record<string, number> = { [newId()]: 0 }
+  let epochs: Record<string, number> = { [storageIdAt(clock.now())]: 0 }
   let isOpened = false
   /** Whether something was written under the ID that this page has made up. */
   let isOwnUsed = false
@@ -288,5 +288,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     },
   }
 }
+
+/** Of several IDs that one storage has come to have, the oldest comes first: every page knows that one. */
+const storageIdAt = (now: number) => `${now.toString(36).padStart(9, '0')}-${newId()}`
 
 const newShopper = (): Shopper => ({ shopper: Symbol('shopper') })

@@ -21,7 +21,7 @@ const anyCodec: Codec<is.TypeOf<typeof savedValue>> = {
   write: (value) => value,
 }
 
-const lease = z.object({ until: z.number() })
+const lease = is.object({ until: is.number })
 
 /** Removes what has expired, as a room does when it opens. */
 export async function sweep(parts: HousekeepingParts): Promise<void> {
