@@ -4,8 +4,8 @@ import { isDoneWith, prevailing } from '../../src/rules/copies.ts'
 import { createTier, type Change, type Kind, type Tier } from './tier.ts'
 
 /**
- * Several storages as one. Writes go to the first tier that takes one, and that choice sticks until it fails; what the
- * others hold of the same value is cleared. A tier that fails but was ever written to makes a read reject, for it is not
+ * Several storages as one. A value is changed where it stands, a new one goes to the first tier that takes it, and that
+ * choice sticks until it fails; what the others hold of the same value is cleared. A tier that fails but was ever written to makes a read reject, for it is not
  * known what it holds; one that was never written to counts as empty. Rejects when no tier works.
  */
 export function storageChain(storages: readonly AtomicStorage[], clock: Clock = systemClock): AtomicStorage {
@@ -34,20 +34,18 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     return { failed, unread: failed.filter((_, index) => held[index]), why }
   }
 
-  /** The tier that was last written to comes first, and those that just failed last. */
+  /** The first of `order` that takes it; every answering tier is marked in the others, for a later page may have any one. */
   async function firstThatTakes<T>(
     kind: Kind,
-    among: readonly Tier[],
+    order: readonly Tier[],
     failed: readonly Tier[],
     work: (tier: Tier) => Promise<T>,
-  ): Promise<T> {
-    const rank = (tier: Tier) => (failed.includes(tier) ? 2 : tier === chosen ? 0 : 1)
-    let failure: unknown = new Error('no storage takes this')
+  ): Promise<{ taker: Tier; done: T }> {
     const answering = tiers.filter((tier) => !failed.includes(tier))
-    for (const tier of [...among].sort((a, b) => rank(a) - rank(b))) {
+    let failure: unknown = new Error('no storage takes this')
+    for (const taker of order) {
       try {
-        // a later page may have to do with any one of them
-        const marked = new Set([...answering, tier])
+        const marked = new Set([...answering, taker])
         await Promise.all(
           [...marked].map((each) =>
             each.mark(
@@ -56,9 +54,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
             ),
           ),
         )
-        const done = await work(tier)
-        chosen = tier
-        return done
+        return { taker, done: await work(taker) }
       } catch (error) {
         failure = error
       }
@@ -72,10 +68,27 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
       if (await tier.look(key)) tiers.forEach((each) => each.unmark())
     })
 
+  /**
+   * A value is changed where it stands, so that of two pages that began in different tiers only one changes it; a new one
+   * goes where the last one went.
+   */
+  function orderFor(key: string, failed: readonly Tier[]): Tier[] {
+    const standing = prevailing(tiers.flatMap((tier) => (failed.includes(tier) ? [] : tier.heldAt(key))))
+    const rank = (tier: Tier) => {
+      if (failed.includes(tier)) return 4
+      const held = tier.heldAt(key)
+      if (held.length > 0) return standing !== null && held.includes(standing) ? 0 : 1
+      return tier === chosen ? 2 : 3
+    }
+    return [...tiers].sort((a, b) => rank(a) - rank(b))
+  }
+
   async function update(key: string, change: Change): Promise<void> {
     const { failed } = await look(key)
+    const isNew = tiers.every((tier) => tier.heldAt(key).length === 0)
     let base: string | null = null
-    const written = await firstThatTakes('values', tiers, failed, (tier) =>
+    let passedOver: readonly Tier[] = []
+    const { taker, done: written } = await firstThatTakes('values', orderFor(key, failed), failed, (tier) =>
       tier.write(
         key,
         (old) => {
@@ -83,14 +96,18 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
           return change(base)
         },
         // what lands in a tier that was passed over is older than what was written elsewhere
-        (late) => tier !== chosen && void tier.write(key, (old) => (old === late ? null : old)).catch(() => undefined),
+        (late) =>
+          passedOver.includes(tier) &&
+          void tier.write(key, (old) => (old === late ? null : old)).catch(() => undefined),
       ),
     )
+    passedOver = others(taker)
+    if (isNew) chosen = taker
     if (written === base) return
     // no older copy may come back; what can not be cleared now is told by `copies`
     const current = written ?? base
     const clear = (old: string | null) => (old === null || isDoneWith(old, current) ? null : old)
-    const stale = tiers.filter((tier) => tier !== chosen && tier.heldAt(key).length > 0)
+    const stale = passedOver.filter((tier) => tier.heldAt(key).length > 0)
     await Promise.all(stale.map((tier) => tier.write(key, clear).catch(() => undefined)))
   }
 
@@ -112,6 +129,17 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     async getItem(key) {
       const { failed, unread, why } = await look(key)
       if (unread.length > 0) throw why
+      // another page may have written what stands here, and have marked it nowhere
+      const answering = tiers.filter((tier) => !failed.includes(tier))
+      const holding = answering.filter((tier) => tier.heldAt(key).length > 0)
+      await Promise.all(
+        holding.map((tier) =>
+          tier.mark(
+            answering.filter((each) => each !== tier),
+            'values',
+          ),
+        ),
+      )
       return prevailing(tiers.filter((tier) => !failed.includes(tier)).flatMap((tier) => tier.heldAt(key)))
     },
     setItem: (key, value) => update(key, () => value),

@@ -24,6 +24,8 @@ interface SeatParts<Runner> {
   request: (turns: Pick<Turns, 'onOwn' | 'onWait' | 'onLose'>) => Hold
   /** What another page may have changed is read again before this one takes over. */
   refresh: () => Promise<void>
+  /** Whether it turned out meanwhile that other pages ask for the try-on under another name. */
+  isMisplaced: () => boolean
   start: () => Runner
   stop: (runner: Runner) => void
   onWait: () => void
@@ -40,17 +42,7 @@ export function takeSeat<Runner>(parts: SeatParts<Runner>): Seat<Runner> {
   const ended = deferred<never>()
   ended.promise.catch(() => undefined)
 
-  async function own(): Promise<void> {
-    await parts.refresh()
-    if (isOver) return
-    isWaiting = false
-    runner = parts.start()
-    owned.resolve()
-    decided.resolve()
-  }
-
-  parts.ready().then(() => {
-    if (isOver) return
+  function ask(): void {
     hold = parts.request({
       onOwn: () => void own(),
       onWait() {
@@ -60,7 +52,22 @@ export function takeSeat<Runner>(parts: SeatParts<Runner>): Seat<Runner> {
       },
       onLose: () => isOver || parts.onLose(),
     })
-  }, ended.reject)
+  }
+
+  async function own(): Promise<void> {
+    await parts.refresh()
+    if (isOver) return
+    if (parts.isMisplaced()) {
+      hold?.release(false)
+      return ask()
+    }
+    isWaiting = false
+    runner = parts.start()
+    owned.resolve()
+    decided.resolve()
+  }
+
+  parts.ready().then(() => isOver || ask(), ended.reject)
 
   return {
     get runner() {

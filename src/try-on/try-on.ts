@@ -85,6 +85,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
         return parts.ownership.request(parts.name(), { ...turns, isElsewhere })
       },
       refresh: parts.refresh,
+      isMisplaced: () => seatedAt !== parts.storageId(),
       start: () => run(() => taken),
       stop: (runner) => runner.stop(),
       onWait() {

@@ -235,6 +235,9 @@ export class Judge implements Witness {
       return
     const word = this.words.ofAttempt.get(before.attempt)
     if (word?.left || word?.abandoned || this.unsettledAttempts.has(before.attempt)) return
+    // a later word, given where the earlier one could not be read, goes before it; the earlier job is still owed
+    const next = this.words.ofAttempt.get(attempt?.id ?? '')
+    if (word && next && next.at > word.at) return
     // a page that can not read says so
     if (problem?.kind === 'storageUnreadable' && !page.hasWorked) return
     const gave = `${state}${problem ? ` (${problem.kind})` : ''}`
@@ -264,11 +267,19 @@ export class Judge implements Witness {
       this.deny(4, 'idle without a word of the storage that could not be read')
     }
     if (!durable || !attempt || this.leavings.isLeaving(page.ledger) || this.unsettledAttempts.has(attempt.id)) return
+    if (this.hasExpired(page, attempt.id)) return
     const texts = page.disks.flatMap(({ texts }) => texts)
     const kept = texts.some((text) => text.includes(attempt.id) && text.includes(attempt.jobId ?? ''))
     this.lookForKept(page, tryOn, kept, state)
     const told = attempt.jobId === null ? undefined : this.words.ofJob(attempt.jobId)?.told
     if (kept && told) told.firm = true
+  }
+
+  /** What is past its retention, by some page's clock, may have been swept. */
+  private hasExpired(page: Page, attempt: string): boolean {
+    const word = this.words.ofAttempt.get(attempt)
+    const walls = [page, ...this.parts.pages()].map((each) => Math.max(each.anchoredWall, each.wallNow()))
+    return word !== undefined && Math.max(...walls) - word.wall > retentionMs - slackMs
   }
 
   /** A page that can not read what another one has done may show for a moment what is no longer kept. */

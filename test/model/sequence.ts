@@ -68,7 +68,13 @@ export function draw(seed: number, number: number): Sequence {
 /** Plays a sequence in a world of its own; the same chance every time. */
 export async function play(sequence: Sequence): Promise<Finding> {
   const { random } = Math
+  const { getRandomValues } = crypto
   Math.random = seededChance(1)
+  const chance = seededChance(2)
+  crypto.getRandomValues = (bytes) => {
+    if (bytes instanceof Uint8Array) for (const at of bytes.keys()) bytes[at] = Math.floor(chance() * 256)
+    return bytes
+  }
   const world = new World(sequence.setup)
   const uncaught = (error: unknown) => world.judge.uncaught(error)
   process.on('unhandledRejection', uncaught)
@@ -85,6 +91,7 @@ export async function play(sequence: Sequence): Promise<Finding> {
     process.off('unhandledRejection', uncaught)
     process.off('uncaughtException', uncaught)
     Math.random = random
+    crypto.getRandomValues = getRandomValues
   }
 }
 

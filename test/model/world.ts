@@ -284,7 +284,7 @@ export class World {
   }
 
   private async endWithMonth(): Promise<void> {
-    for (const laterMs of [31 * 86_400_000, 61_000]) {
+    for (const laterMs of [31 * 86_400_000, 86_400_000 + 61_000]) {
       const page = await this.fresh(0, laterMs)
       await this.through(page, () => page.room.ready)
       await this.wait(5_000)
