@@ -20,7 +20,14 @@ describe('reset()', () => {
     await room.reset()
     expect([...storage.items.keys()].map((key) => key.split(':').at(-1))).toEqual(['catalog'])
     const [catalog] = [...storage.items.values()].map((text): unknown => JSON.parse(text))
-    const expected = { version: 2, savedAt: expect.any(Number), entries: {}, gone: {}, epochs: expect.any(Object) }
+    const expected = {
+      version: 2,
+      savedAt: expect.any(Number),
+      entries: {},
+      left: {},
+      discarded: {},
+      epochs: expect.any(Object),
+    }
     expect(catalog).toEqual(expected)
   })
 

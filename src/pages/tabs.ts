@@ -12,8 +12,8 @@ export type PassedCall = { intent: Intent } & Readonly<Record<string, unknown>>
 export type TabMessage =
   /** The owner shows its view. */
   | { type: 'view'; name: string; view: TryOnView }
-  /** A page that waits asks for it. */
-  | { type: 'hello'; name: string }
+  /** A page that waits asks for it, and says which attempt it has seen. */
+  | { type: 'hello'; name: string; seenAttempt: string | null }
   /** A page that waits passes an intent on, with the attempt that its shopper saw. */
   | { type: 'ask'; name: string; id: string; call: PassedCall; seenAttempt: string | null }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
@@ -68,7 +68,7 @@ const isView = (value: unknown): value is TryOnView => view.safeParse(value).suc
 const message = is.toldApart(
   'type',
   is.object({ type: is.oneOf('view'), name, view: is.that<TryOnView>(isView) }),
-  is.object({ type: is.oneOf('hello'), name }),
+  is.object({ type: is.oneOf('hello'), name, seenAttempt: is.nullable(is.text) }),
   is.object({
     type: is.oneOf('ask'),
     name,

@@ -1,7 +1,15 @@
 import type { Written } from '../../machines/try-on.types.ts'
 import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
-import { advance, ageOfWord, consentLifetimeMs, mayBePaid, mayBeRunning, type AttemptRecord } from '../rules/record.ts'
+import {
+  advance,
+  ageOfWord,
+  consentLifetimeMs,
+  isUnsent,
+  mayBePaid,
+  mayBeRunning,
+  type AttemptRecord,
+} from '../rules/record.ts'
 import type { Catalog, Shopper } from './catalog.ts'
 import type { Cell, Found, Kept } from './journal.ts'
 
@@ -76,7 +84,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   }
   /** Whether the attempt may still be written: it was neither discarded nor wiped with its shopper. */
   const isAlive = async (record: AttemptRecord) =>
-    (await isPresent(record)) && !(await catalog.isDiscarded(record.attemptId))
+    (await isPresent(record)) && (await catalog.fateOf(record.attemptId)) !== 'discarded'
+
+  /** Whether it was forgotten, or left before anything was sent. */
+  async function isDoneWith(record: AttemptRecord): Promise<boolean> {
+    const fate = await catalog.fateOf(record.attemptId)
+    return fate === 'discarded' || (fate === 'left' && isUnsent(record))
+  }
 
   const written = (record: AttemptRecord, kept: Kept): Written =>
     kept === 'unchanged'
@@ -131,7 +145,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (!(await catalog.list(archived.key, shopper))) return true
     const kept = await archived.cell.update(
       (found) => (readable(found)?.job && !newest.job ? undefined : newest),
-      async () => (await catalog.isPresent(shopper)) && !(await catalog.isDiscarded(record.attemptId)),
+      async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
     )
     return kept !== 'memory' || !isOf(place().cell.onDisk(), record.attemptId)
   }
@@ -160,7 +174,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** What another tier of storage has hidden behind `record` is archived, if money may have been spent on it. */
   async function archiveHidden(record: AttemptRecord): Promise<void> {
     for (const copy of await place().cell.copies()) {
-      if (copy.attemptId !== record.attemptId && mayBePaid(copy) && !(await catalog.isDiscarded(copy.attemptId))) {
+      if (
+        copy.attemptId !== record.attemptId &&
+        mayBePaid(copy) &&
+        (await catalog.fateOf(copy.attemptId)) !== 'discarded'
+      ) {
         await archive(copy)
       }
     }
@@ -175,7 +193,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       : await place()
           .cell.copies()
           .catch(() => [])
-    if (copies.some(({ attemptId }) => attemptId === record.attemptId)) await catalog.discard(record.attemptId)
+    if (copies.some(({ attemptId }) => attemptId === record.attemptId)) await catalog.mark(record.attemptId, 'left')
   }
 
   /** What there is when the record is gone, or instead of it where it is no longer as it was seen. */
@@ -195,7 +213,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (record === null) {
       return { kind: 'none', durable: parts.isDurable, problem: found.skipped ? { kind: 'recordUnreadable' } : null }
     }
-    if (await catalog.isDiscarded(record.attemptId)) {
+    if (await isDoneWith(record)) {
       return (await remove(record)) === 'unchanged' ? unread : restore([...gone, record.attemptId])
     }
     await archiveHidden(record)
@@ -253,6 +271,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async claim(consented) {
+      if (await isDoneWith(consented)) {
+        await remove(consented)
+        return { kind: 'overtaken' }
+      }
       const claimed = advance(consented, clock.now(), { phase: 'claimed' })
       let kept: Kept | 'blocked' = await replace(claimed, (found) => isAsSeen(found, consented))
       if (kept === 'memory' && isOf(place().cell.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed)
@@ -261,7 +283,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (isSafe && kept !== 'blocked') return written(claimed, kept)
       // neither does it come back by itself
       await remove(claimed)
-      await catalog.discard(claimed.attemptId)
+      await catalog.mark(claimed.attemptId, 'left')
       const stopped = advance(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } })
       return { kind: 'stands', record: stopped, durable: false }
     },
@@ -291,7 +313,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async forget(record) {
-      await catalog.discard(record.attemptId)
+      await catalog.mark(record.attemptId, 'discarded')
       const archived = archiveOf(record.attemptId)
       await archived.cell.update((found) => (isOf(found, record.attemptId) ? null : undefined))
       return without(record)

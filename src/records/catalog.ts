@@ -9,6 +9,9 @@ export interface Shopper {
   readonly shopper: symbol
 }
 
+/** An attempt that was left is not submitted any more; one that was discarded writes nothing, whatever comes late. */
+export type Fate = 'left' | 'discarded'
+
 /**
  * What a room has in storage, which can not be enumerated, and how often it was reset. An entry is written before what
  * it names, and whoever writes looks here afterwards whether the shopper is still the same: so a reset(), which counts
@@ -42,9 +45,9 @@ export interface Catalog {
   entries(): Promise<Record<string, number>>
   /** Sets when keys expire that stand as they were seen; null strikes them out. */
   reschedule(entries: Record<string, { seen: number; next: number | null }>): Promise<void>
-  /** Refuses an attempt's late answers in every page. */
-  discard(attemptId: string): Promise<void>
-  isDiscarded(attemptId: string): Promise<boolean>
+  /** Says in every page what has become of an attempt: it was left before anything was sent, or forgotten for good. */
+  mark(attemptId: string, fate: Fate): Promise<void>
+  fateOf(attemptId: string): Promise<Fate | null>
   /**
    * Counts a reset: from now on every key that is listed is due, whatever it holds. Resolves with those keys, and
    * whether the count stands in storage.
@@ -57,8 +60,9 @@ export interface Catalog {
 interface CatalogValue {
   savedAt: number
   entries: Record<string, number>
-  /** Discarded attempts, each with when that may be forgotten. */
-  gone: Record<string, number>
+  /** Attempts that were left before anything was sent, and discarded ones, each with when that may be forgotten. */
+  left: Record<string, number>
+  discarded: Record<string, number>
   /** The IDs of this storage, each with how often it was reset. */
   epochs: Record<string, number>
 }
@@ -68,7 +72,8 @@ const catalogValue = is.object({
   version: is.oneOf(2),
   savedAt: is.number,
   entries: numbers,
-  gone: numbers,
+  left: numbers,
+  discarded: numbers,
   epochs: numbers,
 })
 const former = is.object({ keys: is.listOf(is.text) })
@@ -108,12 +113,13 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   const heard: Readonly<Record<string, number>>[] = []
   let epochs: Record<string, number> = { [storageIdAt(clock.now())]: 0 }
   let isOpened = false
+  let openedAt = Infinity
   /** Whether something was written under the ID that this page has made up. */
   let isOwnUsed = false
   let shopper = newShopper()
-  const discarded = new Set<string>()
+  const fates = new Map<string, Fate>()
 
-  const empty = (): CatalogValue => ({ savedAt: clock.now(), entries: {}, gone: {}, epochs })
+  const empty = (): CatalogValue => ({ savedAt: clock.now(), entries: {}, left: {}, discarded: {}, epochs })
 
   const sharesId = (found: Readonly<Record<string, number>>) =>
     Object.keys(found).some((id) => epochs[id] !== undefined)
@@ -121,8 +127,10 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   /** Only a higher count is a reset. A catalog that is missing, or that another page has begun anew, is a loss. */
   function learn(found: Readonly<Record<string, number>>): void {
     if (!isSeen) return seeFirst(found)
-    const counts = sharesId(found) ? Object.keys(found).filter((id) => epochs[id] !== undefined) : Object.keys(found)
-    const wasReset = counts.some((id) => Number(found[id]) > (epochs[id] ?? 0))
+    const isStrange = !sharesId(found)
+    // what was begun while this page was open, and reset, was reset meanwhile
+    const counts = (id: string) => epochs[id] !== undefined || isStrange || bornAt(id) >= openedAt
+    const wasReset = Object.entries(found).some(([id, count]) => counts(id) && count > (epochs[id] ?? 0))
     for (const [id, count] of Object.entries(found)) epochs = { ...epochs, [id]: Math.max(count, epochs[id] ?? 0) }
     if (wasReset) changeShopper()
   }
@@ -137,7 +145,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   function changeShopper(): void {
     doubtful = {}
     shopper = newShopper()
-    discarded.clear()
+    fates.clear()
     // whoever looks here may be in the middle of a transaction
     queueMicrotask(onReset)
   }
@@ -197,6 +205,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
 
   return {
     async open() {
+      openedAt = Math.min(openedAt, clock.now())
       const isRead = await find().then(
         () => true,
         () => false,
@@ -258,31 +267,36 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     },
     async reschedule(changes) {
       const now = clock.now()
-      await change(({ entries, gone }) => ({
+      const lasting = (table: Record<string, number>) =>
+        Object.fromEntries(Object.entries(table).filter(([, until]) => until > now))
+      await change(({ entries, left, discarded }) => ({
         entries: Object.fromEntries(
           Object.entries(entries).flatMap(([key, until]) => {
             const change = changes[key]?.seen === until ? changes[key] : { next: until }
             return change.next === null ? [] : [[key, change.next]]
           }),
         ),
-        gone: Object.fromEntries(Object.entries(gone).filter(([, until]) => until > now)),
+        left: lasting(left),
+        discarded: lasting(discarded),
       }))
     },
-    async discard(attemptId) {
-      discarded.add(attemptId)
-      await change(({ gone }) => ({ gone: { ...gone, [attemptId]: clock.now() + retentionMs } }))
+    async mark(attemptId, fate) {
+      fates.set(attemptId, fate)
+      await change((old) => ({ [fate]: { ...old[fate], [attemptId]: clock.now() + retentionMs } }))
     },
-    async isDiscarded(attemptId) {
-      return discarded.has(attemptId) || (await look())?.gone[attemptId] !== undefined
+    async fateOf(attemptId) {
+      const found = fates.get(attemptId) === 'discarded' ? null : await look()
+      if (found?.discarded[attemptId] !== undefined) return 'discarded'
+      return found?.left[attemptId] === undefined ? (fates.get(attemptId) ?? null) : 'left'
     },
     async reset() {
       shopper = newShopper()
-      discarded.clear()
+      fates.clear()
       let listed: string[] = []
       const kept = await change((old) => {
         listed = Object.keys(old.entries)
         epochs = Object.fromEntries(Object.entries({ ...old.epochs, ...epochs }).map(([id, count]) => [id, count + 1]))
-        return { epochs, gone: {}, entries: Object.fromEntries(listed.map((key) => [key, dueNow])) }
+        return { epochs, left: {}, discarded: {}, entries: Object.fromEntries(listed.map((key) => [key, dueNow])) }
       })
       return { listed, isCounted: kept === 'stored' }
     },
@@ -291,5 +305,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
 
 /** Of several IDs that one storage has come to have, the oldest comes first: every page knows that one. */
 const storageIdAt = (now: number) => `${now.toString(36).padStart(9, '0')}-${newId()}`
+
+const bornAt = (id: string) => Number.parseInt(id, 36)
 
 const newShopper = (): Shopper => ({ shopper: Symbol('shopper') })

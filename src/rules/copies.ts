@@ -11,9 +11,10 @@ interface Value {
   attemptId?: string
   startedAt?: number
   phase?: string
-  /** Of the catalog: what it names, which attempts were discarded, and how often each storage was reset. */
+  /** Of the catalog: what it names, which attempts were left or discarded, and how often each storage was reset. */
   entries?: Record<string, number>
-  gone?: Record<string, number>
+  left?: Record<string, number>
+  discarded?: Record<string, number>
   epochs?: Record<string, number>
 }
 
@@ -60,7 +61,8 @@ function merged(one: Value, other: Value): Value {
     ...other,
     savedAt: Math.max(savedAt(one), savedAt(other)),
     entries: highest(one.entries, other.entries),
-    gone: highest(one.gone, other.gone),
+    left: highest(one.left, other.left),
+    discarded: highest(one.discarded, other.discarded),
     epochs: highest(one.epochs, other.epochs),
   }
 }

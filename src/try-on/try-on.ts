@@ -89,7 +89,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       start: () => run(() => taken),
       stop: (runner) => runner.stop(),
       onWait() {
-        post({ type: 'hello', name: parts.name() })
+        post({ type: 'hello', name: parts.name(), seenAttempt: seenAttempt() })
         lookOn(taken)
       },
       onLose: sitAgain,
@@ -290,7 +290,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (!('name' in message) || message.name !== parts.name()) return
       if (message.type === 'answer') asked.get(message.id)?.answer(message)
       else if (message.type === 'ask') void serve(message)
-      else if (message.type === 'hello' && seat?.runner) post({ type: 'view', name: parts.name(), view: shown.get() })
+      else if (message.type === 'hello' && seat?.runner) answerHello(message.seenAttempt)
       else if (message.type === 'lateAnswer') hearAnswer(message)
       else if (message.type === 'view' && seat?.isWaiting) hearOwner(message.view)
       else if (message.type === 'view' && seat?.runner) void hearOther(seat)
@@ -301,6 +301,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
       shown.set(restoringView)
       if (shown.isWatched()) sit()
     },
+  }
+
+  /** What another page has seen may stand where this one could not look when it did. */
+  function answerHello(seen: string | null): void {
+    if (seen !== null && shown.get().state === 'idle') sitAgain()
+    else post({ type: 'view', name: parts.name(), view: shown.get() })
   }
 
   function hearAnswer({ record, durable }: TabMessage & { type: 'lateAnswer' }): void {

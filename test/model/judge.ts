@@ -76,7 +76,9 @@ export class Judge implements Witness {
   /** The shopper has said something more about an attempt. */
   spoken(page: Page, attempt: string | undefined): void {
     const word = attempt === undefined ? undefined : this.words.ofAttempt.get(attempt)
-    if (word) Object.assign(word, { at: this.now, wall: page.anchoredWall })
+    // an intent that waits for storage is for whatever is found there
+    const meant = word ? [word] : attempt === undefined ? this.words.all.filter(({ room }) => room === page.ledger) : []
+    for (const each of meant) Object.assign(each, { at: this.now, wall: page.anchoredWall })
   }
 
   loaded(page: Page): void {
@@ -235,9 +237,8 @@ export class Judge implements Witness {
       return
     const word = this.words.ofAttempt.get(before.attempt)
     if (word?.left || word?.abandoned || this.unsettledAttempts.has(before.attempt)) return
-    // a later word, given where the earlier one could not be read, goes before it; the earlier job is still owed
-    const next = this.words.ofAttempt.get(attempt?.id ?? '')
-    if (word && next && next.at > word.at) return
+    // another word, given where this one could not be read, may go before it; the job is still owed
+    if (word && this.words.ofAttempt.has(attempt?.id ?? '')) return
     // a page that can not read says so
     if (problem?.kind === 'storageUnreadable' && !page.hasWorked) return
     const gave = `${state}${problem ? ` (${problem.kind})` : ''}`
