@@ -1,17 +1,53 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { sandboxConfig } from '@fitting-room/service'
+import type { FittingRoomOptions, RoomTiming } from 'fitting-room'
+import { clientTiming } from 'fitting-room/client'
+import { pollIntervalMs } from 'fitting-room/contract'
+import { restoringView, tryOnMachine } from 'fitting-room/machines'
 import { describe, expect, it } from 'vitest'
 import { exitCodes } from '../examples/terminal/exit-codes.ts'
-import { tryOnStates } from '../src/rules/words.ts'
+import { intents, tryOnStates } from '../src/rules/words.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const readme = readFileSync(`${root}README.md`, 'utf8')
+const textOf = (file: string) => readFileSync(root + file, 'utf8')
+const readme = textOf('README.md')
+const contributing = textOf('CONTRIBUTING.md')
+const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+
 const rows = (first: RegExp) =>
   [...readme.matchAll(/^\| ([^|]+) \| ([^|]+) \|/gm)]
     .map(([, key = '', value = '']) => [key.trim(), value.trim()])
     .filter(([key = '']) => first.test(key))
+/** The rows of the table with this heading, cell by cell. */
+const table = (heading: string, text = readme) => {
+  const lines =
+    text
+      .slice(text.indexOf(`\n| ${heading} |`))
+      .split('\n\n')[0]
+      ?.trim()
+      .split('\n') ?? []
+  return lines.slice(2).map((line) => line.split(' | ').map((cell) => cell.replace(/^\|\s|\s\|$/g, '')))
+}
+/** What stands in backticks. */
+const coded = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+const sorted = (names: readonly string[]) => names.toSorted()
+const optionNames = {
+  baseUrl: 0,
+  apiKey: 0,
+  storage: 0,
+  photoStore: 0,
+  namespace: 0,
+  retentionMs: 0,
+  timing: 0,
+  uniqueUserId: 0,
+  askVisitorFirst: 0,
+  inspect: 0,
+  fetch: 0,
+  putPhoto: 0,
+  clock: 0,
+} satisfies Record<keyof FittingRoomOptions, 0>
 
 describe('the README', () => {
   it('gives the sizes that are measured', () => {
@@ -36,17 +72,65 @@ describe('the README', () => {
     expect(stated).toEqual(Object.entries(exitCodes))
   })
 
-  it('names commands that exist', () => {
-    const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { scripts: Record<string, string> }
-    for (const [, name = ''] of readme.matchAll(/npm (?:run )?(start|test|[a-z]+(?:-[a-z]+)?) --/g))
-      expect(scripts).toHaveProperty(name)
-    expect(scripts).toHaveProperty('start')
-    expect(scripts).toHaveProperty('test')
+  it('names commands that exist, as CONTRIBUTING does', () => {
+    const named = [...(readme + contributing).matchAll(/npm (?:run )?([a-z-]+(?::[a-z]+)?)/g)].map(([, name]) => name)
+    const own = ['ci']
+    expect([...new Set(named)].filter((name = '') => !own.includes(name) && scripts[name] === undefined)).toEqual([])
+    expect(named).toEqual(expect.arrayContaining(['start', 'test', 'model', 'soak']))
   })
 
-  it('lists every state of the view', () => {
-    const table = /^\| state \|[^]*?\n\n/m.exec(readme)?.[0] ?? ''
-    const stated = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, names = '']) => names.match(/\w+/g) ?? [])
-    expect(stated.toSorted()).toEqual([...tryOnStates].toSorted())
+  it('lists every state of the view, with the intents that leave it', () => {
+    const stated = table('state').flatMap(([states, , ways]) => coded(states).map((state) => [state, coded(ways)]))
+    expect(sorted(stated.map(([state]) => String(state)))).toEqual(sorted(tryOnStates))
+    for (const [state, ways] of stated) {
+      const isFollowing = state === 'processing' || state === 'preview'
+      const events: readonly string[] = tryOnMachine.states[isFollowing ? 'following' : String(state)]?.events ?? []
+      const left = intents.filter((intent) => ways?.includes(intent) || (intent === 'discard' && state !== 'restoring'))
+      expect([state, left]).toEqual([state, intents.filter((intent) => events.includes(intent))])
+    }
+  })
+
+  it('lists every intent', () => {
+    expect(table('intent').map(([call = '']) => /\w+/.exec(call)?.[0])).toEqual(intents)
+  })
+
+  it('lists every field of the view', () => {
+    const [fields] = /^Beside the state a view has [^.]*/m.exec(readme) ?? []
+    expect(['state', ...coded(fields)]).toEqual(Object.keys(restoringView))
+  })
+
+  it('lists every option', () => {
+    const stated = table('option').flatMap(([names]) => coded(names))
+    expect(sorted(stated)).toEqual(sorted(Object.keys(optionNames)))
+  })
+
+  it('lists every time with its default', () => {
+    const [, names, defaults = ''] = table('option').find(([name]) => name === '`timing`') ?? []
+    const timing: RoomTiming = { pollIntervalMs, deadlineMs: 180_000, ...clientTiming }
+    expect(coded(names)).toEqual(Object.keys(timing))
+    expect(defaults.split(', ').map((ms) => Number(ms.replaceAll(',', '')))).toEqual(Object.values(timing))
+  })
+
+  it('says how many sequences the model plays, and which compilers check an application', () => {
+    const count = /const sequences = ([\d_]+)/.exec(textOf('test/model/promises.test.ts'))?.[1]?.replace('_', ',')
+    expect(readme).toContain(`${count} seeded sequences`)
+    const [oldest] = readdirSync(`${root}test/types`).filter((name) => /^\d/.test(name))
+    expect(readme).toContain(`TypeScript ${oldest} to 7`)
+  })
+})
+
+describe('CONTRIBUTING', () => {
+  it('names every room of the library, and only what is there', () => {
+    const rooms = table('room', contributing).flatMap(([room]) => coded(room))
+    expect(rooms.filter((room) => !existsSync(root + room))).toEqual([])
+    const inSrc = readdirSync(`${root}src`).filter((name) => name !== 'tsconfig.json')
+    expect(rooms).toEqual(expect.arrayContaining(inSrc.map((name) => `src/${name}`)))
+  })
+
+  it('names every project of the tests', () => {
+    const [, text = ''] = table('command', contributing).find(([command]) => command === '`npm test`') ?? []
+    const nodes = [...textOf('test/vitest.config.ts').matchAll(/ node\('([a-z-]+)'/g)].map(([, name = '']) => name)
+    const stated = coded(/\(`unit`[^)]*/.exec(text)?.[0])
+    expect(sorted(stated)).toEqual(sorted([...nodes, 'chromium', 'firefox', 'webkitgtk']))
   })
 })
