@@ -158,6 +158,14 @@ describe('a failed read', () => {
     expect(submissions()).toBe(1)
   })
 
+  it('is no empty list: list() rejects', async () => {
+    await unreadable()
+    const room = world.room()
+    await expect(room.list()).rejects.toMatchObject({ kind: 'storageUnreadable' })
+    storage.recover()
+    expect(await room.list()).toHaveLength(1)
+  })
+
   it('a start over a record that could not be read finds it, and does not overwrite it', async () => {
     const { tryOn, attempt } = await unreadable()
     storage.recover()

@@ -43,6 +43,19 @@ describe('room', () => {
     expect(await room.list()).toEqual([])
   })
 
+  it('shares nothing with a room of another namespace, in the same storage and of the same service', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    const other = world.room({ namespace: 'other' })
+    await world.until(other.tryOn(product), 'idle')
+    expect([await other.list(), other.photo.get(), other.visitor.get().uniqueUserId]).toEqual([[], null, null])
+    await other.reset()
+    await world.settle()
+    expect(tryOn.get().state).toBe('final')
+    expect(await room.list()).toHaveLength(1)
+  })
+
   it('close() stops, and the next use goes on', async () => {
     const room = world.room()
     const tryOn = room.tryOn(product)
