@@ -23,8 +23,8 @@ export interface Attempts {
   look(): Promise<AttemptRecord | null>
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
   begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Written>
-  /** The claim that stands before the POST leaves. */
-  claim(consented: AttemptRecord): Promise<Written>
+  /** The claim that stands before the POST leaves; where it can not, who holds the try-on stops it. */
+  claim(consented: AttemptRecord, holdsSeat: () => Promise<boolean>): Promise<Written>
   /** Whether the claim still stands: the last look before the socket. */
   isWanted(claimed: AttemptRecord): Promise<boolean>
   /** Writes the next phase of `seen`. */
@@ -270,7 +270,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return written(record, kept)
     },
 
-    async claim(consented) {
+    async claim(consented, holdsSeat) {
       if (await isDoneWith(consented)) {
         await remove(consented)
         return { kind: 'overtaken' }
@@ -281,8 +281,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (kept === 'unchanged') return { kind: 'overtaken' }
       const isSafe = kept === 'stored' ? !(await mayComeBack(claimed)) : kept === 'memory' && parts.mayClaimInMemory()
       if (isSafe && kept !== 'blocked') return written(claimed, kept)
-      // neither does it come back by itself
       await remove(claimed)
+      // another page may have taken over from one whose storage fails
+      if (!(await holdsSeat())) return { kind: 'overtaken' }
+      // what was stopped does not go on by itself
       await catalog.mark(claimed.attemptId, 'left')
       const stopped = advance(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } })
       return { kind: 'stands', record: stopped, durable: false }

@@ -192,7 +192,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     writeRegistration: task(({ record }) => writeWord(record, 'emailRegistered')),
     renew: task(({ record }) => writeWord(record, 'consented')),
     probe: task(probe),
-    claim: task(async ({ record }) => (record ? attempts.claim(record) : nothing)),
+    claim: task(async ({ record }) => (record ? attempts.claim(record, parts.holdsSeat) : nothing)),
     submit: task(submit),
     poll: task(poll),
     keyChanged: task(keyChanged),

@@ -70,7 +70,7 @@ export class Judge implements Witness {
 
   /** A new word of the shopper, maybe for a photo that an earlier one was for. */
   word(page: Page, photo: string | undefined): Word {
-    return this.words.give(page.ledger, this.now, page.anchoredWall, photo)
+    return this.words.give(page.ledger, this.now, page.anchoredWall, !page.hasRead, photo)
   }
 
   /** The shopper has said something more about an attempt. */
@@ -134,7 +134,8 @@ export class Judge implements Witness {
   private mayBeSent(page: Page, word: Word): void {
     if (word.unsure) this.deny(1, 'a submission whose outcome is not a rejection was sent again')
     if (word.room !== page.ledger) return this.deny(5, "a submission for another room's word")
-    if (word.shopper < page.ledger.floor && page.hasRead) this.deny(6, 'a submission for a former shopper')
+    if (word.shopper < page.ledger.floor && page.hasRead && page.hasWorked && !word.isBlind)
+      this.deny(6, 'a submission for a former shopper')
     if (word.left) this.deny(2, 'a submission of what was left')
     const isUnread = (disk: Disk, at: number) =>
       disk.holdsAttempts && this.couldKnow(page, disk) && !page.answered.has(at)
@@ -159,7 +160,10 @@ export class Judge implements Witness {
       if (page.runs && page.sound && this.parts.setup.slowMs === 0) told.firm = true
     }
     this.fresh.clear()
-    for (const page of this.parts.pages().filter(({ atomic }) => atomic)) {
+    // what a storage that does not answer holds, nobody can take away
+    const inTrouble = new Set(this.parts.pages().flatMap((page) => (page.hasWorked ? [] : page.disks)))
+    const canBeTidy = ({ atomic, disks }: Page) => atomic && !disks.some((disk) => inTrouble.has(disk))
+    for (const page of this.parts.pages().filter(canBeTidy)) {
       for (const [rule, why] of this.shelves.former(page)) this.deny(rule, why)
     }
   }
@@ -183,12 +187,13 @@ export class Judge implements Witness {
   }
 
   private belongs(
-    { ledger, hasRead }: Page,
-    { room, shopper }: { room: RoomLedger; shopper: number },
+    { ledger, hasRead, hasWorked }: Page,
+    { room, shopper, isBlind }: { room: RoomLedger; shopper: number; isBlind?: boolean },
     what: string,
   ): void {
     if (room !== ledger) this.deny(5, `${what} is of another room`)
-    else if (shopper < ledger.floor && hasRead) this.deny(6, `${what} is of a former shopper`)
+    else if (shopper < ledger.floor && hasRead && hasWorked && isBlind !== true)
+      this.deny(6, `${what} is of a former shopper`)
   }
 
   private lookAtView(page: Page, product: number, tryOn: object, view: TryOnView): void {

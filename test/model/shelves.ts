@@ -60,7 +60,9 @@ export class Shelves {
         if (words.some((word) => isFormer(word, ledger))) yield [6, "storage holds a former shopper's attempt or photo"]
         if (visitors.some(visitorIsFormer)) yield [6, "storage holds a former shopper's visitor ID"]
         const isKept = (attempt: string) => text.includes(`"attemptId":"${attempt}"`) && text.includes('"phase"')
-        if ([...ledger.discarded].some(isKept)) yield [7, 'a discarded attempt is in storage again']
+        // a tier that did not answer keeps its copy until somebody looks at it again; it is shown by nobody
+        if (disks.length === 1 && [...ledger.discarded].some(isKept))
+          yield [7, 'a discarded attempt is in storage again']
       }
       const photos = this.photosOn(disk)
       if (photos.some((word) => word && isFormer(word, ledger))) yield [6, "a former shopper's photo is in storage"]
@@ -79,5 +81,5 @@ export class Shelves {
   }
 }
 
-const isFormer = ({ room, shopper }: { room: RoomLedger; shopper: number }, ledger: RoomLedger) =>
-  room === ledger && shopper < ledger.floor
+const isFormer = (of: { room: RoomLedger; shopper: number; isBlind?: boolean }, ledger: RoomLedger) =>
+  of.room === ledger && of.shopper < ledger.floor && of.isBlind !== true

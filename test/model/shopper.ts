@@ -35,7 +35,7 @@ export class Shopper {
   }
 
   /** The shopper's intent on a page; what comes of it is heard later. */
-  hear(page: Page, what: string, work: () => Promise<void>): Promise<boolean> {
+  hear(page: Page, what: string, work: () => Promise<void>, onRefused = () => {}): Promise<boolean> {
     const pending: Pending = { page, what }
     this.pending.add(pending)
     const done = onHost(page, () => Promise.resolve().then(work)).then(
@@ -43,6 +43,7 @@ export class Shopper {
       (error: unknown) => {
         if (!(error instanceof TryOnError)) this.judge.uncaught(error)
         else this.note(`  ${what} on page ${page.slot}: ${error.problem.kind}`)
+        if (error instanceof TryOnError && error.kind === 'notAllowed') onRefused()
         return false
       },
     )
@@ -61,7 +62,9 @@ export class Shopper {
     const url = { imageUrl: `${baseUrl}/photos/word-${word.id}-${fails ? 'bad' : 'good'}.png` }
     const photo = again !== undefined ? undefined : kind === 'file' ? file() : url
     const leaving = this.judge.leavings.leaving(page, before ?? null)
-    void this.hear(page, intent, () => tryOn[intent](photo, { customKey: `word-${word.id}` })).then((done) => {
+    const retract = () => this.judge.words.retract(word)
+    const carryOut = () => tryOn[intent](photo, { customKey: `word-${word.id}` })
+    void this.hear(page, intent, carryOut, retract).then((done) => {
       const { attempt } = tryOn.get()
       if (done && attempt && attempt.id !== before) this.judge.words.show(attempt.id, word)
       leaving.over(done)

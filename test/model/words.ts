@@ -17,6 +17,8 @@ export interface Word {
   /** When the shopper last said something about it, on the machine's monotonic clock and on the wall. */
   at: number
   wall: number
+  /** Given on a page that a storage had not answered: it can not know of a reset() elsewhere. */
+  isBlind: boolean
   /** A submission is out, or was answered by nothing that is definite. */
   unsure: boolean
   /** The shopper has said that it may be forgotten. */
@@ -53,7 +55,7 @@ export class Words {
   readonly ofAttempt = new Map<string, Word>()
   readonly visitors = new Map<string, { room: RoomLedger; shopper: number }>()
 
-  give(room: RoomLedger, at: number, wall: number, photo?: string): Word {
+  give(room: RoomLedger, at: number, wall: number, isBlind: boolean, photo?: string): Word {
     const id = this.all.length
     const made: Word = {
       id,
@@ -62,6 +64,7 @@ export class Words {
       photo: photo ?? `word-${id}-`,
       at,
       wall,
+      isBlind,
       unsure: false,
       abandoned: false,
       left: false,
@@ -69,6 +72,11 @@ export class Words {
     }
     this.all.push(made)
     return made
+  }
+
+  /** A word that was refused permits nothing. */
+  retract(word: Word): void {
+    Object.assign(word, { left: true, abandoned: true })
   }
 
   /** Every word that a text names. */

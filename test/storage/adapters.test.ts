@@ -31,7 +31,7 @@ describe('the chain', () => {
     expect(await chain.getItem('key')).toBe(at(1))
   })
 
-  it('reads every tier and believes the newest', async () => {
+  it('reads every tier, believes the newest, and changes it where it stands', async () => {
     const [first, second] = [memoryStorage(), memoryStorage()]
     await first.setItem('key', at(1))
     await second.setItem('key', at(2))
@@ -40,7 +40,7 @@ describe('the chain', () => {
     let seen: string | null = null
     await chain.update?.('key', (old) => ((seen = old), at(3)))
     expect(seen).toBe(at(2))
-    expect(await first.getItem('key')).toBe(at(3))
+    expect([await first.getItem('key'), await second.getItem('key')]).toEqual([null, at(3)])
   })
 
   it('removes from every tier', async () => {
