@@ -19,7 +19,7 @@ import type { Cell, Found, Kept } from './journal.ts'
  */
 export interface Attempts {
   restore(): Promise<Written>
-  /** What storage holds, for a page that only looks on; null where nothing can be read. */
+  /** What storage holds, for a page that only looks on; rejects where it can not be read. */
   look(): Promise<AttemptRecord | null>
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
   begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Written>
@@ -255,11 +255,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   return {
     restore: () => restore(),
 
-    look: () =>
-      find().then(
-        ({ record }) => record,
-        () => null,
-      ),
+    look: async () => (await find()).record,
 
     async begin(record, previous) {
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)

@@ -129,7 +129,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     if (!isSeen) return seeFirst(found)
     const isStrange = !sharesId(found)
     // what was begun while this page was open, and reset, was reset meanwhile
-    const counts = (id: string) => epochs[id] !== undefined || isStrange || bornAt(id) >= openedAt
+    const counts = (id: string) => epochs[id] !== undefined || isStrange || bornAt(id) > openedAt
     const wasReset = Object.entries(found).some(([id, count]) => counts(id) && count > (epochs[id] ?? 0))
     for (const [id, count] of Object.entries(found)) epochs = { ...epochs, [id]: Math.max(count, epochs[id] ?? 0) }
     if (wasReset) changeShopper()

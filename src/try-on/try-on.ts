@@ -11,6 +11,7 @@ import { deferred } from '../platform/deferred.ts'
 import { newId } from '../platform/new-id.ts'
 import { createValue } from '../platform/value.ts'
 import { TryOnError, type Problem } from '../rules/problem.ts'
+import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { inspection } from './inspect.ts'
 import { consentCall, eventOf, passedCall, permissionOf, type Call } from './intents.ts'
@@ -116,11 +117,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function lookOn(own: Seat<Runner>): void {
     looking = clock.setTimeout(() => {
       if (seat !== own || !own.isWaiting || heard === own) return
-      void attempts.look().then((record) => {
+      const show = (record: AttemptRecord | null) => {
         // whatever is asked for here, nobody hears it
         if (seat === own && own.isWaiting && heard !== own)
           shown.set({ ...storedView(record, input), can: restoringView.can })
-      })
+      }
+      attempts.look().then(show, () => undefined)
       lookOn(own)
     }, lookOnMs)
   }
