@@ -16,7 +16,8 @@ import { openTabs, type Tabs } from './pages/tabs.ts'
 import { steadyClock, systemClock } from './platform/clock.ts'
 import { withDefaults } from './platform/with-defaults.ts'
 import type { Readable } from './ports.ts'
-import { createAttempts, type Place } from './records/attempts.ts'
+import type { Place } from './records/archive.ts'
+import { createAttempts } from './records/attempts.ts'
 import { createCatalog } from './records/catalog.ts'
 import { sweep, wipe } from './records/housekeeping.ts'
 import { createJournal } from './records/journal.ts'
@@ -73,7 +74,9 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     (own ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, uniqueUserId))
   const catalog = createCatalog({ journal, keys, clock, retentionMs, onReset: forgetAll })
   const placeAt = (key: string): Place => ({ key, cell: journal.cell(key, catalog.dated(recordCodec)) })
-  const records = { catalog, journal, keys, store, clock, retentionMs, cellOf: (key: string) => placeAt(key).cell }
+  const archiveOf = (attemptId: string) => placeAt(keys().attempt(attemptId))
+  const cellOf = (key: string) => placeAt(key).cell
+  const records = { catalog, journal, keys, store, clock, retentionMs, archiveOf, cellOf }
   const visitor = createVisitor({ ...records, ownId: uniqueUserId })
   const photos = createPhotos({ ...records, client, isNeeded: (photoId) => isPhotoNeeded(records, photoId) })
   const storageId = () => Object.keys(catalog.epochs()).sort()[0] ?? ''
@@ -151,7 +154,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       clock,
       catalog,
       candidates: places,
-      archiveOf: (attemptId) => placeAt(keys().attempt(attemptId)),
+      archiveOf,
       isDurable: journal.durable,
       mayClaimInMemory: () => ownership.isFirm || !journal.hasWorked(),
       retentionMs,

@@ -10,8 +10,9 @@ import {
   mayBeRunning,
   type AttemptRecord,
 } from '../rules/record.ts'
-import type { Catalog, Shopper } from './catalog.ts'
-import type { Cell, Found, Kept } from './journal.ts'
+import { archiveHidden, keepInArchive, type ArchiveParts, type Place } from './archive.ts'
+import type { Shopper } from './catalog.ts'
+import type { Found, Kept } from './journal.ts'
 
 /**
  * The durable side of one try-on: which attempt is current, written by compare-on-attempt and on the phase that was
@@ -37,21 +38,10 @@ export interface Attempts {
   forget(record: AttemptRecord): Promise<Written>
 }
 
-export type RecordCell = Cell<AttemptRecord>
-
-/** Where a record is kept. */
-export interface Place {
-  key: string
-  cell: RecordCell
-}
-
-export interface AttemptsParts {
+export interface AttemptsParts extends ArchiveParts {
   clock: Clock
-  catalog: Catalog
   /** Where the record may be: the first that is not left alone. */
   candidates: () => readonly Place[]
-  /** Where an archived attempt is kept. */
-  archiveOf: (attemptId: string) => Place
   /** False for storage that a reload empties. */
   isDurable: boolean
   /** Whether a claim that only memory holds is safe from every other page. */
@@ -140,13 +130,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         .catch(() => null),
     )
     const newest = stored?.attemptId === record.attemptId ? stored : record
-    const archived = archiveOf(record.attemptId)
-    const shopper = shoppers.get(record.attemptId) ?? catalog.shopper()
-    if (!(await catalog.list(archived.key, shopper))) return true
-    const kept = await archived.cell.update(
-      (found) => (readable(found)?.job && !newest.job ? undefined : newest),
-      async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
-    )
+    const kept = await keepInArchive(parts, newest, shoppers.get(record.attemptId) ?? catalog.shopper())
     return kept !== 'memory' || !isOf(place().cell.onDisk(), record.attemptId)
   }
 
@@ -169,19 +153,6 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     }
     chosen = free ?? chosen
     return { record: null, skipped }
-  }
-
-  /** What another tier of storage has hidden behind `record` is archived, if money may have been spent on it. */
-  async function archiveHidden(record: AttemptRecord): Promise<void> {
-    for (const copy of await place().cell.copies()) {
-      if (
-        copy.attemptId !== record.attemptId &&
-        mayBePaid(copy) &&
-        (await catalog.fateOf(copy.attemptId)) !== 'discarded'
-      ) {
-        await archive(copy)
-      }
-    }
   }
 
   const remove = (record: AttemptRecord) => place().cell.update((found) => (isAsSeen(found, record) ? null : undefined))
@@ -216,7 +187,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (await isDoneWith(record)) {
       return (await remove(record)) === 'unchanged' ? unread : restore([...gone, record.attemptId])
     }
-    await archiveHidden(record)
+    await archiveHidden(parts, place().cell, record)
     const expiry = expiryOf(record)
     if (expiry !== undefined) {
       // what is read and what is changed are not the same: storage can not be relied on

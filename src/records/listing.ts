@@ -1,8 +1,7 @@
 import { digitsOf } from '../contract/ids.ts'
 import type { Clock } from '../ports.ts'
 import { mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts'
-import type { RecordCell } from './attempts.ts'
-import type { Catalog } from './catalog.ts'
+import { archiveHidden, type ArchiveParts, type RecordCell } from './archive.ts'
 import { kindOf, type Keys } from './keys.ts'
 
 /** One attempt that storage holds. Times are epoch ms. */
@@ -26,8 +25,7 @@ interface StoredAttempt {
   archived: boolean
 }
 
-export interface ListingParts {
-  catalog: Catalog
+export interface ListingParts extends ArchiveParts {
   keys: () => Keys
   clock: Clock
   retentionMs: number
@@ -36,12 +34,12 @@ export interface ListingParts {
 
 /** Every attempt of the room's visitor that storage holds and that has not expired, newest first. */
 export async function listAttempts<Opened>(
-  { catalog, keys, clock, retentionMs, cellOf }: ListingParts,
+  parts: ListingParts,
   open: (attempt: StoredAttempt) => Opened,
 ): Promise<Listed<Opened>[]> {
-  const listed = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'record')
-  const found = await Promise.all(listed.map(async (key) => ({ key, record: await cellOf(key).read() })))
-  const readable = found.flatMap(({ key, record }) => (record && record !== 'unreadable' ? [{ key, record }] : []))
+  const { keys, clock, retentionMs, cellOf } = parts
+  for (const { key, record } of await readRecords(parts)) await archiveHidden(parts, cellOf(key), record)
+  const readable = await readRecords(parts)
   const shown = shownKeys(readable, keys())
   return readable
     .filter(({ record }) => mayBeRunning(record) || clock.now() - record.savedAt <= retentionMs)
@@ -50,6 +48,13 @@ export async function listAttempts<Opened>(
       const archived = !shown.has(key)
       return { ...listing(record), archived, open: () => open({ key, record, archived }) }
     })
+}
+
+/** The records of the room's visitor that can be read; rejects where storage fails. */
+async function readRecords({ catalog, keys, cellOf }: ListingParts) {
+  const listed = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'record')
+  const found = await Promise.all(listed.map(async (key) => ({ key, record: await cellOf(key).read() })))
+  return found.flatMap(({ key, record }) => (record && record !== 'unreadable' ? [{ key, record }] : []))
 }
 
 /** A try-on shows the first of its records that can be read; one past it was begun while that could not be. */
@@ -64,17 +69,9 @@ function listing({ attemptId, productId, variantId, phase, startedAt, savedAt, j
   return { attemptId, productId, variantId, phase, startedAt, savedAt, jobId: job?.jobId ?? null }
 }
 
-/** Whether an attempt of the room's visitor may still have to upload this photo. */
-export async function isPhotoNeeded({ catalog, keys, cellOf }: ListingParts, photoId: string): Promise<boolean> {
-  const current = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'record')
-  const found = await Promise.all(
-    current.map((key) =>
-      cellOf(key)
-        .read()
-        .catch(() => null),
-    ),
-  )
-  return found.some((each) => each && each !== 'unreadable' && needsPhoto(each, photoId))
+/** Whether an attempt of the room's visitor may still have to upload this photo; rejects where storage fails. */
+export async function isPhotoNeeded(parts: ListingParts, photoId: string): Promise<boolean> {
+  return (await readRecords(parts)).some(({ record }) => needsPhoto(record, photoId))
 }
 
 const needsPhoto = ({ photo, phase }: AttemptRecord, photoId: string) =>

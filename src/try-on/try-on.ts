@@ -19,6 +19,9 @@ import { resultOf } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
 
+/** How old a word for a submission may be before it is begun, in ms. */
+const staleMs = 60_000
+
 /** How long another page counts as running the flow after it was heard, in ms. */
 const elsewhereMs = 10_000
 
@@ -157,6 +160,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
   async function perform(call: Call): Promise<void> {
+    const saidAt = clock.monotonic()
     const first = sit()
     await Promise.race([parts.reopen(), first.ended])
     // which pages share this storage was not known when the seat was taken
@@ -164,6 +168,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
     if (taken !== first && !(await permits(taken, call))) return
+    // a page that slept must not spend money on what was said before
+    const isConsent = call.intent === 'start' || call.intent === 'retry'
+    if (isConsent && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
     if (taken.runner) return performHere(taken, taken.runner, call)
     const before = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), id: newId(), call, seenAttempt: before }

@@ -1,0 +1,40 @@
+import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import type { Catalog, Shopper } from './catalog.ts'
+import type { Cell, Kept } from './journal.ts'
+
+export type RecordCell = Cell<AttemptRecord>
+
+/** Where a record is kept. */
+export interface Place {
+  key: string
+  cell: RecordCell
+}
+
+export interface ArchiveParts {
+  catalog: Catalog
+  /** Where an archived attempt is kept. */
+  archiveOf: (attemptId: string) => Place
+}
+
+/** Keeps an attempt in the archive, unless its shopper has gone or it was discarded. A known job ID is never replaced. */
+export async function keepInArchive(
+  { catalog, archiveOf }: ArchiveParts,
+  record: AttemptRecord,
+  shopper: Shopper,
+): Promise<Kept> {
+  const { key, cell } = archiveOf(record.attemptId)
+  if (!(await catalog.list(key, shopper))) return 'unchanged'
+  return cell.update(
+    (found) => (found !== null && found !== 'unreadable' && found.job && !record.job ? undefined : record),
+    async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
+  )
+}
+
+/** What another tier of storage has hidden behind the record that is shown, if money may have been spent on it. */
+export async function archiveHidden(parts: ArchiveParts, cell: RecordCell, shown: AttemptRecord): Promise<void> {
+  for (const copy of await cell.copies()) {
+    if (copy.attemptId === shown.attemptId || !mayBePaid(copy)) continue
+    if ((await parts.catalog.fateOf(copy.attemptId)) === 'discarded') continue
+    await keepInArchive(parts, copy, parts.catalog.shopper())
+  }
+}
