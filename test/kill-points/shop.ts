@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { serve } from '@fitting-room/service'
+import { expect } from 'vitest'
+import { blankPictures } from '../support/blank-pictures.ts'
+import { openLedger } from '../support/open-ledger.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
+import type { Load, Report } from './load.ts'
+
+const child = fileURLToPath(new URL('./child.ts', import.meta.url))
+
+/** What differs from load to load. */
+export type Step = Partial<Pick<Load, 'killAt' | 'failing'>> & {
+  /** It is killed as the service accepts its submission. */
+  killOnAccept?: true
+}
+
+/** Every load of one shopper, in order, and the jobs that the service knows of them. */
+export interface Story {
+  loads: readonly Report[]
+  paid: readonly string[]
+}
+
+export interface Shop {
+  /** A shopper who has never been here loads the page once for each step, one after the other. */
+  shopper(steps: readonly Step[]): Promise<Story>
+  close(): Promise<void>
+}
+
+/** The real service, and pages of it that run in processes of their own, on storage of as many tiers. */
+export async function openShop(tiers: 1 | 2): Promise<Shop> {
+  /** The service's own ledger: which jobs were paid for which shopper. */
+  const ledgers = new Map<string, Set<string>>()
+  const onAccept = new Map<string, () => void>()
+  let shoppers = 0
+  const { store } = openLedger(({ id, visitorId }) => {
+    ledgers.set(visitorId, (ledgers.get(visitorId) ?? new Set()).add(id))
+    onAccept.get(visitorId)?.()
+  })
+  const sandbox = openSandbox({ previewAfterMs: 60, readyAfterMs: 150 })
+  const stores = sandbox.stores.map((each) => ({ ...each, tryOnCap: null, credits: null }))
+  const config = { ...sandbox, stores, trustedProxies: ['127.0.0.1'] }
+  const server = await serve({ config, store, generator: blankPictures }, 0)
+
+  function run(load: Load, onSpawn: (kill: () => void) => void): Promise<Report> {
+    const page = spawn(process.execPath, ['--conditions=fitting-room-source', child], {
+      env: { ...process.env, LOAD: JSON.stringify(load) },
+    })
+    onSpawn(() => page.kill('SIGKILL'))
+    let said = ''
+    let failure = ''
+    page.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    page.stderr.on('data', (chunk: Buffer) => (failure += chunk.toString()))
+    return new Promise((resolve, reject) =>
+      page.on('close', (_, signal) => {
+        if (said !== '') resolve(JSON.parse(said) as Report)
+        else if (signal === 'SIGKILL') resolve(killedFromOutside)
+        else reject(new Error(`${JSON.stringify(load)}: ${failure}`))
+      }),
+    )
+  }
+
+  return {
+    async shopper(steps) {
+      const folder = await mkdtemp(join(tmpdir(), 'kill-'))
+      const name = basename(folder)
+      const number = ++shoppers
+      const address = `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`
+      const folders = ['first', 'second'].slice(0, tiers).map((tier) => join(folder, tier))
+      const loads: Report[] = []
+      for (const { killAt = null, failing = false, killOnAccept } of steps) {
+        const load = { folders, failing, killAt, baseUrl: server.url, shopper: name, address }
+        loads.push(await run(load, (kill) => killOnAccept && onAccept.set(name, kill)))
+        onAccept.delete(name)
+      }
+      await rm(folder, { recursive: true })
+      return { loads, paid: [...(ledgers.get(name) ?? [])] }
+    },
+    close: () => server.close(),
+  }
+}
+
+const killedFromOutside: Report = {
+  killedAt: 'from outside',
+  states: [],
+  state: 'restoring',
+  jobId: null,
+  problem: null,
+  durable: false,
+  points: 0,
+}
+
+/** What went against a promise, each with where. */
+interface Totals {
+  kills: number
+  final: number
+  outcomeUnknown: number
+  paidTwice: string[]
+  lost: string[]
+  untrue: string[]
+}
+
+/** Judges a story whose last load was left alone, with all of its storage. */
+function judge(where: string, { loads, paid }: Story, totals: Totals): void {
+  const told = new Set(loads.flatMap(({ jobId }) => jobId ?? []))
+  const last = loads.at(-1)
+  totals.kills++
+  if (last?.state === 'final') totals.final++
+  if (last?.state === 'outcomeUnknown') totals.outcomeUnknown++
+  // one consent, one job at the most; another start only where none was begun
+  if (paid.length > 1) totals.paidTwice.push(where)
+  // what was told once is there to the end, and the end is one that the shopper can see
+  const isEnd = last?.state === 'final' || (last?.state === 'outcomeUnknown' && last.jobId === null)
+  if (!isEnd || [...told].some((jobId) => jobId !== last.jobId)) totals.lost.push(where)
+  // a picture is of the job that was paid
+  const made = loads.filter(({ state }) => state === 'final')
+  if (made.some(({ jobId }) => jobId === null || !paid.includes(jobId))) totals.untrue.push(where)
+}
+
+/** How many shoppers there are at a time: most of their time they wait for a dead page's lease to end. */
+const atOnce = 16
+
+/**
+ * Tells the same story once for every point of its load `at`, in which the page is killed there, and prints what came of
+ * it; resolves with the names of the points.
+ */
+export async function killEverywhere(shop: Shop, name: string, steps: readonly Step[], at: number): Promise<string[]> {
+  const whole = await shop.shopper(steps.slice(0, at + 1))
+  const points = whole.loads[at]?.points ?? 0
+  const totals: Totals = { kills: 0, final: 0, outcomeUnknown: 0, paidTwice: [], lost: [], untrue: [] }
+  const names: string[] = []
+  let next = 1
+  const worker = async () => {
+    while (next <= points) {
+      const killAt = next++
+      const story = await shop.shopper(steps.map((step, index) => (index === at ? { ...step, killAt } : step)))
+      // the last points may not be reached when a poll comes sooner
+      const killedAt = story.loads[at]?.killedAt ?? 'the end'
+      names.push(killedAt)
+      judge(`${killAt}, ${killedAt}: ${JSON.stringify(story)}`, story, totals)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  const { kills, final, outcomeUnknown, paidTwice, lost, untrue } = totals
+  console.log(
+    `kill points, ${name}: ${kills}, final ${final}, outcomeUnknown ${outcomeUnknown}; ` +
+      `${paidTwice.length} paid twice, ${lost.length} lost, ${untrue.length} untrue`,
+  )
+  expect({ paidTwice, lost, untrue }).toEqual({ paidTwice: [], lost: [], untrue: [] })
+  return names
+}
