@@ -6,6 +6,9 @@ import { onePixel, type Load, type Report } from './load.ts'
 /**
  * One load of a page: starts what is not started, goes on with what is, and ends at the first stop. It dies by SIGKILL
  * at the point that it is given, by number or by name; what it has seen it says as it ends, either way.
+ *
+ * A point is whatever may make a difference to those who find what is left: before each call that changes storage, which
+ * is after the one before it, before each request, and as it is answered. Reads leave nothing behind.
  */
 const { folders, killAt, failing, baseUrl, shopper, address } = JSON.parse(process.env['LOAD'] ?? '') as Load
 let points = 0
@@ -24,14 +27,6 @@ function point(name: string): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-/** A point before and after each call. */
-function around<T>(name: string, work: () => T): T {
-  point(`before ${name}`)
-  const value = work()
-  point(`after ${name}`)
-  return value
-}
-
 /** What stands under a key, in a word. */
 function kind(key: string): string {
   if (key.startsWith('fitting-room:tier:')) return 'marker'
@@ -39,24 +34,29 @@ function kind(key: string): string {
   return key.endsWith(':lease') ? 'lease' : String(own ?? common)
 }
 
-/** A storage whose every call is a point, or fails in this load. */
-function counted(folder: string, tier: string, fails: boolean) {
+/** A storage whose every change is a point, or whose every call fails in this load. */
+function watched(folder: string, tier: string, fails: boolean) {
   const files = fileStorage(folder)
   const { photos, update } = files
   if (!photos || !update) throw new Error('the file storage has photos and updates')
-  const call = <T>(name: string, work: () => T): T => {
+  const read = <T>(work: () => T): T => {
     if (fails) throw new Error('this storage fails')
-    return around(`${tier}${name}`, work)
+    return work()
   }
+  const change = <T>(name: string, work: () => T): T =>
+    read(() => {
+      point(`before ${tier}${name}`)
+      return work()
+    })
   return {
-    getItem: (key) => call(`get ${kind(key)}`, () => files.getItem(key)),
-    setItem: (key, value) => call(`set ${kind(key)}`, () => files.setItem(key, value)),
-    removeItem: (key) => call(`remove ${kind(key)}`, () => files.removeItem(key)),
-    update: (key, change) => call(`update ${kind(key)}`, () => update(key, change)),
+    getItem: (key) => read(() => files.getItem(key)),
+    setItem: (key, value) => change(`set ${kind(key)}`, () => files.setItem(key, value)),
+    removeItem: (key) => change(`remove ${kind(key)}`, () => files.removeItem(key)),
+    update: (key, next) => change(`update ${kind(key)}`, () => update(key, next)),
     photos: {
-      get: (key) => call('get photo', () => photos.get(key)),
-      set: (key, photo) => call('set photo', () => photos.set(key, photo)),
-      remove: (key) => call('remove photo', () => photos.remove(key)),
+      get: (key) => read(() => photos.get(key)),
+      set: (key, photo) => change('set photo', () => photos.set(key, photo)),
+      remove: (key) => change('remove photo', () => photos.remove(key)),
     },
   } satisfies FlowStorage
 }
@@ -68,10 +68,7 @@ async function request(input: string | URL | Request, init: RequestInit = {}): P
   headers.set('X-Forwarded-For', address)
   const answer = await fetch(input, { ...init, headers })
   point(`answered ${name}`)
-  const text = await answer.text()
-  point(`read ${name}`)
-  const body = [204, 304].includes(answer.status) ? null : text
-  return new Response(body, { status: answer.status, headers: answer.headers })
+  return answer
 }
 
 const [first = '', second] = folders
@@ -81,8 +78,8 @@ const room = createFittingRoom({
   uniqueUserId: shopper,
   storage:
     second === undefined
-      ? counted(first, '', failing)
-      : storageChain([counted(first, 'first: ', failing), counted(second, 'second: ', false)]),
+      ? watched(first, '', failing)
+      : storageChain([watched(first, 'first: ', failing), watched(second, 'second: ', false)]),
   timing: { pollIntervalMs: 40 },
   fetch: request,
   putPhoto: async (url, { bytes, type }, { signal }) => {

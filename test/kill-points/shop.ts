@@ -121,7 +121,7 @@ function judge(where: string, { loads, paid }: Story, totals: Totals): void {
 }
 
 /** How many shoppers there are at a time: most of their time they wait for a dead page's lease to end. */
-const atOnce = 16
+const atOnce = 20
 
 /**
  * Tells the same story once for every point of its load `at`, in which the page is killed there, and prints what came of

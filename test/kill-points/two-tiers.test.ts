@@ -7,9 +7,18 @@ beforeAll(async () => {
 })
 afterAll(() => shop.close())
 
-it('keeps the promises on two tiers, killed before and after every call of each and at every exchange', async () => {
+it('keeps the promises on two tiers, killed between any two changes of each and at every exchange', async () => {
   const points = await killEverywhere(shop, 'two tiers', [{}, {}], 0)
   expect(points).toEqual(
-    expect.arrayContaining(['after first: update try-on', 'before second: set marker', 'before POST generations']),
+    expect.arrayContaining(['before first: update try-on', 'before second: set marker', 'before POST generations']),
   )
+})
+
+it('keeps the promises on two tiers, killed as the service accepts', async () => {
+  const { loads, paid } = await shop.shopper([{ killOnAccept: true }, { failing: true }, {}])
+  expect(paid).toHaveLength(1)
+  expect(loads.slice(1).map(({ state, problem }) => [state, problem])).toEqual([
+    ['idle', 'storageUnreadable'],
+    ['outcomeUnknown', 'interrupted'],
+  ])
 })
