@@ -1,6 +1,6 @@
 import * as is from '../contract/schema.ts'
 import type { Clock } from '../ports.ts'
-import { mayBeRunning, recordCodec } from '../rules/record.ts'
+import { clockSlackMs, mayBeRunning, recordCodec } from '../rules/record.ts'
 import { dueNow, type Catalog } from './catalog.ts'
 import type { Codec, Journal } from './journal.ts'
 import { kindOf, leaseOf, type Keys } from './keys.ts'
@@ -51,13 +51,14 @@ async function dueAt(parts: HousekeepingParts, key: string, until: number): Prom
   const found = await cell.read()
   if (found === null) return null
   const age = found === 'unreadable' ? Infinity : clock.now() - found.savedAt
-  if (found !== 'unreadable' && age >= 0 && age <= retentionMs) return found.savedAt + retentionMs
+  if (found !== 'unreadable' && age >= -clockSlackMs && age <= retentionMs) return found.savedAt + retentionMs
   const record = found === 'unreadable' ? found : recordCodec.read(found)
   // what this version can not read may be another's
   if (kindOf(key) === 'record' && record === 'unreadable') return clock.now() + retentionMs
   if (record !== 'unreadable' && record.job && mayBeRunning(record) && until !== dueNow) return dueNow
   const kept = await cell.update((old) => (old !== null && isSame(old, found) ? null : undefined))
-  return kept === 'memory' ? until : null
+  // what another page has begun there meanwhile is as new as can be
+  return kept === 'stored' ? null : kept === 'memory' ? until : clock.now() + retentionMs
 }
 
 const isSame = (one: object | 'unreadable', other: object | 'unreadable') =>

@@ -8,8 +8,8 @@ import { problem, problemOf } from './problem.ts'
 /** How long a consent may go on by itself after a reload, in ms. */
 export const consentLifetimeMs = 600_000
 
-/** How far ahead of this clock a consent may have been given, in ms: one from further ahead is of no known age. */
-const clockSlackMs = 300_000
+/** How far ahead of this clock something may have been written, in ms: what comes from further ahead is of no known age. */
+export const clockSlackMs = 300_000
 
 const epochMs = is.integerFrom(0)
 

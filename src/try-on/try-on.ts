@@ -168,10 +168,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
     if (taken !== first && !(await permits(taken, call))) return
-    // a page that slept must not spend money on what was said before
-    const isConsent = call.intent === 'start' || call.intent === 'retry'
-    if (isConsent && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
-    if (taken.runner) return performHere(taken, taken.runner, call)
+    if (taken.runner) return performHere(taken, taken.runner, call, saidAt)
     const before = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), id: newId(), call, seenAttempt: before }
     // a word that is no longer waited for must not be passed on to anybody
@@ -180,7 +177,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (answer || !taken.runner) return
     await settled(taken, taken.runner)
     if (seenAttempt() !== before) throw notAllowed(call)
-    await performHere(taken, taken.runner, call)
+    await performHere(taken, taken.runner, call, saidAt)
   }
 
   /** A word that made this page read storage again is done with where that shows what makes it pointless. */
@@ -214,10 +211,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (!own?.runner || served.has(id)) return
     served.add(id)
     const call = passedCall(passed)
+    const saidAt = clock.monotonic()
     const carriedOut = async (runner: Runner) => {
       await settled(own, runner)
       if (attempt !== seenAttempt()) throw notAllowed(call)
-      await performHere(own, runner, call)
+      await performHere(own, runner, call, saidAt)
       return null
     }
     const problem = await carriedOut(own.runner).catch((error: unknown) =>
@@ -228,7 +226,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     post({ type: 'answer', name: parts.name(), id, problem, jobId: shown.get().attempt?.jobId ?? null })
   }
 
-  async function performHere(own: Seat<Runner>, runner: Runner, call: Call): Promise<void> {
+  async function performHere(own: Seat<Runner>, runner: Runner, call: Call, saidAt: number): Promise<void> {
     await settled(own, runner)
     check(runner, call)
     const event = await eventOf(call, photos).catch((error: unknown) => {
@@ -238,6 +236,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     })
     check(runner, call)
     if (seat?.runner !== runner) throw closed()
+    // a page that slept must not spend money on what was said before
+    const isConsent = call.intent === 'start' || call.intent === 'retry'
+    if (isConsent && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
     runner.send(event)
     await settled(own, runner)
   }
