@@ -57,6 +57,8 @@ const isAsSeen = (found: Found<AttemptRecord>, seen: AttemptRecord | null) =>
 export function createAttempts(parts: AttemptsParts): Attempts {
   const { catalog, clock, candidates, archiveOf } = parts
   let chosen: Place | null = null
+  /** Whether storage, when it was last read, may have held something that it did not tell. */
+  let isUnread = false
   const place = (): Place => (chosen ??= candidates()[0] as Place)
   /** Whose attempt it is, of every attempt of the present shopper that this page has begun or restored. */
   const shoppers = new Map<string, Shopper>()
@@ -171,7 +173,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Written> {
     const removed = await remove(record)
     if (removed !== 'unchanged') await bury(record)
-    if (removed === 'memory') return { kind: 'none', durable: false, problem }
+    if (removed === 'memory')
+      return { kind: 'none', durable: false, problem: problem ?? (isUnread ? unreadable : null) }
     const rest = await restore(removed === 'stored' ? [record.attemptId] : [])
     return rest.kind === 'overtaken' ? rest : { ...rest, problem: problem ?? rest.problem ?? null }
   }
@@ -179,6 +182,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** What storage holds; `gone` are attempts that were just removed, whatever storage says. */
   async function restore(gone: readonly string[] = []): Promise<Written> {
     const found = await find().catch(() => null)
+    isUnread = found === null
     if (found === null) return unread
     const record = found.record && !gone.includes(found.record.attemptId) ? found.record : null
     if (record === null) {
@@ -290,7 +294,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   }
 }
 
-const unread: Written = { kind: 'none', durable: false, problem: { kind: 'storageUnreadable' } }
+const unreadable: Problem = { kind: 'storageUnreadable' }
+const unread: Written = { kind: 'none', durable: false, problem: unreadable }
 
 /** The attempt stays where it is: its job would be lost from storage. */
 const notArchived = (record: AttemptRecord): Written => ({

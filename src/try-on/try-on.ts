@@ -109,11 +109,20 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   const isElsewhere = () => clock.monotonic() - heardAt < elsewhereMs
 
+  /** Whether storage still holds the attempt that is shown, if any; a storage that fails says nothing. */
+  async function isStillThere(): Promise<boolean> {
+    const shownAttempt = seenAttempt()
+    if (shownAttempt === null) return true
+    const stored = await attempts.look().catch(() => undefined)
+    return stored === undefined || stored?.attemptId === shownAttempt || seenAttempt() !== shownAttempt
+  }
+
   /** Another page shows itself as the one that runs the flow: this one looks whether it still does. */
-  async function hearOther(own: Seat<Runner>): Promise<void> {
+  async function hearOther(own: Seat<Runner>, attempt: string | null): Promise<void> {
     heardAt = clock.monotonic()
     const isOwner = seatedAt === parts.storageId() && (await own.confirm())
-    if (!isOwner && seat === own) sitAgain()
+    const isRight = isOwner && (attempt === seenAttempt() || (await isStillThere()))
+    if (!isRight && seat === own) sitAgain()
   }
 
   /** A page that waits and hears nothing of the one that runs the flow, in another process perhaps, looks into storage. */
@@ -303,7 +312,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       else if (message.type === 'hello' && seat?.runner) answerHello(message.seenAttempt)
       else if (message.type === 'lateAnswer') hearAnswer(message)
       else if (message.type === 'view' && seat?.isWaiting) hearOwner(message.view)
-      else if (message.type === 'view' && seat?.runner) void hearOther(seat)
+      else if (message.type === 'view' && seat?.runner) void hearOther(seat, message.view.attempt?.id ?? null)
     },
     wake: () => seat?.runner?.send({ type: 'wake' }),
     restart() {
