@@ -29,7 +29,7 @@ export interface Tabs {
 }
 
 /** How often each storage was reset, by its ID. */
-export type Epochs = Readonly<Record<string, number>>
+type Epochs = Readonly<Record<string, number>>
 
 export interface TabsParts {
   /** What the rooms have in common that may hear each other: origin, installation and namespace. */

@@ -10,7 +10,7 @@ export interface Shopper {
 }
 
 /** An attempt that was left is not submitted any more; one that was discarded writes nothing, whatever comes late. */
-export type Fate = 'left' | 'discarded'
+type Fate = 'left' | 'discarded'
 
 /**
  * What a room has in storage, which can not be enumerated, and how often it was reset. An entry is written before what

@@ -119,6 +119,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** Another page shows itself as the one that runs the flow: this one looks whether it still does. */
   async function hearOther(own: Seat<Runner>, attempt: string | null): Promise<void> {
+    // where nobody is kept out everybody may run it
+    if (!parts.ownership.exclusive) return
     heardAt = clock.monotonic()
     const isOwner = seatedAt === parts.storageId() && (await own.confirm())
     const isRight = isOwner && (attempt === seenAttempt() || (await isStillThere()))

@@ -19,7 +19,7 @@ export type Step = Partial<Pick<Load, 'killAt' | 'failing'>> & {
 }
 
 /** Every load of one shopper, in order, and the jobs that the service knows of them. */
-export interface Story {
+interface Story {
   loads: readonly Report[]
   paid: readonly string[]
 }
