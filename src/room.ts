@@ -113,7 +113,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   }
 
   function open(): Promise<void> {
-    return (opened ??= (async () => {
+    opened ??= (async () => {
       clock.begin()
       stopFollowing = followPageLife({
         onWake: () => tryOns.forEach((each) => each.wake()),
@@ -130,7 +130,11 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       await catalog.open()
       await refresh()
       void sweep(records).catch(() => undefined)
-    })())
+    })().catch((error: unknown) => {
+      opened = null
+      throw error
+    })
+    return opened
   }
 
   /** A word of the shopper is a reason to look again into storage that could not be read. */
@@ -144,7 +148,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     client.forgetAddresses()
     visitor.forget()
     photos.forget()
-    tryOns.forEach((each) => each.restart())
+    // a room that was closed meanwhile stays closed
+    tryOns.forEach((each) => (opened ? each.restart() : each.clear()))
   }
 
   function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
@@ -228,8 +233,10 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       tryOns.forEach((each) => each.stop())
       // from here on nothing older is shown or written by any page, and the next shopper may begin
       const isWiped = await wipe(records, () => {
+        listen()
         forgetAll()
         post({ type: 'reset' })
+        if (opened === null) stopListening()
       })
       if (!isWiped) throw new TryOnError({ kind: 'storage' })
     },

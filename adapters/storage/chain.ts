@@ -1,11 +1,11 @@
 import { systemClock } from '../../src/platform/clock.ts'
 import type { AtomicStorage, Clock, MaybePromise } from '../../src/ports.ts'
-import { isDoneWith, prevailing } from '../../src/rules/copies.ts'
+import { leftOf, prevailing } from '../../src/rules/copies.ts'
 import { createTier, type Change, type Kind, type Tier } from './tier.ts'
 
 /**
  * Several storages as one. A value is changed where it stands, a new one goes to the first tier that takes it, and that
- * choice sticks until it fails; what the others hold of the same value is cleared. A tier that fails but was ever written to makes a read reject, for it is not
+ * choice sticks until it fails; what the others hold of the same value is brought up to date. A tier that fails but was ever written to makes a read reject, for it is not
  * known what it holds; one that was never written to counts as empty. Rejects when no tier works.
  */
 export function storageChain(storages: readonly AtomicStorage[], clock: Clock = systemClock): AtomicStorage {
@@ -63,10 +63,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   }
 
   /** Reads what every tier holds of a key. */
-  const look = (key: string) =>
-    ask(async (tier) => {
-      if (await tier.look(key)) tiers.forEach((each) => each.unmark())
-    })
+  const look = (key: string) => ask((tier) => tier.look(key))
 
   /**
    * A value is changed where it stands, so that of two pages that began in different tiers only one changes it; a new one
@@ -104,11 +101,11 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     passedOver = others(taker)
     if (isNew) chosen = taker
     if (written === base) return
-    // no older copy may come back; what can not be cleared now is told by `copies`
+    // no older copy may come back; what can not be reached now is told by `copies`
     const current = written ?? base
-    const clear = (old: string | null) => (old === null || isDoneWith(old, current) ? null : old)
+    const settle = (old: string | null) => old && leftOf(old, current)
     const stale = passedOver.filter((tier) => tier.heldAt(key).length > 0)
-    await Promise.all(stale.map((tier) => tier.write(key, clear).catch(() => undefined)))
+    await Promise.all(stale.map((tier) => tier.write(key, settle).catch(() => undefined)))
   }
 
   /** Does it in every tier; rejects where one that may hold something fails. */

@@ -13,16 +13,14 @@ export interface Tier {
   readonly keepsPhotos: boolean
   /** One call within the time limit; fails at once for a while where an earlier one has not ended. */
   use<T>(call: (storage: AtomicStorage) => MaybePromise<T>): Promise<T>
-  /** Reads what it holds of a key; resolves with whether something is gone that was there. */
-  look(key: string): Promise<boolean>
+  /** Reads what it holds of a key. */
+  look(key: string): Promise<void>
   /**
    * One read-modify-write. One that was given up changes nothing when it comes to it after all; where it had decided
    * already, `onLate` is told what has landed.
    */
   write(key: string, change: Change, onLate?: (written: string) => void): Promise<string | null>
   mark(others: readonly Tier[], kind: Kind): Promise<void>
-  /** Markers may have gone with what else was lost. */
-  unmark(): void
   forget(keys: readonly string[]): void
   /** The texts that it holds of a key, or may hold where it has failed since. */
   heldAt(key: string): string[]
@@ -38,7 +36,6 @@ const restMs = 10_000
 
 export function createTier(storage: AtomicStorage, name: string, clock: Clock): Tier {
   const held = new Map<string, Set<string>>()
-  const marked = { values: new Set<Tier>(), photos: new Set<Tier>() }
   const markerOf = (kind: Kind) => `${name}:${kind}`
   /** Calls that have not ended, and until when no other one is made for it. */
   let hanging = 0
@@ -76,10 +73,7 @@ export function createTier(storage: AtomicStorage, name: string, clock: Clock): 
     keepsPhotos: storage.photos !== undefined,
     use,
     async look(key) {
-      const text = ((await use((of) => of.getItem(key))) as string | null | undefined) ?? null
-      const isLost = text === null && held.has(key)
-      hold(key, text)
-      return isLost
+      hold(key, ((await use((of) => of.getItem(key))) as string | null | undefined) ?? null)
     },
     async write(key, change, onLate = () => {}) {
       let written: string | null = null
@@ -104,15 +98,10 @@ export function createTier(storage: AtomicStorage, name: string, clock: Clock): 
       return written
     },
     async mark(others, kind) {
-      const mark = async (tier: Tier) => {
-        await tier.use((of) => of.setItem(markerOf(kind), '{"used":true}'))
-        marked[kind].add(tier)
-      }
-      await Promise.allSettled(others.filter((tier) => !marked[kind].has(tier)).map(mark))
-    },
-    unmark() {
-      marked.values.clear()
-      marked.photos.clear()
+      const marker = markerOf(kind)
+      // others may clear a storage at any time
+      const mark = async (of: AtomicStorage) => (await of.getItem(marker)) ?? of.setItem(marker, '{"used":true}')
+      await Promise.allSettled(others.map((tier) => tier.use(mark)))
     },
     heldAt: (key) => [...(held.get(key) ?? [])],
     forget: (keys) => keys.forEach((key) => held.delete(key)),

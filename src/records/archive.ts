@@ -16,14 +16,20 @@ export interface ArchiveParts {
   archiveOf: (attemptId: string) => Place
 }
 
-/** Keeps an attempt in the archive, unless its shopper has gone or it was discarded. A known job ID is never replaced. */
+/**
+ * Keeps an attempt in the archive, unless its shopper has gone or it was discarded. A known job ID is never replaced.
+ * What storage holds elsewhere stays there where the archive can not be listed.
+ */
 export async function keepInArchive(
   { catalog, archiveOf }: ArchiveParts,
   record: AttemptRecord,
   shopper: Shopper,
+  isHeld: boolean,
 ): Promise<Kept> {
   const { key, cell } = archiveOf(record.attemptId)
-  if (!(await catalog.list(key, shopper))) return 'unchanged'
+  const listed = await catalog.list(key, shopper)
+  if (listed === 'gone') return 'unchanged'
+  if (listed === 'memory' && isHeld) return 'memory'
   return cell.update(
     (found) => (found !== null && found !== 'unreadable' && found.job && !record.job ? undefined : record),
     async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
@@ -35,6 +41,6 @@ export async function archiveHidden(parts: ArchiveParts, cell: RecordCell, shown
   for (const copy of await cell.copies()) {
     if (copy.attemptId === shown.attemptId || !mayBePaid(copy)) continue
     if ((await parts.catalog.fateOf(copy.attemptId)) === 'discarded') continue
-    await keepInArchive(parts, copy, parts.catalog.shopper())
+    await keepInArchive(parts, copy, parts.catalog.shopper(), true)
   }
 }

@@ -113,8 +113,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** What storage has lost it has lost the catalog's entry of, too. */
   async function writeAnew(record: AttemptRecord): Promise<Written> {
     const shopper = shoppers.get(record.attemptId) ?? catalog.shopper()
-    if (!(await catalog.list(place().key, shopper))) return { kind: 'overtaken' }
-    return written(record, await replace(record, (found) => found === null))
+    const listed = await catalog.list(place().key, shopper)
+    if (listed === 'gone') return { kind: 'overtaken' }
+    const kept = await replace(record, (found) => found === null)
+    return written(record, kept === 'stored' ? listed : kept)
   }
 
   /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */
@@ -132,8 +134,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         .catch(() => null),
     )
     const newest = stored?.attemptId === record.attemptId ? stored : record
-    const kept = await keepInArchive(parts, newest, shoppers.get(record.attemptId) ?? catalog.shopper())
-    return kept !== 'memory' || !isOf(place().cell.onDisk(), record.attemptId)
+    const isHeld = isOf(place().cell.onDisk(), record.attemptId)
+    const kept = await keepInArchive(parts, newest, shoppers.get(record.attemptId) ?? catalog.shopper(), isHeld)
+    return kept !== 'memory' || !isHeld
   }
 
   /** The first record that can be read, else the first free place; unreadable records are left as they are. */
@@ -233,12 +236,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     look: async () => (await find()).record,
 
     async begin(record, previous) {
-      if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
       const shopper = remember(record)
-      if (!(await catalog.list(place().key, shopper))) return { kind: 'overtaken' }
+      if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
+      const listed = await catalog.list(place().key, shopper)
+      if (listed === 'gone') return { kind: 'overtaken' }
       const kept = await replace(record, (found) => found === null || isAsSeen(found, previous))
       if (previous !== null && kept !== 'unchanged') await bury(previous)
-      return written(record, kept)
+      return written(record, kept === 'stored' ? listed : kept)
     },
 
     async claim(consented, holdsSeat) {

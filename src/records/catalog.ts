@@ -4,10 +4,11 @@ import type { Clock } from '../ports.ts'
 import type { Cell, Codec, Journal } from './journal.ts'
 import type { Keys } from './keys.ts'
 
-/** Stands for everything of one shopper: another object from the moment on in which this page knows of a reset(). */
-export interface Shopper {
-  readonly shopper: symbol
-}
+/** Stands for everything of one shopper: aborted from the moment on in which this page knows of a reset(). */
+export type Shopper = AbortSignal
+
+/** Where a key is listed: in storage, only in memory, or nowhere as its shopper was wiped meanwhile. */
+type ListedIn = 'stored' | 'memory' | 'gone'
 
 /** An attempt that was left is not submitted any more; one that was discarded writes nothing, whatever comes late. */
 type Fate = 'left' | 'discarded'
@@ -39,8 +40,8 @@ export interface Catalog {
   dated<T extends object>(codec: Codec<T>): Codec<T>
   /** Whether a stored value carries that it was written since the last reset(). */
   isOfNow(stored: unknown): boolean
-  /** Names what is about to be written; false where the shopper was wiped meanwhile, or nothing can be listed. */
-  list(key: string, shopper: Shopper): Promise<boolean>
+  /** Names what is about to be written. */
+  list(key: string, shopper: Shopper): Promise<ListedIn>
   /** When each key that is listed expires, in epoch ms; rejects where storage fails. */
   entries(): Promise<Record<string, number>>
   /** Sets when keys expire that stand as they were seen; null strikes them out. */
@@ -113,10 +114,11 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   const heard: Readonly<Record<string, number>>[] = []
   let epochs: Record<string, number> = { [storageIdAt(clock.now())]: 0 }
   let isOpened = false
+  let isTakenOver = false
   let openedAt = Infinity
   /** Whether something was written under the ID that this page has made up. */
   let isOwnUsed = false
-  let shopper = newShopper()
+  let shopper = new AbortController()
   const fates = new Map<string, Fate>()
 
   const empty = (): CatalogValue => ({ savedAt: clock.now(), entries: {}, left: {}, discarded: {}, epochs })
@@ -144,10 +146,15 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
 
   function changeShopper(): void {
     doubtful = {}
-    shopper = newShopper()
-    fates.clear()
+    nextShopper()
     // whoever looks here may be in the middle of a transaction
     queueMicrotask(onReset)
+  }
+
+  function nextShopper(): void {
+    shopper.abort()
+    shopper = new AbortController()
+    fates.clear()
   }
 
   /** Whose storage was reset is known once the catalog is read; where it can not be, it may be this one. */
@@ -195,12 +202,16 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   /** What version 0.1.0 has listed is listed here from now on. */
   async function takeOver(): Promise<void> {
     const [index] = keys().former
-    const listed = await journal.cell(index, formerCodec).read()
-    if (listed === null || listed === 'unreadable') return
+    const listed = await journal
+      .cell(index, formerCodec)
+      .read()
+      .catch(() => undefined)
+    isTakenOver = listed === null || listed === 'unreadable'
+    if (listed === undefined || listed === null || listed === 'unreadable') return
     const until = clock.now() + retentionMs
     const added = Object.fromEntries(listed.keys.map((key) => [key, until]))
     const kept = await change((old) => ({ entries: { ...added, ...old.entries } }))
-    if (kept === 'stored') await journal.remove(keys().former)
+    isTakenOver = kept === 'stored' && (await journal.remove(keys().former))
   }
 
   return {
@@ -217,12 +228,12 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       }
       isOpened = true
       if (!isSeen && heard.length > 0) changeShopper()
-      await takeOver().catch(() => undefined)
+      await takeOver()
     },
-    shopper: () => shopper,
+    shopper: () => shopper.signal,
     async isPresent(of) {
-      if (of === shopper) await look()
-      return of === shopper
+      if (!of.aborted) await look()
+      return !of.aborted
     },
     epochs: () => epochs,
     isRead: () => isSeen,
@@ -251,13 +262,12 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     }),
     isOfNow: (stored) => isSince(stored, (count, epoch) => count >= epoch, Infinity),
     async list(key, of) {
-      let isListed = false
-      await change(({ entries }) => {
-        isListed = of === shopper
-        if (!isListed || Number(entries[key]) > clock.now()) return undefined
+      const kept = await change(({ entries }) => {
+        if (of.aborted || Number(entries[key]) > clock.now()) return undefined
         return { entries: { ...entries, [key]: clock.now() + retentionMs } }
       })
-      return isListed
+      if (of.aborted) return 'gone'
+      return kept === 'memory' ? 'memory' : 'stored'
     },
     async entries() {
       const found = await cellAt(candidate).read()
@@ -290,15 +300,15 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       return found?.left[attemptId] === undefined ? (fates.get(attemptId) ?? null) : 'left'
     },
     async reset() {
-      shopper = newShopper()
-      fates.clear()
+      if (!isTakenOver) await takeOver()
+      nextShopper()
       let listed: string[] = []
       const kept = await change((old) => {
         listed = Object.keys(old.entries)
         epochs = Object.fromEntries(Object.entries({ ...old.epochs, ...epochs }).map(([id, count]) => [id, count + 1]))
         return { epochs, left: {}, discarded: {}, entries: Object.fromEntries(listed.map((key) => [key, dueNow])) }
       })
-      return { listed, isCounted: kept === 'stored' }
+      return { listed, isCounted: isTakenOver && kept === 'stored' }
     },
   }
 }
@@ -307,5 +317,3 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
 const storageIdAt = (now: number) => `${now.toString(36).padStart(9, '0')}-${newId()}`
 
 const bornAt = (id: string) => Number.parseInt(id, 36)
-
-const newShopper = (): Shopper => ({ shopper: Symbol('shopper') })

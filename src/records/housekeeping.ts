@@ -78,7 +78,7 @@ export async function wipe(
   const { visitor, photo, former } = keys()
   // another page may be with the next shopper already
   const valuesGone = await journal.remove(
-    [...new Set([...values, ...leases, visitor, photo, ...former])],
+    [...new Set([...values, ...leases, visitor, photo, ...(isCounted ? former : [])])],
     catalog.isOfNow,
   )
   if (!valuesGone || photosGone.includes(false)) return false

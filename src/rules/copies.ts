@@ -27,11 +27,15 @@ export function prevailing(texts: readonly (string | null)[]): string | null {
   return present.reduce((best, text) => (isBefore(valueIn(best), valueIn(text)) ? text : best))
 }
 
-/** Whether a copy is done with once `current` has changed or gone: it is no other attempt that may have been paid. */
-export function isDoneWith(copy: string, current: string | null): boolean {
+/**
+ * What is left of a copy once `current` was written elsewhere, or removed: nothing, unless it is another attempt that may
+ * have been paid. A catalog stands in every tier that has one, so that what is in that tier stays listed.
+ */
+export function leftOf(copy: string, current: string | null): string | null {
   const old = valueIn(copy)
+  if (old.entries !== undefined) return current
   const isOther = old.attemptId !== undefined && current !== null && old.attemptId !== valueIn(current).attemptId
-  return !isOther || (!isPaid(old) && old.phase !== 'claimed')
+  return isOther && (isPaid(old) || old.phase === 'claimed') ? copy : null
 }
 
 const paidPhases = ['accepted', 'preview', 'failed', 'final']

@@ -70,13 +70,13 @@ export function createPhotos(parts: PhotosParts): Photos {
   const running = new Map<string, Promise<Outcome<RoomPhoto>>>()
 
   function check(shopper: Shopper): void {
-    if (shopper !== catalog.shopper()) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+    if (shopper.aborted) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
   }
 
   async function show(photo: RoomPhoto, shopper: Shopper): Promise<void> {
     check(shopper)
     current.set(photo)
-    if (!(await catalog.list(keys().photo, shopper))) return
+    if ((await catalog.list(keys().photo, shopper)) === 'gone') return
     await cell().update(
       () => ({ ...photo, savedAt: clock.now() }),
       () => catalog.isPresent(shopper),
@@ -86,8 +86,10 @@ export function createPhotos(parts: PhotosParts): Photos {
   async function letGo(photoId: string): Promise<void> {
     held.delete(photoId)
     targets.delete(photoId)
-    await tried(store.remove(keys().photoBytes(photoId)))
     const key = keys().photoBytes(photoId)
+    const isGone = await store.remove(key).then(yes, no)
+    // what could not be removed is tried again when it expires
+    if (!isGone) return
     const seen = (await catalog.entries().catch(() => null))?.[key]
     if (seen !== undefined) await catalog.reschedule({ [key]: { seen, next: null } })
   }
@@ -98,11 +100,14 @@ export function createPhotos(parts: PhotosParts): Photos {
     return photo
   }
 
-  async function targetFor(photoId: string, photo: StoredPhoto, customKey: string | undefined) {
+  async function targetFor(photoId: string, photo: StoredPhoto, customKey: string | undefined, signal: Shopper) {
     const known = targets.get(photoId)
     if (known && clock.monotonic() < known.until) return { kind: 'accepted', data: known.target } as const
     const until = clock.monotonic() + uploadExpiryMs
-    const outcome = await client.createUpload({ contentType: photo.type as ImageType, ...(customKey && { customKey }) })
+    const outcome = await client.createUpload(
+      { contentType: photo.type as ImageType, ...(customKey && { customKey }) },
+      { signal },
+    )
     if (outcome.kind === 'accepted') targets.set(photoId, { target: outcome.data, until })
     return outcome
   }
@@ -112,11 +117,12 @@ export function createPhotos(parts: PhotosParts): Photos {
     const known = uploaded.get(photoId)
     if (known !== undefined) return { kind: 'accepted', data: { id: photoId, imageUrl: known } }
     const photo = await bytesOf(photoId)
-    const target = await targetFor(photoId, photo, customKey)
+    check(shopper)
+    const target = await targetFor(photoId, photo, customKey, shopper)
     check(shopper)
     if (target.kind !== 'accepted') return target
     const { uploadUrl, imageUrl } = target.data
-    const put = await client.putPhoto(uploadUrl, photo, { onProgress })
+    const put = await client.putPhoto(uploadUrl, photo, { onProgress, signal: shopper })
     check(shopper)
     if (put.kind === 'rejected') targets.delete(photoId)
     if (put.kind !== 'accepted') return put
@@ -129,10 +135,15 @@ export function createPhotos(parts: PhotosParts): Photos {
   /** The bytes wait where a reload finds them; a store that fails costs the reload its photo, never this page its upload. */
   async function keepBytes(id: string, photo: StoredPhoto, shopper: Shopper): Promise<void> {
     const key = keys().photoBytes(id)
-    await catalog.list(key, shopper)
+    const listed = await catalog.list(key, shopper)
     check(shopper)
+    // what no later page could find to remove is not stored
+    if (listed === 'memory') return void held.set(id, photo)
     const isStillListed = async () => (await catalog.isPresent(shopper)) && (await catalog.entries())[key] !== undefined
-    await store.set(key, photo, isStillListed).catch(() => held.set(id, photo))
+    await store.set(key, photo, isStillListed).catch(() => {
+      check(shopper)
+      held.set(id, photo)
+    })
     check(shopper)
   }
 
@@ -144,7 +155,7 @@ export function createPhotos(parts: PhotosParts): Photos {
       const found = await cell()
         .read()
         .catch(() => null)
-      if (found === null || found === 'unreadable' || shopper !== catalog.shopper()) return
+      if (found === null || found === 'unreadable' || shopper.aborted) return
       const { savedAt, ...photo } = found
       if (clock.now() - savedAt > retentionMs) {
         await letGo(photo.id)
@@ -187,4 +198,6 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 }
 
+const yes = () => true
+const no = () => false
 const tried = <T>(work: PromiseLike<T>): Promise<T | undefined> => Promise.resolve(work).catch(() => undefined)

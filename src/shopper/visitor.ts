@@ -57,7 +57,7 @@ export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownI
   function learner(): (said: Partial<Visitor>) => void {
     const shopper = catalog.shopper()
     return (said) => {
-      if (shopper !== catalog.shopper()) return
+      if (shopper.aborted) return
       const old = visitor.get()
       const next = {
         uniqueUserId: ownId ?? said.uniqueUserId ?? old.uniqueUserId,
@@ -68,7 +68,7 @@ export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownI
     }
 
     async function save(known: Visitor): Promise<void> {
-      if (!(await catalog.list(keys().visitor, shopper))) return
+      if ((await catalog.list(keys().visitor, shopper)) === 'gone') return
       await cell().update(
         () => ({ ...known, savedAt: clock.now() }),
         () => catalog.isPresent(shopper),
@@ -79,7 +79,9 @@ export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownI
   async function ask(client: Client): Promise<Outcome<VisitorStatus>> {
     const learn = learner()
     const { uniqueUserId } = visitor.get()
-    const outcome = await client.getRequestsLeft(uniqueUserId === null ? {} : { uniqueUserId })
+    const outcome = await client.getRequestsLeft(uniqueUserId === null ? {} : { uniqueUserId }, {
+      signal: catalog.shopper(),
+    })
     if (outcome.kind === 'accepted') learn(outcome.data)
     return outcome
   }
@@ -93,7 +95,7 @@ export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownI
       const found = await cell()
         .read()
         .catch(() => null)
-      if (found === null || found === 'unreadable' || shopper !== catalog.shopper()) return
+      if (found === null || found === 'unreadable' || shopper.aborted) return
       const { savedAt, ...saved } = found
       if (clock.now() - savedAt <= retentionMs) visitor.set({ ...saved, uniqueUserId: ownId ?? saved.uniqueUserId })
       else await cell().update(() => null)

@@ -1,11 +1,14 @@
 import { Private } from '../../machines/private.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
-import { email, uploadRequest } from '../contract/resources.ts'
+import { email, httpUrl, uploadRequest } from '../contract/resources.ts'
+import * as is from '../contract/schema.ts'
 import type { PassedCall } from '../pages/tabs.ts'
 import { TryOnError } from '../rules/problem.ts'
 import type { PhotoInput } from '../shopper/photo-input.ts'
 import type { Photos, RoomPhoto } from '../shopper/photos.ts'
 import type { EmailForm, StartOptions } from './try-on.types.ts'
+
+const roomPhoto = is.object({ id: is.text, imageUrl: is.nullable(httpUrl) })
 
 /** An intent with what was given to it. */
 export type Call =
@@ -66,12 +69,15 @@ export async function eventOf(call: Call, photos: Photos): Promise<TryOnEvent> {
 
 async function photoOf(photo: PhotoInput | null, kept: RoomPhoto | null, photos: Photos): Promise<string> {
   if (photo !== null) return photos.keep(photo)
-  if (kept === null) throw new TryOnError({ kind: 'photo', reason: 'missing' })
+  if (!roomPhoto.safeParse(kept).success || kept === null) throw new TryOnError({ kind: 'photo', reason: 'missing' })
   photos.takeOver(kept)
   return kept.id
 }
 
-function checkOptions({ customerEmail, customKey }: StartOptions): void {
+function checkOptions({ customerEmail, customKey, moreLooksConsent }: StartOptions): void {
+  if (moreLooksConsent !== undefined && typeof moreLooksConsent !== 'boolean') {
+    throw new TryOnError({ kind: 'input', at: 'moreLooksConsent' })
+  }
   if (customerEmail !== undefined && !email.safeParse(customerEmail).success) {
     throw new TryOnError({ kind: 'input', at: 'customerEmail' })
   }

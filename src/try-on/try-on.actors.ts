@@ -4,6 +4,7 @@ import type { Polled, TryOnContext, TryOnEvent, Written } from '../../machines/t
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import { generationStarted, polledJob, type GenerationStarted } from '../contract/resources.ts'
 import type { Attempts } from '../records/attempts.ts'
+import type { RequestOptions } from '../wire/operations.ts'
 import type { RoomClient } from '../wire/room-client.ts'
 import { report } from '../platform/guarded.ts'
 import { newId } from '../platform/new-id.ts'
@@ -51,14 +52,15 @@ export function tryOnActors(parts: TryOnParts): Provided {
   const learn = visitor.learner()
   const visitorId = () => visitor.get().uniqueUserId ?? undefined
 
-  const task = <Output>(work: (context: TryOnContext) => Promise<Output>) =>
-    fromPromise<Output, TryOnContext>(({ input }) => reported(work(input)))
+  // the signal is aborted when the machine goes on without the answer: a request that waits for its key does not leave then
+  const task = <Output>(work: (context: TryOnContext, options: RequestOptions) => Promise<Output>) =>
+    fromPromise<Output, TryOnContext>(({ input, signal }) => reported(work(input, { signal })))
   const request = (
-    send: (context: TryOnContext) => Promise<Outcome<unknown>>,
+    send: (context: TryOnContext, options: RequestOptions) => Promise<Outcome<unknown>>,
     isUnsafe = (_outcome: Outcome<unknown>) => false,
   ) =>
     requestMachine.provide({
-      actors: { send: fromPromise(({ input }) => reported(send(input as TryOnContext))) },
+      actors: { send: fromPromise(({ input, signal }) => reported(send(input as TryOnContext, { signal }))) },
       guards: { isUnsafe: (_, outcome) => isUnsafe(outcome) },
     })
 
@@ -88,12 +90,12 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   /** Whether a submission can be sent at all, and in a form that no browser repeats; else what stops it. */
-  async function probe({ record, durable, failures }: TryOnContext): Promise<Written> {
+  async function probe({ record, durable, failures }: TryOnContext, options: RequestOptions): Promise<Written> {
     if (record === null) return nothing
     const stopped = (why: Unusable) => attempts.write(recordOfStop(record, why, clock.now()), record)
     if (!(await client.readKey())) return stopped(noKey)
     if (!client.isSameInstallation()) return stopped(moved)
-    const probed = await client.probe()
+    const probed = await client.probe(options)
     if (probed.kind === 'accepted') return { kind: 'stands', record, durable }
     return attempts.write(recordOfSubmission(record, probed, clock.now(), failures), record)
   }
@@ -126,12 +128,12 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return concluded(await client.createGeneration(order, { onLateAnswer: concluded, isWanted }))
   }
 
-  async function poll({ record, durable }: TryOnContext): Promise<Polled> {
+  async function poll({ record, durable }: TryOnContext, options: RequestOptions): Promise<Polled> {
     if (record?.job === undefined) throw new TypeError('no job to poll')
     // a job is polled only at the installation that it came from
     const { jobId } = record.job
     const outcome = client.isSameInstallation()
-      ? await client.getGeneration(jobId, { uniqueUserId: visitorId() })
+      ? await client.getGeneration(jobId, { uniqueUserId: visitorId() }, options)
       : outcomeOf('getGeneration', { came: 'notMade', why: 'moved' }, polledJob)
     const unchanged: Polled = { kind: 'stands', record, durable, outcome }
     if (outcome.kind === 'unavailable' || outcome.kind === 'throttled') return unchanged
@@ -139,7 +141,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const next =
       outcome.kind === 'accepted' ? recordOfPoll(record, outcome.data, now) : recordOfStop(record, outcome, now)
     if (outcome.kind === 'accepted' && outcome.data.status === 'SUCCESS') learn(outcome.data)
-    return next === record ? unchanged : { ...(await attempts.write(next, record)), outcome }
+    // what only memory has is tried again
+    return next === record && durable ? unchanged : { ...(await attempts.write(next, record)), outcome }
   }
 
   /** What stopped the requests, or the e-mail address that is wanted before a submission. */
@@ -157,12 +160,12 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return attempts.write(advance(record, now, { phase, consentedAt: whole(now) }), record)
   }
 
-  async function register({ form }: TryOnContext): Promise<Outcome<unknown>> {
+  async function register({ form }: TryOnContext, options: RequestOptions): Promise<Outcome<unknown>> {
     if (form === null) throw new TypeError('nobody to register')
     const uniqueUserId = visitorId()
     const { email, name } = form.reveal()
     const visitorOf = uniqueUserId === undefined ? {} : { uniqueUserId }
-    const outcome = await client.registerCustomer({ email, ...(name !== undefined && { name }), ...visitorOf })
+    const outcome = await client.registerCustomer({ email, ...(name !== undefined && { name }), ...visitorOf }, options)
     if (outcome.kind === 'accepted') learn(outcome.data)
     return outcome
   }
@@ -177,8 +180,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
   return {
     restore: task(() => attempts.restore()),
     consent: task(consent),
-    lookUpFunnel: request(async ({ record }) =>
-      record?.funnel ? { kind: 'accepted', data: record.funnel } : client.getFunnel(product.funnelIds),
+    lookUpFunnel: request(async ({ record }, options) =>
+      record?.funnel ? { kind: 'accepted', data: record.funnel } : client.getFunnel(product.funnelIds, options),
     ),
     uploadPhoto: request(async ({ record }) => {
       if (record === null) throw new TypeError('no attempt to upload for')

@@ -38,6 +38,8 @@ export interface RunningTryOn {
   hear(message: TabMessage): void
   wake(): void
   stop(isFreezing?: boolean): void
+  /** Shows nothing of what was. */
+  clear(): void
   /** Begins again from storage, where somebody is looking. */
   restart(): void
 }
@@ -283,9 +285,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const tryOn: TryOn = {
     get: shown.get,
     subscribe(onChange) {
-      const subscription = shown.subscribe(onChange)
+      // an address that is none is told before anybody listens
       sit()
-      return subscription
+      return shown.subscribe(onChange)
     },
     start: (photo, options) => perform(consentCall('start', photos.get(), photo, options)),
     retry: (photo, options) => perform(consentCall('retry', photos.get(), photo, options)),
@@ -304,6 +306,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
     left?.end(closed(), isFreezing)
   }
 
+  function clear(): void {
+    stop()
+    shown.set(restoringView)
+  }
+
   return {
     tryOn,
     stop,
@@ -317,9 +324,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
       else if (message.type === 'view' && seat?.runner) void hearOther(seat, message.view.attempt?.id ?? null)
     },
     wake: () => seat?.runner?.send({ type: 'wake' }),
+    clear,
     restart() {
-      stop()
-      shown.set(restoringView)
+      clear()
       if (shown.isWatched()) sit()
     },
   }

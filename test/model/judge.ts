@@ -69,8 +69,8 @@ export class Judge implements Witness {
   }
 
   /** A new word of the shopper, maybe for a photo that an earlier one was for. */
-  word(page: Page, photo: string | undefined): Word {
-    return this.words.give(page.ledger, this.now, page.anchoredWall, !page.hasRead, photo)
+  word(page: Page, variantId: string, photo: string | undefined): Word {
+    return this.words.give(page.ledger, variantId, this.now, page.anchoredWall, !page.hasRead, photo)
   }
 
   /** The shopper has said something more about an attempt. */
@@ -111,9 +111,9 @@ export class Judge implements Witness {
 
   submitted(page: Page, body: string) {
     this.seen.submissions++
-    const { imageUrl } = JSON.parse(body) as { imageUrl: string }
+    const { imageUrl, variantId } = JSON.parse(body) as { imageUrl: string; variantId: string }
     const { shopper } = page.ledger
-    const [word] = this.words.ofPhoto(imageUrl)
+    const [word] = this.words.of(imageUrl, variantId)
     if (!word) this.deny(1, 'a submission without a word')
     this.parts.note(`  page ${page.slot}: POST for word ${word?.id}`)
     if (word) this.mayBeSent(page, word)
@@ -209,7 +209,7 @@ export class Judge implements Witness {
     for (const why of isLeft ? [] : truthOf(view, this.parts.jobs(), this.parts.clock.now(), byAttempt, this.words))
       this.deny(5, why)
     const job = this.parts.jobs().get(attempt?.jobId ?? '')
-    const word = byAttempt ?? (job && this.words.ofPhoto(job.photoUrl)[0])
+    const word = byAttempt ?? (job && this.words.of(job.photoUrl, job.variantId)[0])
     if (word) this.belongs(page, word, 'the view')
     if (attempt && page.hasWorked && page.ledger.discarded.has(attempt.id))
       this.deny(7, 'a discarded attempt is shown again')

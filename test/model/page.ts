@@ -12,6 +12,8 @@ const products = [
   { productId: '1002', variantId: '2101', funnelIds: [12] },
 ] as const
 
+export const productAt = (index: number) => products[index] ?? products[0]
+
 /** What a page's machine gives it. */
 export interface Machine {
   clock: Clock
@@ -123,7 +125,7 @@ export class Page implements Host {
     const known = this.tryOns.get(product)
     if (known) return known
     const tryOn = onHost(this, () => {
-      const made = this.room.tryOn(products[product] ?? products[0])
+      const made = this.room.tryOn(productAt(product))
       made.subscribe(() => {})
       return made
     })

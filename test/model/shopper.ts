@@ -2,7 +2,7 @@ import { TryOnError } from 'fitting-room'
 import type { Judge } from './judge.ts'
 import { photoBytes } from './network.ts'
 import type { Photo } from './operations.ts'
-import { baseUrl, type Page } from './page.ts'
+import { baseUrl, productAt, type Page } from './page.ts'
 import { onHost } from './platform.ts'
 
 /** A photo whose bytes are at hand, so that reading it takes no turn of the event loop. */
@@ -56,7 +56,7 @@ export class Shopper {
     const shown = page.room.photo.get()?.imageUrl
     const again = kind === 'again' && shown ? /word-\d+-/.exec(shown)?.[0] : undefined
     if (kind === 'again' && again === undefined) return
-    const word = this.judge.word(page, again)
+    const word = this.judge.word(page, productAt(product).variantId, again)
     const before = tryOn.get().attempt?.id
     const file = () => new PhotoFile(photoBytes(word.id, fails))
     const url = { imageUrl: `${baseUrl}/photos/word-${word.id}-${fails ? 'bad' : 'good'}.png` }

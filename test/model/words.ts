@@ -14,6 +14,7 @@ export interface Word {
   /** Which shopper of the room: the number of resets asked for before it. */
   shopper: number
   photo: string
+  variantId: string
   /** When the shopper last said something about it, on the machine's monotonic clock and on the wall. */
   at: number
   wall: number
@@ -55,13 +56,14 @@ export class Words {
   readonly ofAttempt = new Map<string, Word>()
   readonly visitors = new Map<string, { room: RoomLedger; shopper: number }>()
 
-  give(room: RoomLedger, at: number, wall: number, isBlind: boolean, photo?: string): Word {
+  give(room: RoomLedger, variantId: string, at: number, wall: number, isBlind: boolean, photo?: string): Word {
     const id = this.all.length
     const made: Word = {
       id,
       room,
       shopper: room.shopper,
       photo: photo ?? `word-${id}-`,
+      variantId,
       at,
       wall,
       isBlind,
@@ -89,10 +91,10 @@ export class Words {
     if (!this.ofAttempt.has(attempt)) this.ofAttempt.set(attempt, word)
   }
 
-  /** The words that a submission of this photo may be for: the ones that were not used up first. */
-  ofPhoto(imageUrl: string): Word[] {
+  /** The words that a submission of this photo for this variant may be for: the ones that were not used up first. */
+  of(imageUrl: string, variantId: string): Word[] {
     const named = /word-\d+-/.exec(imageUrl)?.[0]
-    const found = this.all.filter(({ photo }) => photo === named)
+    const found = this.all.filter((word) => word.photo === named && word.variantId === variantId)
     const spent = ({ unsure, left }: Word) => Number(unsure) + Number(left)
     return found.sort((a, b) => spent(a) - spent(b) || b.at - a.at)
   }

@@ -39,8 +39,8 @@ const noteBodies = `
   }`
 
 /** A page whose time only the test moves, with a try-on whose job is being waited for. */
-async function processing(generation?: typeof whenTold): Promise<void> {
-  service = await watchedService(generation)
+async function processing(): Promise<void> {
+  service = await watchedService(whenTold)
   tab = await chromium.context.newPage()
   await tab.addInitScript(noteBodies)
   const opened = Date.now()
@@ -55,8 +55,11 @@ async function processing(generation?: typeof whenTold): Promise<void> {
   await tab.evaluate('room.list()')
   expect(polls()).toBe(1)
 }
-/** What the service has rendered by now is ready for the next poll. */
-const rendered = () => expect.poll(() => [...service.jobs.values()].map(({ state }) => state)).toEqual(['rendered'])
+/** The picture is ready for the next poll. */
+async function rendered(): Promise<void> {
+  await expect.poll(() => [...service.jobs.values()].map(({ state }) => state)).toEqual(['rendered'])
+  service.make('final')
+}
 
 it('hidden for an hour: the first tick shows the picture, with one poll', async () => {
   await processing()
@@ -68,7 +71,7 @@ it('hidden for an hour: the first tick shows the picture, with one poll', async 
 })
 
 it('asleep past the deadline: one poll, then stalled; resume() goes on', async () => {
-  await processing(whenTold)
+  await processing()
   await tab.clock.fastForward(200_000)
   await reach('stalled')
   expect(polls()).toBe(2)
