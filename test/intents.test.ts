@@ -23,6 +23,15 @@ describe('an intent', () => {
     expect(tryOn.get().state).toBe('preparing')
   })
 
+  it('refuses a consent to more looks that is neither yes nor no, and sends nothing', async () => {
+    const tryOn = world.room().tryOn(product)
+    const moreLooksConsent = 'yes' as unknown as boolean
+    await expect(tryOn.start(person, { moreLooksConsent })).rejects.toMatchObject({
+      problem: { kind: 'input', at: 'moreLooksConsent' },
+    })
+    expect(world.sent).toEqual([])
+  })
+
   it('startOver keeps the photo, so that start() needs none', async () => {
     const tryOn = await started(world.room().tryOn(product))
     await world.until(tryOn, 'final')

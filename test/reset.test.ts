@@ -177,6 +177,59 @@ it('a submission whose key was still being read when reset() resolved never leav
   expect(await room.list()).toEqual([])
 })
 
+it.each([
+  ['funnel', 'GET', '/funnel'],
+  ['upload', 'POST', '/uploads'],
+  ['poll', 'GET', '/generations/'],
+])('a %s whose key was still being read when reset() resolved never leaves', async (_, method, path) => {
+  let isSlow = false
+  let give = (_key: string) => {}
+  const apiKey = () => (isSlow ? new Promise<string>((resolve) => (give = resolve)) : 'main-key')
+  world.fault(method, path, [
+    () => {
+      isSlow = true
+      return Promise.reject(new TypeError('the connection was lost'))
+    },
+  ])
+  const room = world.room({ apiKey })
+  await started(room.tryOn(product))
+  while (!isSlow) await world.pass(500)
+  await world.pass(5_000)
+  const before = world.sent.length
+  await room.reset()
+  give('main-key')
+  await world.settle()
+  expect(world.sent.length).toBe(before)
+})
+
+it('a room that is closed as it resets tells the other pages, and stays closed', async () => {
+  const [room, other] = [world.room(), world.room()]
+  await world.until(await started(other.tryOn(product)), 'final')
+  await world.until(await started(room.tryOn({ ...product, variantId: '2002' })), 'final')
+  const wiped = room.reset()
+  await Promise.resolve()
+  room.close()
+  await wiped
+  await world.settle()
+  expect(other.tryOn(product).get().state).toBe('idle')
+  expect(room.tryOn({ ...product, variantId: '2002' }).get().state).toBe('restoring')
+})
+
+it('what version 0.1.0 has listed goes once its index can be read', async () => {
+  const index = recordKey.replace(/:try-on:.*/, ':index')
+  const record = recordKey.replace('2001', '2002')
+  storage.items.set(index, JSON.stringify({ version: 1, keys: [record] }))
+  storage.items.set(record, '{}')
+  const flaky = storage.another()
+  flaky.meet(({ key }) => key === index, refused)
+  const room = world.room({ storage: flaky })
+  await expect(room.reset()).rejects.toMatchObject({ kind: 'storage' })
+  expect(storage.items.has(index)).toBe(true)
+  flaky.recover()
+  await room.reset()
+  expect([storage.items.has(index), storage.items.has(record)]).toEqual([false, false])
+})
+
 it('everything goes in one call where the storage has one for that', async () => {
   const calls: (readonly string[])[] = []
   const removeItems = (keys: readonly string[]) => {

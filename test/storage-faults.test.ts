@@ -157,3 +157,34 @@ describe('before storage has been read', () => {
     expect(world.count('POST', '/generations')).toBe(1)
   })
 })
+
+describe('where the catalog can not be written', () => {
+  it('nothing counts as durable that no later page could find', async () => {
+    const storage = testStorage()
+    world = createWorld({ storage })
+    const room = world.room()
+    await room.ready
+    storage.meet((call) => !isRead(call) && call.key.endsWith(':catalog'), full)
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await tryOn.start(person)
+    expect(tryOn.get().durable).toBe(false)
+  })
+})
+
+it('a job that only memory has is written as soon as storage takes it', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  const tryOn = world.room().tryOn(product)
+  tryOn.subscribe(() => {})
+  const held = world.hold('POST', '/generations', 'after')
+  await tryOn.start(person)
+  await held.reached
+  storage.meet((call) => !isRead(call), full)
+  held.release()
+  await world.until(tryOn, 'processing')
+  expect(tryOn.get().durable).toBe(false)
+  storage.recover()
+  await world.until(tryOn, ({ durable }) => durable)
+  expect(tryOn.get().state).toBe('processing')
+})

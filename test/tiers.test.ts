@@ -272,3 +272,38 @@ describe('a catalog that this version can not read', () => {
     expect(disks[0].items.get(key)).toBe(text)
   })
 })
+
+describe('what the shop clears', () => {
+  it('a marker is set again with the next write, so that a tier that fails later is missed', async () => {
+    const room = load()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'processing')
+    disks[1].items.clear()
+    await world.until(tryOn, 'final')
+    room.close()
+    const later = load({ first: refused }).tryOn(product)
+    await world.until(later, ({ state }) => state === 'idle')
+    expect(later.get().problem).toEqual({ kind: 'storageUnreadable' })
+  })
+
+  it('a catalog that two tiers hold stands in both, with the same entries', async () => {
+    for (const [variantId, how] of [
+      ['2001', { second: refused }],
+      ['2002', { first: refused }],
+    ] as const) {
+      const room = load(how)
+      await world.until(await started(room.tryOn({ ...product, variantId })), 'final')
+      room.close()
+    }
+    const next = load().tryOn(product)
+    await world.until(next, 'final')
+    await next.startOver()
+    const entriesOf = (items: Map<string, string>) => {
+      const [, catalog = '{}'] = [...items].find(([key]) => key.endsWith(':catalog')) ?? []
+      return Object.keys((JSON.parse(catalog) as { entries?: object }).entries ?? {}).sort()
+    }
+    const [first, second] = disks.map(({ items }) => entriesOf(items))
+    expect(first).toEqual(expect.arrayContaining([expect.stringMatching(/:2001$/), expect.stringMatching(/:2002$/)]))
+    expect(second).toEqual(first)
+  })
+})
