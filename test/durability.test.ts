@@ -169,7 +169,7 @@ describe('a failed read', () => {
   it('a start over a record that could not be read finds it, and does not overwrite it', async () => {
     const { tryOn, attempt } = await unreadable()
     storage.recover()
-    await tryOn.start(person)
+    await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'notAllowed' })
     const view = await world.until(tryOn, 'final')
     expect(view.attempt?.jobId).toBe(attempt?.jobId)
     expect(submissions()).toBe(1)

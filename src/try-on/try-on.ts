@@ -31,6 +31,8 @@ const lookOnMs = 1_000
 /** How long another page may take to carry an intent out that was passed on to it, in ms. */
 const answerLimitMs = 30_000
 
+const isConsent = ({ intent }: Call) => intent === 'start' || intent === 'retry'
+
 /** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
   tryOn: TryOn
@@ -180,7 +182,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (seat === first && seatedAt !== parts.storageId()) stop()
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
-    if (taken !== first && !(await permits(taken, call))) return
+    if (taken !== first && !(await permits(taken, call))) {
+      // a consent that begins nothing is no consent kept
+      if (isConsent(call)) throw notAllowed(call)
+      return
+    }
     if (taken.runner) return performHere(taken, taken.runner, call, saidAt)
     const before = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), id: newId(), call, seenAttempt: before }
@@ -250,8 +256,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     check(runner, call)
     if (seat?.runner !== runner) throw closed()
     // a page that slept must not spend money on what was said before
-    const isConsent = call.intent === 'start' || call.intent === 'retry'
-    if (isConsent && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
+    if (isConsent(call) && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
     runner.send(event)
     await settled(own, runner)
   }
