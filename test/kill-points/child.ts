@@ -5,13 +5,13 @@ import { onePixel, type Load, type Report } from './load.ts'
 
 /**
  * One load of a page: starts what is not started, goes on with what is, and ends at the first stop. It dies by SIGKILL
- * at the point that it is given, by number or by name; what it has seen it says as it ends, either way.
+ * at the point that it is given; what it has seen it says as it ends, either way.
  *
  * A point is whatever may make a difference to those who find what is left: before each call that changes storage, which
  * is after the one before it, before each request, and as it is answered. Reads leave nothing behind.
  */
 const { folders, killAt, failing, baseUrl, shopper, address } = JSON.parse(process.env['LOAD'] ?? '') as Load
-let points = 0
+const points: string[] = []
 const states: TryOnState[] = []
 
 function report(end: Pick<Report, 'killedAt'>): string {
@@ -20,8 +20,11 @@ function report(end: Pick<Report, 'killedAt'>): string {
   return JSON.stringify({ ...end, ...said, points } satisfies Report)
 }
 
-function point(name: string): void {
-  if (++points !== killAt && name !== killAt) return
+/** Named by what happens there and the how manieth of its kind it is, which is the same point in every run. */
+function point(kind: string): void {
+  const name = `${kind} ${points.filter((each) => each.startsWith(`${kind} `)).length + 1}`
+  points.push(name)
+  if (name !== killAt) return
   // a pipe is written before this returns
   process.stdout.write(report({ killedAt: name }))
   process.kill(process.pid, 'SIGKILL')

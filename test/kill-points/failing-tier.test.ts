@@ -15,6 +15,6 @@ it('keeps the promises where the first tier fails in every other load, from the 
 
 it('keeps the promises where the first tier fails in every other load, from the first one on', async () => {
   // the consent is in the second tier alone, as in the field where a browser's storage fails now and then
-  const consented = { failing, killAt: 'before GET funnel' }
+  const consented = { failing, killAt: 'before GET funnel 1' }
   await killEverywhere(shop, 'a first tier that fails and works by turns', [consented, {}, { failing }, {}], 1)
 })

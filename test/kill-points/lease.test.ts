@@ -10,7 +10,7 @@ afterAll(() => shop.close())
 it('keeps the promises in lease mode, killed between any two changes of its storage and at every exchange', async () => {
   const points = await killEverywhere(shop, 'one storage in lease mode', [{}, {}], 0)
   expect(points).toEqual(
-    expect.arrayContaining(['before update lease', 'before update try-on', 'before POST generations']),
+    expect.arrayContaining(['before update lease 1', 'before update try-on 1', 'before POST generations 1']),
   )
 })
 

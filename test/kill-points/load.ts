@@ -6,8 +6,8 @@ export interface Load {
   folders: readonly string[]
   /** The first tier fails in this load. */
   failing: boolean
-  /** The point at which it is killed, counted from 1 or by its name; none where it is left alone. */
-  killAt: number | string | null
+  /** The point at which it is killed; none where it is left alone. */
+  killAt: string | null
   baseUrl: string
   shopper: string
   /** The shopper's own, so that the IP limit is theirs, too. */
@@ -23,8 +23,8 @@ export interface Report {
   jobId: string | null
   problem: string | null
   durable: boolean
-  /** How many points it has passed. */
-  points: number
+  /** The points that it has passed. */
+  points: readonly string[]
 }
 
 /** A photo that is no load for anybody. */

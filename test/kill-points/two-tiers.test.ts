@@ -10,7 +10,11 @@ afterAll(() => shop.close())
 it('keeps the promises on two tiers, killed between any two changes of each and at every exchange', async () => {
   const points = await killEverywhere(shop, 'two tiers', [{}, {}], 0)
   expect(points).toEqual(
-    expect.arrayContaining(['before first: update try-on', 'before second: set marker', 'before POST generations']),
+    expect.arrayContaining([
+      'before first: update try-on 1',
+      'before second: set marker 1',
+      'before POST generations 1',
+    ]),
   )
 })
 
