@@ -26,6 +26,7 @@ import { isPhotoNeeded, listAttempts, type Listed } from './records/listing.ts'
 import { boundedPhotoStore } from './records/photo-store.ts'
 import { TryOnError } from './rules/problem.ts'
 import { recordCodec } from './rules/record.ts'
+import { createErrands } from './shopper/errands.ts'
 import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
 import { createVisitor, type Visitor } from './shopper/visitor.ts'
 import { createTryOn, type RunningTryOn } from './try-on/try-on.ts'
@@ -76,9 +77,10 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const placeAt = (key: string): Place => ({ key, cell: journal.cell(key, catalog.dated(recordCodec)) })
   const archiveOf = (attemptId: string) => placeAt(keys().attempt(attemptId))
   const cellOf = (key: string) => placeAt(key).cell
+  const errands = createErrands(catalog.shopper)
   const records = { catalog, journal, keys, store, clock, retentionMs, archiveOf, cellOf }
-  const visitor = createVisitor({ ...records, ownId: uniqueUserId })
-  const photos = createPhotos({ ...records, client, isNeeded: (photoId) => isPhotoNeeded(records, photoId) })
+  const visitor = createVisitor({ ...records, errands, ownId: uniqueUserId })
+  const photos = createPhotos({ ...records, errands, client, isNeeded: (photoId) => isPhotoNeeded(records, photoId) })
   const storageId = () => Object.keys(catalog.epochs()).sort()[0] ?? ''
   const ownership = createOwnership({ storage, clock, leaseOf, storageId })
   const tryOns = new Map<string, RunningTryOn>()
@@ -243,6 +245,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     close() {
       stopFollowing()
       tryOns.forEach((each) => each.stop())
+      errands.end()
       stopListening()
       opened = null
     },

@@ -70,6 +70,27 @@ describe('room', () => {
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
+  it.each([false, true])(
+    'close() while requests wait for their key: they are not sent any more',
+    async (askVisitorFirst) => {
+      const waiting: ((key: string) => void)[] = []
+      let isSlow = true
+      const apiKey = () =>
+        isSlow ? new Promise<string>((resolve) => waiting.push(resolve)) : Promise.resolve(world.apiKey.current)
+      const room = world.room({ askVisitorFirst, apiKey })
+      const tryOn = await started(room.tryOn(product))
+      await world.settle()
+      // the funnel, the upload target, and the visitor where that is asked for first
+      expect(waiting).toHaveLength(askVisitorFirst ? 3 : 2)
+      room.close()
+      for (const read of waiting) read(world.apiKey.current)
+      await world.settle()
+      expect(world.sent).toEqual([])
+      isSlow = false
+      await world.until(tryOn, 'final')
+    },
+  )
+
   it('asks for the e-mail first when told to', async () => {
     const room = world.room({ askVisitorFirst: true })
     world.fault('GET', '/requests-left', [
@@ -137,6 +158,19 @@ describe('a base URL', () => {
     held.release()
     expect((await world.until(tryOn, 'rejected')).problem).toMatchObject({ situation: 'moved' })
     expect(world.count('POST', '/generations')).toBe(0)
+  })
+
+  it('that changes gets no e-mail address', async () => {
+    let base = 'https://api.test'
+    const tryOn = world.room({ baseUrl: () => base, askVisitorFirst: true }).tryOn(product)
+    world.fault('GET', '/requests-left', [
+      answers(200, { data: { requestsLeft: 0, totalRequests: 2, uniqueUserId: 'v' } }),
+    ])
+    await world.until(await started(tryOn), 'needsEmail')
+    base = 'https://elsewhere.test'
+    await tryOn.submitEmail({ email: 'ada@example.com' })
+    expect((await world.until(tryOn, 'rejected')).problem).toMatchObject({ situation: 'moved' })
+    expect(world.count('POST', '/customer-register')).toBe(0)
   })
 
   it('that is missing for a moment does not end the try-on', async () => {

@@ -3,14 +3,15 @@ import { httpUrl, type ImageType, type UploadTarget } from '../contract/resource
 import * as is from '../contract/schema.ts'
 import { newId } from '../platform/new-id.ts'
 import { createValue } from '../platform/value.ts'
-import type { Clock, Readable, StoredPhoto, UploadProgress } from '../ports.ts'
-import type { Catalog, Shopper } from '../records/catalog.ts'
-import type { Codec, Journal } from '../records/journal.ts'
+import type { Readable, StoredPhoto, UploadProgress } from '../ports.ts'
+import type { Shopper } from '../records/catalog.ts'
 import type { Keys } from '../records/keys.ts'
 import type { BoundedPhotoStore } from '../records/photo-store.ts'
+import { savedValue, type SavedParts } from '../records/saved.ts'
 import type { Outcome } from '../rules/outcome.ts'
 import { TryOnError } from '../rules/problem.ts'
 import type { Client } from '../wire/operations.ts'
+import type { Errands } from './errands.ts'
 import { readPhoto, type PhotoInput } from './photo-input.ts'
 
 /** The room's photo: the next try-on may use it again. `imageUrl` is null until it is uploaded. */
@@ -40,34 +41,25 @@ export interface Photos extends Readable<RoomPhoto | null> {
   forget(): void
 }
 
-const savedPhoto = is.object({ savedAt: is.number, id: is.text, imageUrl: is.nullable(httpUrl) })
+const savedPhoto = is.object({ id: is.text, imageUrl: is.nullable(httpUrl) })
 
-const codec: Codec<is.TypeOf<typeof savedPhoto>> = {
-  read: (stored) => savedPhoto.safeParse(stored).data ?? 'unreadable',
-  write: (value) => value,
-}
-
-export interface PhotosParts {
+export interface PhotosParts extends SavedParts {
   client: Client
-  clock: Clock
-  journal: Journal
-  catalog: Catalog
   keys: () => Keys
   store: BoundedPhotoStore
-  retentionMs: number
+  errands: Errands
   /** Whether a try-on of any page may still have to upload this photo. */
   isNeeded: (photoId: string) => Promise<boolean>
 }
 
 export function createPhotos(parts: PhotosParts): Photos {
-  const { client, clock, catalog, keys, store, retentionMs } = parts
+  const { client, clock, catalog, keys, store, errands } = parts
   const current = createValue<RoomPhoto | null>(null)
-  const cell = () => parts.journal.cell(keys().photo, catalog.dated(codec))
+  const saved = savedValue(parts, () => keys().photo, savedPhoto)
   /** Bytes that the store has refused. */
   const held = new Map<string, StoredPhoto>()
   const uploaded = new Map<string, string>()
   const targets = new Map<string, { target: UploadTarget; until: number }>()
-  const running = new Map<string, Promise<Outcome<RoomPhoto>>>()
 
   function check(shopper: Shopper): void {
     if (shopper.aborted) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
@@ -76,11 +68,7 @@ export function createPhotos(parts: PhotosParts): Photos {
   async function show(photo: RoomPhoto, shopper: Shopper): Promise<void> {
     check(shopper)
     current.set(photo)
-    if ((await catalog.list(keys().photo, shopper)) === 'gone') return
-    await cell().update(
-      () => ({ ...photo, savedAt: clock.now() }),
-      () => catalog.isPresent(shopper),
-    )
+    await saved.save(photo, shopper)
   }
 
   async function letGo(photoId: string): Promise<void> {
@@ -100,7 +88,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     return photo
   }
 
-  async function targetFor(photoId: string, photo: StoredPhoto, customKey: string | undefined, signal: Shopper) {
+  async function targetFor(photoId: string, photo: StoredPhoto, customKey: string | undefined, signal: AbortSignal) {
     const known = targets.get(photoId)
     if (known && clock.monotonic() < known.until) return { kind: 'accepted', data: known.target } as const
     const until = clock.monotonic() + uploadExpiryMs
@@ -112,17 +100,21 @@ export function createPhotos(parts: PhotosParts): Photos {
     return outcome
   }
 
-  async function uploadNow(photoId: string, { customKey, onProgress }: UploadTerms): Promise<Outcome<RoomPhoto>> {
+  async function upload(
+    photoId: string,
+    { customKey, onProgress }: UploadTerms,
+    signal: AbortSignal,
+  ): Promise<Outcome<RoomPhoto>> {
     const shopper = catalog.shopper()
     const known = uploaded.get(photoId)
     if (known !== undefined) return { kind: 'accepted', data: { id: photoId, imageUrl: known } }
     const photo = await bytesOf(photoId)
     check(shopper)
-    const target = await targetFor(photoId, photo, customKey, shopper)
+    const target = await targetFor(photoId, photo, customKey, signal)
     check(shopper)
     if (target.kind !== 'accepted') return target
     const { uploadUrl, imageUrl } = target.data
-    const put = await client.putPhoto(uploadUrl, photo, { onProgress, signal: shopper })
+    const put = await client.putPhoto(uploadUrl, photo, { onProgress, signal })
     check(shopper)
     if (put.kind === 'rejected') targets.delete(photoId)
     if (put.kind !== 'accepted') return put
@@ -151,17 +143,8 @@ export function createPhotos(parts: PhotosParts): Photos {
     get: current.get,
     subscribe: current.subscribe,
     async restore() {
-      const shopper = catalog.shopper()
-      const found = await cell()
-        .read()
-        .catch(() => null)
-      if (found === null || found === 'unreadable' || shopper.aborted) return
-      const { savedAt, ...photo } = found
-      if (clock.now() - savedAt > retentionMs) {
-        await letGo(photo.id)
-        await cell().update(() => null)
-        return
-      }
+      const photo = await saved.restore()
+      if (photo === null) return
       if (photo.imageUrl !== null) uploaded.set(photo.id, photo.imageUrl)
       current.set(photo)
     },
@@ -174,7 +157,7 @@ export function createPhotos(parts: PhotosParts): Photos {
       if ('imageUrl' in photo) uploaded.set(id, photo.imageUrl)
       else await keepBytes(id, photo, shopper)
       await show({ id, imageUrl: uploaded.get(id) ?? null }, shopper)
-      if (before && !running.has(before.id) && !(await parts.isNeeded(before.id).catch(() => true)))
+      if (before && !errands.isRunning(before.id) && !(await parts.isNeeded(before.id).catch(() => true)))
         await letGo(before.id)
       return id
     },
@@ -184,16 +167,10 @@ export function createPhotos(parts: PhotosParts): Photos {
     async drop(photoId) {
       if (current.get()?.id !== photoId) await letGo(photoId)
     },
-    upload(photoId, terms) {
-      const known = running.get(photoId)
-      if (known) return known
-      const upload = uploadNow(photoId, terms).finally(() => running.delete(photoId))
-      running.set(photoId, upload)
-      return upload
-    },
+    upload: (photoId, terms) => errands.run(photoId, (signal) => upload(photoId, terms, signal)),
     forget() {
       current.set(null)
-      for (const known of [held, uploaded, targets, running]) known.clear()
+      for (const known of [held, uploaded, targets]) known.clear()
     },
   }
 }

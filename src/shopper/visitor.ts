@@ -1,12 +1,12 @@
 import type { VisitorStatus } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
 import { createValue } from '../platform/value.ts'
-import type { Clock, Readable } from '../ports.ts'
-import type { Catalog } from '../records/catalog.ts'
-import type { Codec, Journal } from '../records/journal.ts'
+import type { Readable } from '../ports.ts'
 import type { Keys } from '../records/keys.ts'
+import { savedValue, type SavedParts } from '../records/saved.ts'
 import type { Outcome } from '../rules/outcome.ts'
 import type { Client } from '../wire/operations.ts'
+import type { Errands } from './errands.ts'
 
 /** What is known of the room's visitor; null where the service has not said it yet (contract §2, VisitorStatus). */
 export interface Visitor {
@@ -26,33 +26,24 @@ export interface VisitorStore extends Readable<Visitor> {
   forget(): void
 }
 
-export interface VisitorParts {
-  journal: Journal
-  catalog: Catalog
+export interface VisitorParts extends SavedParts {
   keys: () => Keys
-  clock: Clock
-  retentionMs: number
+  errands: Errands
   /** The ID that the application has for its visitor. */
   ownId: string | undefined
 }
 
 const savedVisitor = is.object({
-  savedAt: is.number,
   uniqueUserId: is.nullable(is.text),
   requestsLeft: is.nullable(is.integer),
   totalRequests: is.nullable(is.integer),
 })
 
-const codec: Codec<is.TypeOf<typeof savedVisitor>> = {
-  read: (stored) => savedVisitor.safeParse(stored).data ?? 'unreadable',
-  write: (value) => value,
-}
-
-export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownId }: VisitorParts): VisitorStore {
+export function createVisitor(parts: VisitorParts): VisitorStore {
+  const { catalog, keys, errands, ownId } = parts
   const unknown: Visitor = { uniqueUserId: ownId ?? null, requestsLeft: null, totalRequests: null }
   const visitor = createValue(unknown)
-  const cell = () => journal.cell(keys().visitor, catalog.dated(codec))
-  let asking: Promise<Outcome<VisitorStatus>> | null = null
+  const saved = savedValue(parts, () => keys().visitor, savedVisitor)
 
   function learner(): (said: Partial<Visitor>) => void {
     const shopper = catalog.shopper()
@@ -64,24 +55,14 @@ export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownI
         requestsLeft: said.requestsLeft ?? old.requestsLeft,
         totalRequests: said.totalRequests ?? old.totalRequests,
       }
-      if (visitor.set(next)) void save(next)
-    }
-
-    async function save(known: Visitor): Promise<void> {
-      if ((await catalog.list(keys().visitor, shopper)) === 'gone') return
-      await cell().update(
-        () => ({ ...known, savedAt: clock.now() }),
-        () => catalog.isPresent(shopper),
-      )
+      if (visitor.set(next)) void saved.save(next, shopper)
     }
   }
 
-  async function ask(client: Client): Promise<Outcome<VisitorStatus>> {
+  async function ask(client: Client, signal: AbortSignal): Promise<Outcome<VisitorStatus>> {
     const learn = learner()
     const { uniqueUserId } = visitor.get()
-    const outcome = await client.getRequestsLeft(uniqueUserId === null ? {} : { uniqueUserId }, {
-      signal: catalog.shopper(),
-    })
+    const outcome = await client.getRequestsLeft(uniqueUserId === null ? {} : { uniqueUserId }, { signal })
     if (outcome.kind === 'accepted') learn(outcome.data)
     return outcome
   }
@@ -91,22 +72,10 @@ export function createVisitor({ journal, catalog, keys, clock, retentionMs, ownI
     get: visitor.get,
     subscribe: visitor.subscribe,
     async restore() {
-      const shopper = catalog.shopper()
-      const found = await cell()
-        .read()
-        .catch(() => null)
-      if (found === null || found === 'unreadable' || shopper.aborted) return
-      const { savedAt, ...saved } = found
-      if (clock.now() - savedAt <= retentionMs) visitor.set({ ...saved, uniqueUserId: ownId ?? saved.uniqueUserId })
-      else await cell().update(() => null)
+      const known = await saved.restore()
+      if (known) visitor.set({ ...known, uniqueUserId: ownId ?? known.uniqueUserId })
     },
-    ask(client) {
-      asking ??= ask(client).finally(() => (asking = null))
-      return asking
-    },
-    forget() {
-      asking = null
-      visitor.set(unknown)
-    },
+    ask: (client) => errands.run('visitor', (signal) => ask(client, signal)),
+    forget: () => void visitor.set(unknown),
   }
 }

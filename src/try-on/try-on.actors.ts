@@ -164,6 +164,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
     if (form === null) throw new TypeError('nobody to register')
     const uniqueUserId = visitorId()
     const { email, name } = form.reveal()
+    // an address is for the installation that asked for it
+    if (!client.isSameInstallation()) return moved
     const visitorOf = uniqueUserId === undefined ? {} : { uniqueUserId }
     const outcome = await client.registerCustomer({ email, ...(name !== undefined && { name }), ...visitorOf }, options)
     if (outcome.kind === 'accepted') learn(outcome.data)

@@ -1,0 +1,56 @@
+import * as is from '../contract/schema.ts'
+import type { Clock } from '../ports.ts'
+import type { Catalog, Shopper } from './catalog.ts'
+import type { Codec, Journal } from './journal.ts'
+
+/** One value of the room's shopper, which a reload finds until it expires. */
+export interface Saved<T extends object> {
+  /** What an earlier page has saved; null where there is nothing that still holds. */
+  restore(): Promise<T | null>
+  /** Saves it, unless that shopper was wiped meanwhile. */
+  save(value: T, shopper: Shopper): Promise<void>
+}
+
+export interface SavedParts {
+  journal: Journal
+  catalog: Catalog
+  clock: Clock
+  retentionMs: number
+}
+
+const saved = is.object({ savedAt: is.number })
+
+export function savedValue<T extends object>(
+  { journal, catalog, clock, retentionMs }: SavedParts,
+  key: () => string,
+  schema: is.Schema<T>,
+): Saved<T> {
+  const codec: Codec<{ savedAt: number; value: T }> = {
+    read(stored) {
+      const { savedAt } = saved.safeParse(stored).data ?? {}
+      const value = schema.safeParse(stored).data
+      return savedAt === undefined || value === undefined ? 'unreadable' : { savedAt, value }
+    },
+    write: ({ savedAt, value }) => ({ ...value, savedAt }),
+  }
+  const cell = () => journal.cell(key(), catalog.dated(codec))
+  return {
+    async restore() {
+      const shopper = catalog.shopper()
+      const found = await cell()
+        .read()
+        .catch(() => null)
+      if (found === null || found === 'unreadable' || shopper.aborted) return null
+      if (clock.now() - found.savedAt <= retentionMs) return found.value
+      await cell().update(() => null)
+      return null
+    },
+    async save(value, shopper) {
+      if ((await catalog.list(key(), shopper)) === 'gone') return
+      await cell().update(
+        () => ({ value, savedAt: clock.now() }),
+        () => catalog.isPresent(shopper),
+      )
+    },
+  }
+}
