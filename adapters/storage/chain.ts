@@ -15,7 +15,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
 
   /** Whether a tier was ever written to, as far as it and the others know. */
   async function mayHold(tier: Tier, kind: Kind): Promise<boolean> {
-    if (kind === 'values' && tier.isUsed()) return true
+    if (kind === 'values' && (tier.isUsed() || (await tier.use((of) => of.isBegun?.()).catch(() => false)))) return true
     const marker = tier.markerOf(kind)
     const markers = await Promise.allSettled(others(tier).map((each) => each.use((of) => of.getItem(marker))))
     return markers.some((each) => each.status === 'fulfilled' && each.value !== null && each.value !== undefined)

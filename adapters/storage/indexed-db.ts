@@ -14,6 +14,7 @@ export function indexedDbStorage(name = 'fitting-room'): AtomicStorage {
     removeItem: (key) => del(key, records),
     removeItems: (keys, isKept) => removeIn(records, keys, isKept),
     update: (key, change) => updateIn(records, key, change),
+    isBegun: async () => (await indexedDB.databases()).some((each) => each.name === name),
     photos: {
       get: (key) => get<StoredPhoto>(key, photos),
       set: (key, photo) => set(key, photo, photos),

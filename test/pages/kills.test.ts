@@ -101,12 +101,6 @@ async function tell({ hold, until, ends, waits }: Kill, ground?: Ground): Promis
   const url = `${page.url.replace('127.0.0.1', host)}?api=${encodeURIComponent(service.url)}`
   const start = () => startChromium({ profile, flags: [mapInsecureHost] })
   try {
-    if (ground === 'failing IndexedDB') {
-      // Chromium writes localStorage, and with it the marker, some seconds late: it stands from an earlier visit
-      const before = await start()
-      await reach(await before.open(url), 'idle')
-      await before.quit()
-    }
     const first = await start()
     const tab = await first.open(url)
     expect(await tab.evaluate('isSecureContext && "locks" in navigator')).toBe(ground !== 'lease')

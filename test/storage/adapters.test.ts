@@ -1,5 +1,5 @@
 import 'fake-indexeddb/auto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
@@ -29,6 +29,16 @@ describe('the chain', () => {
     await chain.setItem('key', at(1))
     expect(await second.getItem('key')).toBe(at(1))
     expect(await chain.getItem('key')).toBe(at(1))
+  })
+
+  it('misses an IndexedDB that was begun and does not open, with nothing noted anywhere', async () => {
+    await indexedDbStorage('begun').getItem('key')
+    vi.spyOn(indexedDB, 'open').mockImplementation(() => {
+      throw new DOMException('broken', 'UnknownError')
+    })
+    await expect(storageChain([indexedDbStorage('begun'), memoryStorage()]).getItem('key')).rejects.toThrow('broken')
+    expect(await storageChain([indexedDbStorage('never begun'), memoryStorage()]).getItem('key')).toBeNull()
+    vi.restoreAllMocks()
   })
 
   it('reads every tier, believes the newest, and changes it where it stands', async () => {
