@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FlowStorage } from 'fitting-room'
 import { any, full, hung, isRead, isRecord, isWrite, recordKey, refused, testStorage } from './support/storage.ts'
 import type { TestStorage } from './support/storage.ts'
 import { createWorld, person, product, started, type World } from './support/world.ts'
@@ -92,6 +93,22 @@ describe('an attempt that can not be archived', () => {
     // the paid picture could not be archived, so it stays
     expect([tryOn.get().state, problem?.kind]).toEqual(['final', 'storage'])
   })
+})
+
+it('an attempt that was left while its record could not be removed does not go on after a reload', async () => {
+  const asked = world.hold('GET', '/funnel')
+  const room = world.room()
+  const tryOn = await started(room.tryOn(product))
+  await asked.reached
+  storage.meet(isRecord, refused)
+  await tryOn.startOver()
+  expect([tryOn.get().state, tryOn.get().durable]).toEqual(['idle', false])
+  room.close()
+  storage.recover()
+  const again = world.room().tryOn(product)
+  again.subscribe(() => {})
+  await world.pass(60_000)
+  expect([again.get().state, world.count('POST', '/generations')]).toEqual(['idle', 0])
 })
 
 describe('storage that loses data in between', () => {
@@ -307,6 +324,28 @@ describe('a record of version 0.1.0 in the middle of a job', () => {
     await next.ready
     expect([next.visitor.get().uniqueUserId, next.photo.get()]).toEqual([null, null])
   })
+})
+
+it.each([
+  ['undefined', undefined],
+  ['the parsed object', null],
+])('an update that gives %s is understood', async (_, absent) => {
+  const { items } = storage
+  const parsing: FlowStorage = {
+    ...storage,
+    update(key, change) {
+      const text = items.get(key)
+      const old: unknown = absent === null && text !== undefined ? JSON.parse(text) : text
+      const value = change(old as string | null)
+      if (value === null) items.delete(key)
+      else items.set(key, value)
+    },
+  }
+  const first = world.room({ storage: parsing })
+  const { attempt, durable } = await world.until(await started(first.tryOn(product)), 'processing')
+  first.close()
+  const again = await world.until(world.room({ storage: parsing }).tryOn(product), 'final')
+  expect([durable, again.attempt]).toEqual([true, attempt])
 })
 
 it('stores that hand back the parsed object work unchanged', async () => {

@@ -264,3 +264,13 @@ it('a page that hears nothing of the owner, as in another process, shows what st
   expect(other.get().attempt).toEqual(owner.get().attempt)
   expect(submissions()).toBe(1)
 })
+
+it('a page that hears nothing of the owner shows nothing where it can not read what stands there', async () => {
+  const owner = await started(world.room().tryOn(product))
+  await world.until(owner, 'processing')
+  vi.stubGlobal('BroadcastChannel', undefined)
+  const other = watched(world.room().tryOn(product))
+  storage.items.set(recordKey, JSON.stringify({ version: 9 }))
+  await world.pass(6_000)
+  expect(other.get().state).toBe('restoring')
+})

@@ -86,7 +86,7 @@ const message = is.toldApart(
   is.object({ type: is.oneOf('lateAnswer'), name, record: attemptRecord, durable: is.boolean }),
   is.object({ type: is.oneOf('reset') }),
 )
-const envelope = is.object({ version: is.oneOf(1), epochs: is.tableOf(is.number), message })
+const envelope = is.object({ version: is.oneOf(1), epochs: is.tableOf(is.integer), message })
 
 const nobody: Tabs = { post: () => {}, close: () => {} }
 

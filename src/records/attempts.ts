@@ -163,19 +163,20 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   const remove = (record: AttemptRecord) => place().cell.update((found) => (isAsSeen(found, record) ? null : undefined))
 
   /** A storage that does not answer may bring an attempt back that was left: then it must not go on by itself. */
-  async function bury(record: AttemptRecord): Promise<void> {
-    const copies = mayBePaid(record)
-      ? []
-      : await place()
-          .cell.copies()
-          .catch(() => [])
-    if (copies.some(({ attemptId }) => attemptId === record.attemptId)) await catalog.mark(record.attemptId, 'left')
+  async function bury(record: AttemptRecord, kept: Kept): Promise<void> {
+    const { attemptId } = record
+    if (kept === 'unchanged' || mayBePaid(record)) return
+    const copies = await place()
+      .cell.copies()
+      .catch(() => [])
+    const isGone = kept === 'stored' && copies.every((copy) => copy.attemptId !== attemptId)
+    if (!isGone) await catalog.mark(attemptId, 'left')
   }
 
   /** What there is when the record is gone, or instead of it where it is no longer as it was seen. */
   async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Written> {
     const removed = await remove(record)
-    if (removed !== 'unchanged') await bury(record)
+    await bury(record, removed)
     if (removed === 'memory')
       return { kind: 'none', durable: false, problem: problem ?? (isUnread ? unreadable : null) }
     const rest = await restore(removed === 'stored' ? [record.attemptId] : [])
@@ -233,7 +234,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   return {
     restore: () => restore(),
 
-    look: async () => (await find()).record,
+    async look() {
+      const { record, skipped } = await find()
+      if (record === null && skipped) throw new Error('what stands here is not readable by this version')
+      return record
+    },
 
     async begin(record, previous) {
       const shopper = remember(record)
@@ -241,7 +246,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       const listed = await catalog.list(place().key, shopper)
       if (listed === 'gone') return { kind: 'overtaken' }
       const kept = await replace(record, (found) => found === null || isAsSeen(found, previous))
-      if (previous !== null && kept !== 'unchanged') await bury(previous)
+      if (previous !== null) await bury(previous, kept)
       return written(record, kept === 'stored' ? listed : kept)
     },
 

@@ -75,7 +75,7 @@ const catalogValue = is.object({
   entries: numbers,
   left: numbers,
   discarded: numbers,
-  epochs: numbers,
+  epochs: is.tableOf(is.integer),
 })
 const former = is.object({ keys: is.listOf(is.text) })
 const date = is.object({ era: is.object({ 0: is.text, 1: is.number }) })

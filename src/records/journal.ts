@@ -77,18 +77,13 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
     return limited
   }
 
-  async function stored(key: string): Promise<string | null> {
-    const value = await storage.getItem(key)
-    return value === null || value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value)
-  }
-
   async function apply(key: string, change: (old: string | null) => string | null): Promise<void> {
     // a shop's own item of that name is no method
     if (typeof storage.update === 'function') {
-      await storage.update(key, change)
+      await storage.update(key, (old: unknown) => change(textOf(old)))
       return
     }
-    const old = await stored(key)
+    const old = textOf(await storage.getItem(key))
     const value = change(old)
     if (value === old) return
     await (value === null ? storage.removeItem(key) : storage.setItem(key, value))
@@ -181,7 +176,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
         async read() {
           const only = ahead.get(key)
           if (only !== undefined) return found(only)
-          const text = await queued([key], storageLimitMs, () => stored(key), false)
+          const text = await queued([key], storageLimitMs, async () => textOf(await storage.getItem(key)), false)
           disk.set(key, text)
           if (text !== null && found(text) === null) await queued([key], storageLimitMs, () => takeBack(key, text))
           return found(text)
@@ -205,6 +200,10 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
     },
   }
 }
+
+/** A stored value as text: stores may hand back the parsed object, and nothing in more than one way. */
+const textOf = (value: unknown): string | null =>
+  value === null || value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value)
 
 /** The JSON that a text is; the text itself where it is none. */
 function parsed(text: string): unknown {

@@ -24,10 +24,10 @@ export function createAddresses(): Addresses {
 const longestFirst = (spellings: ReadonlyMap<string, RegExp>) =>
   [...spellings].sort(([one], [other]) => other.length - one.length).map(([, spelling]) => spelling)
 
-// escapes may be escaped themselves
-const percent = '%(?:25)*'
-const backslashes = String.raw`(?:\\|%5c)+`
-const ampersand = '(?:&|%26)(?:amp(?:;|%3b))*'
+// escapes may be escaped themselves, but not for ever: every place of a text is looked at
+const percent = '%(?:25){0,4}'
+const backslashes = String.raw`(?:\\|%5c){1,15}`
+const ampersand = '(?:&|%26)(?:amp(?:;|%3b)){0,4}'
 const hash = '(?:#|%23)'
 const semicolon = '(?:;|%3b)?'
 
@@ -45,10 +45,10 @@ function characterSpelling(character: string): string {
   // HTML has a name for each that is no letter or digit
   const named = /[a-z0-9]/i.test(character) ? '' : '|[a-z]{2,20}'
   return either([
-    String.raw`\\*${itself}`,
+    String.raw`\\{0,15}${itself}`,
     `(?:${percent}|=)${hex}`,
-    String.raw`${backslashes}(?:u(?:00|\{0*)|x\{?)${hex}\}?`,
-    `${ampersand}(?:${hash}(?:0*${decimal}|x0*${hex})${named})${semicolon}`,
+    String.raw`${backslashes}(?:u(?:00|\{0{0,4})|x\{?)${hex}\}?`,
+    `${ampersand}(?:${hash}(?:0{0,8}${decimal}|x0{0,8}${hex})${named})${semicolon}`,
   ])
 }
 
