@@ -74,6 +74,28 @@ describe('a job ID that can not be written', () => {
   })
 })
 
+it('a word that begins nothing, as another page was first, rejects', async () => {
+  const tryOn = world.room().tryOn(product)
+  await world.until(tryOn, 'idle')
+  const write = storage.hold((call) => isRecord(call) && isWrite(call))
+  const word = started(tryOn)
+  await write.reached
+  const now = world.clock.now()
+  const { productId, variantId, funnelIds } = product
+  const own = {
+    version: 2,
+    savedAt: now,
+    attemptId: 'other',
+    startedAt: now,
+    phase: 'rejected',
+    photo: { id: 'other' },
+  }
+  storage.items.set(recordKey, JSON.stringify({ ...own, productId, variantId, funnelIds }))
+  write.release()
+  await expect(word).rejects.toMatchObject({ kind: 'notAllowed' })
+  expect([tryOn.get().state, submissions()]).toEqual(['rejected', 0])
+})
+
 describe('an attempt that can not be archived', () => {
   it('is not left', async () => {
     const tryOn = await started(world.room().tryOn(product))
@@ -88,8 +110,8 @@ describe('an attempt that can not be archived', () => {
     const tryOn = await started(world.room().tryOn(product))
     await world.until(tryOn, 'final')
     storage.meet(isWrite, full)
-    await tryOn.retry()
-    const { problem } = await world.until(tryOn, ({ state }) => state !== 'preparing')
+    await expect(tryOn.retry()).rejects.toMatchObject({ kind: 'storage' })
+    const { problem } = tryOn.get()
     // the paid picture could not be archived, so it stays
     expect([tryOn.get().state, problem?.kind]).toEqual(['final', 'storage'])
   })

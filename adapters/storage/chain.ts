@@ -34,6 +34,17 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     return { failed, unread: failed.filter((_, index) => held[index]), why }
   }
 
+  /** Marks each of `marked` in the others that answer. */
+  const markAmong = (marked: readonly Tier[], answering: readonly Tier[], kind: Kind) =>
+    Promise.all(
+      marked.map((each) =>
+        each.mark(
+          answering.filter((other) => other !== each),
+          kind,
+        ),
+      ),
+    )
+
   /** The first of `order` that takes it; every answering tier is marked in the others, for a later page may have any one. */
   async function firstThatTakes<T>(
     kind: Kind,
@@ -45,15 +56,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     let failure: unknown = new Error('no storage takes this')
     for (const taker of order) {
       try {
-        const marked = new Set([...answering, taker])
-        await Promise.all(
-          [...marked].map((each) =>
-            each.mark(
-              answering.filter((other) => other !== each),
-              kind,
-            ),
-          ),
-        )
+        await markAmong([...new Set([...answering, taker])], answering, kind)
         return { taker, done: await work(taker) }
       } catch (error) {
         failure = error
@@ -126,18 +129,10 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     async getItem(key) {
       const { failed, unread, why } = await look(key)
       if (unread.length > 0) throw why
-      // another page may have written what stands here, and have marked it nowhere
+      // another page may write here, or have written, while it can mark that nowhere
       const answering = tiers.filter((tier) => !failed.includes(tier))
-      const holding = answering.filter((tier) => tier.heldAt(key).length > 0)
-      await Promise.all(
-        holding.map((tier) =>
-          tier.mark(
-            answering.filter((each) => each !== tier),
-            'values',
-          ),
-        ),
-      )
-      return prevailing(tiers.filter((tier) => !failed.includes(tier)).flatMap((tier) => tier.heldAt(key)))
+      await markAmong(answering, answering, 'values')
+      return prevailing(answering.flatMap((tier) => tier.heldAt(key)))
     },
     setItem: (key, value) => update(key, () => value),
     removeItem: (key) => removeItems([key], () => false),

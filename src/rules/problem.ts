@@ -99,7 +99,7 @@ export interface InputProblem {
   example?: string | undefined
 }
 
-/** The consent could neither be claimed nor taken back in storage; nothing was sent. */
+/** Storage did not take what has to stand there first: a claim, or a paid attempt in the archive. Nothing was sent. */
 export interface StorageProblem {
   kind: 'storage'
 }
@@ -275,7 +275,7 @@ export function explain(of: Problem): string {
     case 'input':
       return inputText(of)
     case 'storage':
-      return 'storage refused the claim, so nothing was sent'
+      return 'storage did not take what had to stand there first, so nothing was sent'
     case 'storageUnreadable':
       return 'storage could not be read; resume() reads it again'
     case 'recordUnreadable':

@@ -257,8 +257,14 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (seat?.runner !== runner) throw closed()
     // a page that slept must not spend money on what was said before
     if (isConsent(call) && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
+    const before = runner.getSnapshot().context.record
     runner.send(event)
     await settled(own, runner)
+    const { record, problem } = runner.getSnapshot().context
+    const isBegun = 'consent' in event && record?.photo.id === event.consent.photoId
+    // a consent that begins nothing is no consent kept
+    if (isConsent(call) && (!isBegun || record.attemptId === before?.attemptId))
+      throw problem ? refusal(problem) : notAllowed(call)
   }
 
   function check(runner: Runner, call: Call): void {

@@ -242,6 +242,8 @@ export class Judge implements Witness {
       return
     const word = this.words.ofAttempt.get(before.attempt)
     if (word?.left || word?.abandoned || this.unsettledAttempts.has(before.attempt)) return
+    // a page that was loaded when the wall clock stood elsewhere may have swept it
+    if (this.parts.pages().some((each) => each !== page && this.isOutOfDate(before.attempt, each.anchoredWall))) return
     // another word, given where this one could not be read, may go before it; the job is still owed
     if (word && this.words.ofAttempt.has(attempt?.id ?? '')) return
     // a page that can not read says so
@@ -283,9 +285,13 @@ export class Judge implements Witness {
 
   /** What is past its retention, by some page's clock, may have been swept. */
   private hasExpired(page: Page, attempt: string): boolean {
-    const word = this.words.ofAttempt.get(attempt)
     const walls = [page, ...this.parts.pages()].map((each) => Math.max(each.anchoredWall, each.wallNow()))
-    return word !== undefined && Math.max(...walls) - word.wall > retentionMs - slackMs
+    return this.isOutOfDate(attempt, Math.max(...walls))
+  }
+
+  private isOutOfDate(attempt: string, wall: number): boolean {
+    const word = this.words.ofAttempt.get(attempt)
+    return word !== undefined && wall - word.givenWall > retentionMs - slackMs
   }
 
   /** A page that can not read what another one has done may show for a moment what is no longer kept. */

@@ -18,6 +18,8 @@ export interface Word {
   /** When the shopper last said something about it, on the machine's monotonic clock and on the wall. */
   at: number
   wall: number
+  /** The wall clock of its page when it was given. */
+  givenWall: number
   /** Given on a page that a storage had not answered: it can not know of a reset() elsewhere. */
   isBlind: boolean
   /** A submission is out, or was answered by nothing that is definite. */
@@ -66,6 +68,7 @@ export class Words {
       variantId,
       at,
       wall,
+      givenWall: wall,
       isBlind,
       unsure: false,
       abandoned: false,
