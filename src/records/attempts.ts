@@ -63,11 +63,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** Whose attempt it is, of every attempt of the present shopper that this page has begun or restored. */
   const shoppers = new Map<string, Shopper>()
 
-  function remember({ attemptId }: AttemptRecord): Shopper {
+  function remember({ attemptId }: AttemptRecord): void {
     const shopper = catalog.shopper()
     for (const [id, each] of shoppers) if (each !== shopper) shoppers.delete(id)
     shoppers.set(attemptId, shopper)
-    return shopper
   }
 
   const isPresent = ({ attemptId }: AttemptRecord) => {
@@ -95,28 +94,28 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       () => isAlive(record),
     )
 
+  /** As `replace`, and named in the catalog, which storage may have lost. */
+  async function put(record: AttemptRecord, from: (found: Found<AttemptRecord>) => boolean): Promise<Kept> {
+    const shopper = shoppers.get(record.attemptId)
+    const listed = shopper === undefined ? 'gone' : await catalog.list(place().key, shopper)
+    if (listed === 'gone') return 'unchanged'
+    const kept = await replace(record, from)
+    return kept === 'stored' ? listed : kept
+  }
+
   /** Only what a submission has led to is written anew where storage lost it: another page may have left the rest. */
   async function keep(
     record: AttemptRecord,
     seen: AttemptRecord,
     from: (found: Found<AttemptRecord>) => boolean = (found) => isAsSeen(found, seen),
   ): Promise<Written> {
-    const kept = await replace(record, from)
+    const kept = await put(record, from)
     const isPaidFor = record.job !== undefined || seen.phase === 'claimed'
     if (kept !== 'unchanged' || !isPaidFor) return written(record, kept)
-    if (await isLost(record)) return writeAnew(record)
+    if (await isLost(record)) return written(record, await put(record, (found) => found === null))
     // another attempt stands here by now: what was paid for must stand somewhere
     if (record.job !== undefined && (await isAlive(record))) await archive(record)
     return { kind: 'overtaken' }
-  }
-
-  /** What storage has lost it has lost the catalog's entry of, too. */
-  async function writeAnew(record: AttemptRecord): Promise<Written> {
-    const shopper = shoppers.get(record.attemptId) ?? catalog.shopper()
-    const listed = await catalog.list(place().key, shopper)
-    if (listed === 'gone') return { kind: 'overtaken' }
-    const kept = await replace(record, (found) => found === null)
-    return written(record, kept === 'stored' ? listed : kept)
   }
 
   /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */
@@ -241,13 +240,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async begin(record, previous) {
-      const shopper = remember(record)
+      remember(record)
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
-      const listed = await catalog.list(place().key, shopper)
-      if (listed === 'gone') return { kind: 'overtaken' }
-      const kept = await replace(record, (found) => found === null || isAsSeen(found, previous))
+      const kept = await put(record, (found) => found === null || isAsSeen(found, previous))
       if (previous !== null) await bury(previous, kept)
-      return written(record, kept === 'stored' ? listed : kept)
+      return written(record, kept)
     },
 
     async claim(consented, holdsSeat) {

@@ -329,7 +329,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (!('name' in message) || message.name !== parts.name()) return
       if (message.type === 'answer') asked.get(message.id)?.answer(message)
       else if (message.type === 'ask') void serve(message)
-      else if (message.type === 'hello' && seat?.runner) answerHello(message.seenAttempt)
+      else if (message.type === 'hello' && seat?.runner) void answerHello(seat, message.seenAttempt)
       else if (message.type === 'lateAnswer') hearAnswer(message)
       else if (message.type === 'view' && seat?.isWaiting) hearOwner(message.view)
       else if (message.type === 'view' && seat?.runner) void hearOther(seat, message.view.attempt?.id ?? null)
@@ -342,9 +342,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
   }
 
-  /** What another page has seen may stand where this one could not look when it did. */
-  function answerHello(seen: string | null): void {
-    if (seen !== null && shown.get().state === 'idle') sitAgain()
+  /** What another page has seen may stand where this one could not look when it did, or in place of what it shows. */
+  async function answerHello(own: Seat<Runner>, seen: string | null): Promise<void> {
+    const isOther = seen !== null && seen !== seenAttempt()
+    const isStale = isOther && (shown.get().state === 'idle' || !(await isStillThere()))
+    if (seat !== own || !own.runner) return
+    if (isStale) sitAgain()
     else post({ type: 'view', name: parts.name(), view: shown.get() })
   }
 

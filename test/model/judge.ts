@@ -92,8 +92,9 @@ export class Judge implements Witness {
     this.wallMoves++
   }
 
-  /** The user has emptied storage: what only that held is nobody's fault. */
-  cleared(): void {
+  /** The user has emptied storage: what only that held is nobody's fault, nor is what no catalog names any more. */
+  cleared(tier: 'near' | 'far' | 'all'): void {
+    if (tier !== 'all') for (const each of [...this.words.all, ...this.words.visitors.values()]) each.isBlind = true
     this.announced.clear()
     this.clearedAt = this.now
     for (const { told } of this.words.all) for (const each of told.values()) each.excused = true
@@ -122,7 +123,7 @@ export class Judge implements Witness {
       refused: () => void (word && (word.unsure = false)),
       told: (jobId: string, visitor: string | null) => {
         if (visitor !== null && !this.words.visitors.has(visitor)) {
-          this.words.visitors.set(visitor, { room: page.ledger, shopper })
+          this.words.visitors.set(visitor, { room: page.ledger, shopper, isBlind: false })
         }
         const told: Told = { firm: false, excused: false, wall: page.anchoredWall }
         word?.told.set(jobId, told)
@@ -294,12 +295,14 @@ export class Judge implements Witness {
     return word !== undefined && wall - word.givenWall > retentionMs - slackMs
   }
 
-  /** A page that can not read what another one has done may show for a moment what is no longer kept. */
+  /** What another page has done a page may see a moment late, and not at all where it can not read. */
   private lookForKept(page: Page, tryOn: object, isKept: boolean, state: string): void {
     const since = this.unkept.get(tryOn) ?? this.now
     if (isKept) this.unkept.delete(tryOn)
     else this.unkept.set(tryOn, since)
-    if (!isKept && (page.hasWorked || this.now - since > noticeMs)) this.deny(8, `durable, but not kept: ${state}`)
+    const isAlone = !this.parts.pages().some((each) => each !== page && each.ledger === page.ledger && each.runs)
+    const isLate = this.now - since > noticeMs
+    if (!isKept && (page.hasWorked ? isAlone || isLate : isAlone && isLate)) this.deny(8, `durable, but not kept: ${state}`)
   }
 
   /** The jobs that a fresh page has to reach. */

@@ -20,7 +20,10 @@ export interface Word {
   wall: number
   /** The wall clock of its page when it was given. */
   givenWall: number
-  /** Given on a page that a storage had not answered: it can not know of a reset() elsewhere. */
+  /**
+   * Given on a page that a storage had not answered, or a part of storage was emptied since: a reset() elsewhere can not
+   * know of it.
+   */
   isBlind: boolean
   /** A submission is out, or was answered by nothing that is definite. */
   unsure: boolean
@@ -52,11 +55,17 @@ export interface RoomLedger {
   discarded: Set<string>
 }
 
+interface Visitor {
+  room: RoomLedger
+  shopper: number
+  isBlind: boolean
+}
+
 /** All words, by the photos and attempts that show them. */
 export class Words {
   readonly all: Word[] = []
   readonly ofAttempt = new Map<string, Word>()
-  readonly visitors = new Map<string, { room: RoomLedger; shopper: number }>()
+  readonly visitors = new Map<string, Visitor>()
 
   give(room: RoomLedger, variantId: string, at: number, wall: number, isBlind: boolean, photo?: string): Word {
     const id = this.all.length
