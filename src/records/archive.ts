@@ -31,7 +31,10 @@ export async function keepInArchive(
   if (listed === 'gone') return 'unchanged'
   if (listed === 'memory' && isHeld) return 'memory'
   return cell.update(
-    (found) => (found !== null && found !== 'unreadable' && found.job && !record.job ? undefined : record),
+    (found) => {
+      const isKnown = found !== null && found !== 'unreadable' && found.job && !record.job
+      return shopper.aborted || isKnown ? undefined : record
+    },
     async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
   )
 }

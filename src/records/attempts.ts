@@ -90,7 +90,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   const replace = (record: AttemptRecord, from: (found: Found<AttemptRecord>) => boolean) =>
     place().cell.update(
-      (found) => (from(found) ? record : undefined),
+      // a record is dated as it is written: what was wiped by then must not count as new
+      (found) => (shoppers.get(record.attemptId)?.aborted === false && from(found) ? record : undefined),
       () => isAlive(record),
     )
 

@@ -308,6 +308,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         epochs = Object.fromEntries(Object.entries({ ...old.epochs, ...epochs }).map(([id, count]) => [id, count + 1]))
         return { epochs, left: {}, discarded: {}, entries: Object.fromEntries(listed.map((key) => [key, dueNow])) }
       })
+      // what was read until the count stood may be the former shopper's
+      nextShopper()
       return { listed, isCounted: isTakenOver && kept === 'stored' }
     },
   }

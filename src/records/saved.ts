@@ -48,7 +48,8 @@ export function savedValue<T extends object>(
     async save(value, shopper) {
       if ((await catalog.list(key(), shopper)) === 'gone') return
       await cell().update(
-        () => ({ value, savedAt: clock.now() }),
+        // a value is dated as it is written: what was wiped by then must not count as new
+        () => (shopper.aborted ? undefined : { value, savedAt: clock.now() }),
         () => catalog.isPresent(shopper),
       )
     },

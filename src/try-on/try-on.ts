@@ -253,8 +253,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (error instanceof TryOnError) runner.send({ type: 'refused', problem: error.problem })
       throw error
     })
-    check(runner, call)
     if (seat?.runner !== runner) throw closed()
+    check(runner, call)
     // a page that slept must not spend money on what was said before
     if (isConsent(call) && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
     const before = runner.getSnapshot().context.record

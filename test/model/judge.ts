@@ -247,6 +247,8 @@ export class Judge implements Witness {
     if (this.parts.pages().some((each) => each !== page && this.isOutOfDate(before.attempt, each.anchoredWall))) return
     // another word, given where this one could not be read, may go before it; the job is still owed
     if (word && this.words.ofAttempt.has(attempt?.id ?? '')) return
+    // another page may have left it, which this one could not read
+    if (!page.hasWorked && !this.isAlone(page)) return
     // a page that can not read says so
     if (problem?.kind === 'storageUnreadable' && !page.hasWorked) return
     const gave = `${state}${problem ? ` (${problem.kind})` : ''}`
@@ -295,14 +297,20 @@ export class Judge implements Witness {
     return word !== undefined && wall - word.givenWall > retentionMs - slackMs
   }
 
+  /** Whether no other page of the room runs. */
+  private isAlone(page: Page): boolean {
+    return !this.parts.pages().some((each) => each !== page && each.ledger === page.ledger && each.runs)
+  }
+
   /** What another page has done a page may see a moment late, and not at all where it can not read. */
   private lookForKept(page: Page, tryOn: object, isKept: boolean, state: string): void {
     const since = this.unkept.get(tryOn) ?? this.now
     if (isKept) this.unkept.delete(tryOn)
     else this.unkept.set(tryOn, since)
-    const isAlone = !this.parts.pages().some((each) => each !== page && each.ledger === page.ledger && each.runs)
+    const isAlone = this.isAlone(page)
     const isLate = this.now - since > noticeMs
-    if (!isKept && (page.hasWorked ? isAlone || isLate : isAlone && isLate)) this.deny(8, `durable, but not kept: ${state}`)
+    if (!isKept && (page.hasWorked ? isAlone || isLate : isAlone && isLate))
+      this.deny(8, `durable, but not kept: ${state}`)
   }
 
   /** The jobs that a fresh page has to reach. */

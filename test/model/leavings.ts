@@ -34,7 +34,8 @@ export class Leavings {
       },
       // an intent that waits for storage is for whatever is found there
       discarding: () => {
-        for (const each of word ? [word] : this.words.all) if (each.room === ledger) each.abandoned = true
+        for (const each of word ? this.words.like(word) : this.words.all)
+          if (each.room === ledger) each.abandoned = true
       },
       discarded: () => void (attempt !== null && ledger.discarded.add(attempt)),
     }

@@ -111,6 +111,11 @@ export class Words {
     return found.sort((a, b) => spent(a) - spent(b) || b.at - a.at)
   }
 
+  /** The words that a job of this one may be of: for the same photo and variant. */
+  like({ photo, variantId }: Word): Word[] {
+    return this.all.filter((word) => word.photo === photo && word.variantId === variantId)
+  }
+
   ofJob(jobId: string): { word: Word; told: Told } | null {
     for (const word of this.all) {
       const told = word.told.get(jobId)
