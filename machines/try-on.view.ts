@@ -38,7 +38,8 @@ export const restoringView: TryOnView = Object.freeze({
 /** The view of a snapshot, and nothing but the snapshot. */
 export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnView {
   const { context } = snapshot
-  const { record } = context
+  // a new consent is not of the attempt that it replaces
+  const record = snapshot.matches({ preparing: 'consenting' }) ? null : context.record
   const state = viewStateOf(snapshot)
   if (state === 'restoring') return restoringView
   const known = context.problem ?? keptProblem(state, context)

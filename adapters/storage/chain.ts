@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/platform/clock.ts'
 import type { AtomicStorage, Clock, MaybePromise } from '../../src/ports.ts'
-import { leftOf, prevailing } from '../../src/rules/copies.ts'
+import { isEverywhere, leftOf, prevailing } from '../../src/rules/copies.ts'
 import { createTier, type Change, type Kind, type Tier } from './tier.ts'
 
 /**
@@ -106,9 +106,15 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     if (written === base) return
     // no older copy may come back; what can not be reached now is told by `copies`
     const current = written ?? base
-    const settle = (old: string | null) => old && leftOf(old, current)
-    const stale = passedOver.filter((tier) => tier.heldAt(key).length > 0)
-    await Promise.all(stale.map((tier) => tier.write(key, settle).catch(() => undefined)))
+    const isCopied = isEverywhere(current)
+    const settle = async (tier: Tier) => {
+      const seen = tier.heldAt(key)
+      if (isCopied ? failed.includes(tier) : seen.length === 0) return
+      // what another page has written there meanwhile is no older copy
+      const copy = (old: string | null) => (seen.includes(old ?? '') ? current : prevailing([old, current]))
+      await tier.write(key, isCopied ? copy : (old) => old && leftOf(old, current))
+    }
+    await Promise.all(passedOver.map((tier) => settle(tier).catch(() => undefined)))
   }
 
   /** Does it in every tier; rejects where one that may hold something fails. */

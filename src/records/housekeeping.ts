@@ -1,6 +1,6 @@
 import * as is from '../contract/schema.ts'
 import type { Clock } from '../ports.ts'
-import { clockSlackMs, mayBeRunning, recordCodec } from '../rules/record.ts'
+import { clockSlackMs, mayBeRunning, recordCodec, type AttemptRecord } from '../rules/record.ts'
 import { dueNow, type Catalog } from './catalog.ts'
 import type { Codec, Journal } from './journal.ts'
 import { kindOf, leaseOf, type Keys } from './keys.ts'
@@ -55,11 +55,15 @@ async function dueAt(parts: HousekeepingParts, key: string, until: number): Prom
   const record = found === 'unreadable' ? found : recordCodec.read(found)
   // what this version can not read may be another's
   if (kindOf(key) === 'record' && record === 'unreadable') return clock.now() + retentionMs
-  if (record !== 'unreadable' && record.job && mayBeRunning(record) && until !== dueNow) return dueNow
+  if (record !== 'unreadable' && until !== dueNow && (await isOwed(parts, record))) return dueNow
   const kept = await cell.update((old) => (old !== null && isSame(old, found) ? null : undefined))
   // what another page has begun there meanwhile is as new as can be
   return kept === 'stored' ? null : kept === 'memory' ? until : clock.now() + retentionMs
 }
+
+/** Whether somebody may still ask what has become of a job. */
+const isOwed = async ({ catalog }: HousekeepingParts, record: AttemptRecord) =>
+  record.job !== undefined && mayBeRunning(record) && (await catalog.fateOf(record.attemptId)) !== 'discarded'
 
 const isSame = (one: object | 'unreadable', other: object | 'unreadable') =>
   JSON.stringify(one) === JSON.stringify(other)

@@ -27,13 +27,15 @@ export function prevailing(texts: readonly (string | null)[]): string | null {
   return present.reduce((best, text) => (isBefore(valueIn(best), valueIn(text)) ? text : best))
 }
 
+/** Whether a value is kept in every tier: what any of them holds has to be listed, whichever are lost or fail later. */
+export const isEverywhere = (text: string | null): boolean => text !== null && valueIn(text).entries !== undefined
+
 /**
  * What is left of a copy once `current` was written elsewhere, or removed: nothing, unless it is another attempt that may
- * have been paid. A catalog stands in every tier that has one, so that what is in that tier stays listed.
+ * have been paid.
  */
 export function leftOf(copy: string, current: string | null): string | null {
   const old = valueIn(copy)
-  if (old.entries !== undefined) return current
   const isOther = old.attemptId !== undefined && current !== null && old.attemptId !== valueIn(current).attemptId
   return isOther && (isPaid(old) || old.phase === 'claimed') ? copy : null
 }

@@ -59,6 +59,7 @@ export class Page implements Host {
   readonly tryOns = new Map<number, TryOn>()
   readonly atomic: boolean
   killed = false
+  closed = false
   stalled = false
   stalledMs = 0
   /** Stalls when it comes to this step. */
@@ -106,7 +107,7 @@ export class Page implements Host {
     return this.machine.bus
   }
   get runs(): boolean {
-    return !this.killed && !this.stalled
+    return !this.killed && !this.closed && !this.stalled
   }
   /** Whether every storage works at this moment. */
   get works(): boolean {
@@ -186,6 +187,12 @@ export class Page implements Host {
     this.modes[tier] = mode
     this.failures[tier] = mode === 'failThenOk' ? 3 : 0
     this.sound &&= this.works
+  }
+
+  /** The application lets go of the room, which shows what it has shown last. */
+  close(): void {
+    this.closed = true
+    onHost(this, () => this.room.close())
   }
 
   kill(): void {

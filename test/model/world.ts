@@ -151,7 +151,7 @@ export class World {
       case 'kill':
         return this.reopen(op.page)
       case 'close':
-        onHost(this.pageOf(op.page), () => this.pageOf(op.page).room.close())
+        this.pageOf(op.page).close()
         await this.settle()
         return this.reopen(op.page)
       case 'wake':
