@@ -51,6 +51,8 @@ export function checkedOptions(options: FittingRoomOptions): FittingRoomOptions 
   checkText('namespace', options.namespace, 'shop-2')
   checkText('uniqueUserId', options.uniqueUserId, 'visitor-1')
   checkMs('retentionMs', options.retentionMs)
+  // what never expires could not be written down as JSON
+  if (options.retentionMs === Infinity) throw refused('retentionMs', Infinity, 'a finite number of ms', '86_400_000')
   const { timing = {} } = options
   if (!isObject(timing)) throw refused('timing', timing, 'an object of times in ms', '{ deadlineMs: 90_000 }')
   for (const [name, ms] of Object.entries(timing)) checkMs(`timing.${name}`, ms)

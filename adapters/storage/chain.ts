@@ -14,11 +14,13 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   const others = (tier: Tier) => tiers.filter((each) => each !== tier)
 
   /** Whether a tier was ever written to, as far as it and the others know. */
-  async function mayHold(tier: Tier, kind: Kind): Promise<boolean> {
+  async function mayHold(tier: Tier, failed: readonly Tier[], kind: Kind): Promise<boolean> {
     if (kind === 'values' && (tier.isUsed() || (await tier.use((of) => of.isBegun?.()).catch(() => false)))) return true
     const marker = tier.markerOf(kind)
-    const markers = await Promise.allSettled(others(tier).map((each) => each.use((of) => of.getItem(marker))))
-    return markers.some((each) => each.status === 'fulfilled' && each.value !== null && each.value !== undefined)
+    const answering = others(tier).filter((each) => !failed.includes(each))
+    const markers = await Promise.allSettled(answering.map((each) => each.use((of) => of.getItem(marker))))
+    // a marker that can not be read may be there
+    return markers.some((each) => each.status === 'rejected' || (each.value ?? null) !== null)
   }
 
   /** Asks every tier; resolves with those that failed and may hold something, which are all where no tier works. */
@@ -30,7 +32,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     const failed = tiers.filter((_, index) => asked[index]?.status === 'rejected')
     const why: unknown = asked.find((each) => each.status === 'rejected')?.reason
     if (failed.length === tiers.length) return { failed, unread: failed, why }
-    const held = await Promise.all(failed.map((tier) => mayHold(tier, kind)))
+    const held = await Promise.all(failed.map((tier) => mayHold(tier, failed, kind)))
     return { failed, unread: failed.filter((_, index) => held[index]), why }
   }
 
@@ -93,7 +95,11 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
         key,
         (old) => {
           base = prevailing([old, ...others(tier).flatMap((each) => each.heldAt(key))])
-          return change(base)
+          const next = change(base)
+          // another attempt that may have been paid is not written over unseen
+          if (old !== base && old !== null && leftOf(old, next) === old)
+            throw new Error('this tier holds another attempt')
+          return next
         },
         // what lands in a tier that was passed over is older than what was written elsewhere
         (late) =>

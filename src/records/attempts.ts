@@ -95,10 +95,15 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       () => isAlive(record),
     )
 
-  /** As `replace`, and named in the catalog, which storage may have lost. */
+  /** Names a record in the catalog before it is written: storage may have lost it, or have refused it before. */
+  async function list({ attemptId }: AttemptRecord): Promise<'stored' | 'memory' | 'gone'> {
+    const shopper = shoppers.get(attemptId)
+    return shopper === undefined ? 'gone' : catalog.list(place().key, shopper)
+  }
+
+  /** As `replace`; what no catalog in storage names is not stored. */
   async function put(record: AttemptRecord, from: (found: Found<AttemptRecord>) => boolean): Promise<Kept> {
-    const shopper = shoppers.get(record.attemptId)
-    const listed = shopper === undefined ? 'gone' : await catalog.list(place().key, shopper)
+    const listed = await list(record)
     if (listed === 'gone') return 'unchanged'
     const kept = await replace(record, from)
     return kept === 'stored' ? listed : kept
@@ -166,9 +171,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   async function bury(record: AttemptRecord, kept: Kept): Promise<void> {
     const { attemptId } = record
     if (kept === 'unchanged' || mayBePaid(record)) return
-    const copies = await place()
-      .cell.copies()
-      .catch(() => [])
+    const copies = await place().cell.copies()
     const isGone = kept === 'stored' && copies.every((copy) => copy.attemptId !== attemptId)
     if (!isGone) await catalog.mark(attemptId, 'left')
   }
@@ -218,16 +221,17 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   }
 
   /** Storage did not take the claim and holds the consent, with which a reload would submit again: that goes first. */
-  async function claimAnew(claimed: AttemptRecord): Promise<Kept | 'blocked'> {
-    return (await remove(claimed)) === 'memory' ? 'blocked' : replace(claimed, (found) => found === null)
+  async function claimAnew(claimed: AttemptRecord): Promise<Kept> {
+    await remove(claimed)
+    return replace(claimed, (found) => found === null)
   }
+
+  /** Whether storage holds a record as it was seen. */
+  const stands = async (seen: AttemptRecord) => (await place().cell.copies()).some((copy) => isAsSeen(copy, seen))
 
   /** Whether an older copy of the attempt may come back that would submit it again. */
   async function mayComeBack(claimed: AttemptRecord): Promise<boolean> {
-    const copies = await place()
-      .cell.copies()
-      .catch(() => null)
-    if (copies === null) return true
+    const copies = await place().cell.copies()
     return copies.some((copy) => copy.attemptId === claimed.attemptId && copy.phase !== 'claimed')
   }
 
@@ -254,11 +258,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         return { kind: 'overtaken' }
       }
       const claimed = advance(consented, clock.now(), { phase: 'claimed' })
-      let kept: Kept | 'blocked' = await replace(claimed, (found) => isAsSeen(found, consented))
+      const listed = await list(consented)
+      let kept = await replace(claimed, (found) => isAsSeen(found, consented))
       if (kept === 'memory' && isOf(place().cell.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed)
-      if (kept === 'unchanged') return { kind: 'overtaken' }
-      const isSafe = kept === 'stored' ? !(await mayComeBack(claimed)) : kept === 'memory' && parts.mayClaimInMemory()
-      if (isSafe && kept !== 'blocked') return written(claimed, kept)
+      // where the consent stands as it was seen and can not be changed, storage can not be relied on
+      if (kept === 'unchanged' && !(await stands(consented))) return { kind: 'overtaken' }
+      const isHeld = kept === 'stored' || (kept === 'memory' && parts.mayClaimInMemory())
+      if (isHeld && !(await mayComeBack(claimed))) return written(claimed, listed === 'stored' ? kept : 'memory')
       await remove(claimed)
       // another page may have taken over from one whose storage fails
       if (!(await holdsSeat())) return { kind: 'overtaken' }
@@ -274,7 +280,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       // a word that was given while a tier fails goes on without that one
       const found = await cell.read().then(
         (each) => [each],
-        () => cell.copies().catch(() => []),
+        () => cell.copies(),
       )
       const own = found.filter((each) => isOf(each, claimed.attemptId))
       return own.length > 0 && own.every((each) => isAsSeen(each, claimed))

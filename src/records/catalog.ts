@@ -267,7 +267,10 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         return { entries: { ...entries, [key]: clock.now() + retentionMs } }
       })
       if (of.aborted) return 'gone'
-      return kept === 'memory' ? 'memory' : 'stored'
+      const onDisk = cellAt(candidate).onDisk()
+      // nothing to change is no proof that storage has it: memory may have
+      const isOnDisk = onDisk !== null && onDisk !== 'unreadable' && onDisk.entries[key] !== undefined
+      return kept === 'stored' || isOnDisk ? 'stored' : 'memory'
     },
     async entries() {
       const found = await cellAt(candidate).read()

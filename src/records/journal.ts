@@ -30,7 +30,7 @@ export interface Cell<T extends object> {
    * write has landed, however late; where it says no, the write is taken back.
    */
   update(change: Change<T>, confirm?: () => Promise<boolean>): Promise<Kept>
-  /** Every readable value that one of several storages holds, or may still hold, under the key. */
+  /** Every readable value that storage holds, or may still come to hold, under the key; of one that fails, what is known. */
   copies(): Promise<T[]>
   /** What storage was last seen to hold. */
   onDisk(): Found<T>
@@ -57,6 +57,8 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   /** Values that only memory has, because storage did not take them; null where it was to remove one. */
   const ahead = new Map<string, string | null>()
   let hasWorked = false
+  /** What writes that have not ended may still leave under a key. */
+  const landing = new Map<string, Set<string>>()
 
   /** Writes that can not look at what they land on. */
   const isBlind = typeof storage.update !== 'function'
@@ -89,6 +91,12 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
     await (value === null ? storage.removeItem(key) : storage.setItem(key, value))
   }
 
+  function landingAt(key: string): Set<string> {
+    const known = landing.get(key) ?? new Set()
+    landing.set(key, known)
+    return known
+  }
+
   const lastSeen = (key: string) => disk.get(key) ?? null
   /** Memory's value counts while storage holds what that was based on. */
   const current = (key: string, old: string | null) => {
@@ -116,16 +124,23 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
     const land = async () => {
       let written: string | null = null
       let isOvertaken = false
-      await apply(key, (old) => {
+      const decide = (old: string | null) => {
         // what comes late writes what memory knows by now, and only over what that was based on
         if (isGivenUp) {
           isOvertaken = old !== lastSeen(key)
-          return (written = current(key, old))
+          return current(key, old)
         }
         const base = current(key, old)
         decision = change(base)
-        return (written = decision === undefined ? base : decision)
-      })
+        return decision === undefined ? base : decision
+      }
+      const noted = landingAt(key)
+      const note = (old: string | null) => {
+        written = decide(old)
+        if (written !== null) noted.add(written)
+        return written
+      }
+      await apply(key, note).finally(() => noted.delete(written ?? ''))
       hasWorked = true
       if (isOvertaken) return
       // a storage that is not as atomic as it says has put it over what was written since
@@ -191,9 +206,10 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
             confirm,
           ),
         async copies() {
-          if (typeof storage.copies !== 'function') return []
-          const texts = await withinLimit(clock, storageLimitMs, Promise.resolve(storage.copies(key)))
-          return texts.map(found).filter((each): each is T => each !== null && each !== 'unreadable')
+          const asked = async () =>
+            typeof storage.copies === 'function' ? storage.copies(key) : [textOf(await storage.getItem(key))]
+          const texts = await withinLimit(clock, storageLimitMs, asked()).catch(() => [lastSeen(key)])
+          return [...texts, ...landingAt(key)].map(found).filter((each) => each !== null && each !== 'unreadable')
         },
         onDisk: () => found(lastSeen(key)),
       }

@@ -34,24 +34,36 @@ export function savedValue<T extends object>(
     write: ({ savedAt, value }) => ({ ...value, savedAt }),
   }
   const cell = () => journal.cell(key(), catalog.dated(codec))
+  let begun = 0
+  let underWay = 0
+
+  async function write(value: T, shopper: Shopper): Promise<void> {
+    if ((await catalog.list(key(), shopper)) === 'gone') return
+    await cell().update(
+      // a value is dated as it is written: what was wiped by then must not count as new
+      () => (shopper.aborted ? undefined : { value, savedAt: clock.now() }),
+      () => catalog.isPresent(shopper),
+    )
+  }
+
   return {
     async restore() {
       const shopper = catalog.shopper()
+      const before = begun
       const found = await cell()
         .read()
         .catch(() => null)
-      if (found === null || found === 'unreadable' || shopper.aborted) return null
+      // what this page saves meanwhile is newer
+      const isOutdated = shopper.aborted || underWay > 0 || begun !== before
+      if (found === null || found === 'unreadable' || isOutdated) return null
       if (clock.now() - found.savedAt <= retentionMs) return found.value
       await cell().update(() => null)
       return null
     },
     async save(value, shopper) {
-      if ((await catalog.list(key(), shopper)) === 'gone') return
-      await cell().update(
-        // a value is dated as it is written: what was wiped by then must not count as new
-        () => (shopper.aborted ? undefined : { value, savedAt: clock.now() }),
-        () => catalog.isPresent(shopper),
-      )
+      begun++
+      underWay++
+      await write(value, shopper).finally(() => underWay--)
     },
   }
 }

@@ -51,7 +51,8 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
       if (shopper.aborted) return
       const old = visitor.get()
       const next = {
-        uniqueUserId: ownId ?? said.uniqueUserId ?? old.uniqueUserId,
+        // an empty ID is none, and could not be sent
+        uniqueUserId: ownId ?? (said.uniqueUserId || old.uniqueUserId),
         requestsLeft: said.requestsLeft ?? old.requestsLeft,
         totalRequests: said.totalRequests ?? old.totalRequests,
       }
@@ -73,7 +74,7 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
     subscribe: visitor.subscribe,
     async restore() {
       const known = await saved.restore()
-      if (known) visitor.set({ ...known, uniqueUserId: ownId ?? known.uniqueUserId })
+      if (known) visitor.set({ ...known, uniqueUserId: ownId ?? (known.uniqueUserId || null) })
     },
     ask: (client) => errands.run('visitor', (signal) => ask(client, signal)),
     forget: () => void visitor.set(unknown),

@@ -100,7 +100,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return attempts.write(recordOfSubmission(record, probed, clock.now(), failures), record)
   }
 
-  async function submit({ record: claimed, customerEmail, failures }: TryOnContext): Promise<Written> {
+  async function submit({ record: claimed, customerEmail, failures, wordAt }: TryOnContext): Promise<Written> {
     const { imageUrl } = claimed?.photo ?? {}
     if (claimed?.funnel === undefined || imageUrl === undefined) throw new TypeError('not prepared')
     /** The page may run another machine by now, or none: whoever runs hears of it. */
@@ -122,7 +122,11 @@ export function tryOnActors(parts: TryOnParts): Provided {
       ...(customerEmail !== null && { customerEmail: customerEmail.reveal() }),
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
     }
-    const isWanted = async () => (await parts.holdsSeat()) && (await attempts.isWanted(claimed))
+    const isWanted = async () => {
+      const isHere = (await attempts.isWanted(claimed)) && (await parts.holdsSeat())
+      // a page may have slept in any of these
+      return isHere && clock.monotonic() - wordAt < consentLifetimeMs
+    }
     // probing and claiming may have taken a while
     if (!client.isSameInstallation()) return concluded(moved)
     return concluded(await client.createGeneration(order, { onLateAnswer: concluded, isWanted }))

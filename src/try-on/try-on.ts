@@ -31,6 +31,13 @@ const lookOnMs = 1_000
 /** How long another page may take to carry an intent out that was passed on to it, in ms. */
 const answerLimitMs = 30_000
 
+/** Whether an intent has done what it says: another page may have been first, and storage may not have let it. */
+function isDone(event: TryOnEvent, before: AttemptRecord | null, after: AttemptRecord | null): boolean {
+  const isSame = before !== null && before.attemptId === after?.attemptId
+  if ('consent' in event) return !isSame && after?.photo.id === event.consent.photoId
+  return !isSame || (event.type !== 'startOver' && event.type !== 'discard')
+}
+
 const isConsent = ({ intent }: Call) => intent === 'start' || intent === 'retry'
 
 /** What the room keeps of a try-on beside its public face. */
@@ -261,10 +268,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     runner.send(event)
     await settled(own, runner)
     const { record, problem } = runner.getSnapshot().context
-    const isBegun = 'consent' in event && record?.photo.id === event.consent.photoId
-    // a consent that begins nothing is no consent kept
-    if (isConsent(call) && (!isBegun || record.attemptId === before?.attemptId))
-      throw problem ? refusal(problem) : notAllowed(call)
+    if (!isDone(event, before, record)) throw problem ? refusal(problem) : notAllowed(call)
   }
 
   function check(runner: Runner, call: Call): void {
