@@ -63,7 +63,12 @@ const view = is.object({
   exclusive: is.boolean,
   can: is.object(Object.fromEntries(intents.map((intent) => [intent, is.boolean]))),
 })
-const isView = (value: unknown): value is TryOnView => view.safeParse(value).success
+
+function isView(value: unknown): value is TryOnView {
+  const read = view.safeParse(value).data
+  if (read === undefined) return false
+  return read.state === 'final' ? read.result !== null : read.state !== 'preview' || read.preview !== null
+}
 
 const message = is.toldApart(
   'type',

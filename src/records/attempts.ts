@@ -88,6 +88,17 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       ? { kind: 'overtaken' }
       : { kind: 'stands', record, durable: kept === 'stored' && parts.isDurable }
 
+  /** Whether a reload would find it as it is. */
+  const isStored = (record: AttemptRecord) => parts.isDurable && isAsSeen(place().cell.onDisk(), record)
+
+  /** The attempt stays where it is: its job would be lost from storage. */
+  const notArchived = (record: AttemptRecord): Written => ({
+    kind: 'stands',
+    record,
+    durable: isStored(record),
+    problem: { kind: 'storage' },
+  })
+
   const replace = (record: AttemptRecord, from: (found: Found<AttemptRecord>) => boolean) =>
     place().cell.update(
       // a record is dated as it is written: what was wiped by then must not count as new
@@ -208,7 +219,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     }
     remember(record)
     const problem: Problem | null = found.skipped ? { kind: 'recordUnreadable' } : null
-    return { kind: 'stands', record, durable: parts.isDurable, problem }
+    return { kind: 'stands', record, durable: isStored(record), problem }
   }
 
   /** What to say of a record that is too old; undefined where it is not. */
@@ -309,11 +320,3 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
 const unreadable: Problem = { kind: 'storageUnreadable' }
 const unread: Written = { kind: 'none', durable: false, problem: unreadable }
-
-/** The attempt stays where it is: its job would be lost from storage. */
-const notArchived = (record: AttemptRecord): Written => ({
-  kind: 'stands',
-  record,
-  durable: true,
-  problem: { kind: 'storage' },
-})

@@ -1,7 +1,7 @@
 import * as is from '../contract/schema.ts'
 import { newId } from '../platform/new-id.ts'
 import type { Clock } from '../ports.ts'
-import type { Cell, Codec, Journal } from './journal.ts'
+import type { Cell, Codec, Journal, Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
 
 /** Stands for everything of one shopper: aborted from the moment on in which this page knows of a reset(). */
@@ -173,8 +173,10 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   }
 
   /** A change of what is there, or of an empty catalog where it was lost. */
-  const change = (next: (old: CatalogValue) => Partial<CatalogValue> | undefined) =>
-    cellAt(candidate).update((found) => {
+  async function change(next: (old: CatalogValue) => Partial<CatalogValue> | undefined): Promise<Kept> {
+    const tried = candidate
+    const kept = await cellAt(candidate).update((found) => {
+      isUnreadable ||= found === 'unreadable'
       if (found === 'unreadable') return undefined
       if (found !== null) learn(found.epochs)
       const old = found ?? empty()
@@ -182,6 +184,11 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       isOwnUsed ||= !isSeen && changed !== undefined
       return changed && { ...old, epochs, ...changed, savedAt: Math.max(old.savedAt, clock.now()) }
     })
+    if (kept !== 'unchanged' || cellAt(tried).onDisk() !== 'unreadable') return kept
+    // another version has been here since it was found
+    await find().catch(() => undefined)
+    return candidate === tried ? kept : change(next)
+  }
 
   const isSince = (stored: unknown, fits: (count: number, epoch: number) => boolean, unknown = 0) => {
     const era = date.safeParse(stored).data?.era

@@ -63,9 +63,21 @@ export type AttemptRecord = is.TypeOf<typeof attemptRecord>
 
 /** How a record stands in storage: what is no record of this version or the one before is left alone. */
 export const recordCodec = {
-  read: (stored: unknown): AttemptRecord | 'unreadable' => attemptRecord.safeParse(stored).data ?? 'unreadable',
+  read(stored: unknown): AttemptRecord | 'unreadable' {
+    const record = attemptRecord.safeParse(stored).data
+    return record && isConsistent(record) ? record : 'unreadable'
+  },
   write: (record: AttemptRecord): object => record,
 }
+
+/** Whether a record has a job where its phase says so, and none where nothing can have been answered yet. */
+function isConsistent({ phase: reached, job }: AttemptRecord): boolean {
+  if (reached === 'claimed' || unsentPhases.includes(reached)) return job === undefined
+  return job !== undefined || !jobPhases.includes(reached)
+}
+
+const unsentPhases: readonly Phase[] = ['consented', 'throttled', 'emailRegistered']
+const jobPhases: readonly Phase[] = ['accepted', 'preview', 'final', 'failed']
 
 /** How long ago the shopper gave the word, in ms: Infinity where a clock that ran ahead leaves no way to know. */
 export function ageOfWord(record: AttemptRecord, now: number): number {
@@ -94,7 +106,7 @@ export function waitLeftMs({ until, waitMs, savedAt }: AttemptRecord, now: numbe
 
 /** Whether nothing was sent yet, and what is left to do goes on by itself. */
 export function isUnsent({ phase: reached }: AttemptRecord): boolean {
-  return reached === 'consented' || reached === 'throttled' || reached === 'emailRegistered'
+  return unsentPhases.includes(reached)
 }
 
 /** What the answer to a submission makes of its claim (outcome table); `failures` in a row before it, for the backoff. */

@@ -1,18 +1,22 @@
 import type { ImageType } from '../contract/resources.ts'
 import { httpUrl } from '../contract/resources.ts'
-import type { StoredPhoto } from '../ports.ts'
+import { withinLimit } from '../platform/clock.ts'
+import type { Clock, StoredPhoto } from '../ports.ts'
 import { TryOnError } from '../rules/problem.ts'
 
 /** What `start` and `retry` take for a photo: a File or Blob, or a photo that already has a public http(s) URL. */
 export type PhotoInput = Blob | { imageUrl: string }
 
+/** How long reading a file may take, in ms: it may be in a cloud, or on a device that is gone. */
+const readLimitMs = 30_000
+
 /** The photo's bytes with the type that they really have, or its URL; throws `TryOnError` of kind `photo`. */
-export async function readPhoto(input: PhotoInput): Promise<StoredPhoto | { imageUrl: string }> {
+export async function readPhoto(input: PhotoInput, clock: Clock): Promise<StoredPhoto | { imageUrl: string }> {
   if (!(input instanceof Blob)) {
     if (httpUrl.safeParse(input?.imageUrl).success) return { imageUrl: input.imageUrl }
     throw new TryOnError({ kind: 'photo', reason: 'url' })
   }
-  const bytes = await input.arrayBuffer().catch(() => {
+  const bytes = await withinLimit(clock, readLimitMs, input.arrayBuffer()).catch(() => {
     throw new TryOnError({ kind: 'photo', reason: 'unreadable' })
   })
   if (bytes.byteLength === 0) throw new TryOnError({ kind: 'photo', reason: 'empty' })

@@ -36,7 +36,7 @@ export interface Photos extends Readable<RoomPhoto | null> {
    * upload target until that expires. Rejects when the bytes are gone.
    */
   upload(photoId: string, terms: UploadTerms): Promise<Outcome<RoomPhoto>>
-  /** Lets go of a photo's bytes, unless it is the room's photo. */
+  /** Lets go of a photo's bytes, unless it is the room's photo or another try-on needs it. */
   drop(photoId: string): Promise<void>
   forget(): void
 }
@@ -80,6 +80,11 @@ export function createPhotos(parts: PhotosParts): Photos {
     if (!isGone) return
     const seen = (await catalog.entries().catch(() => null))?.[key]
     if (seen !== undefined) await catalog.reschedule({ [key]: { seen, next: null } })
+  }
+
+  async function letGoUnneeded(photoId: string): Promise<void> {
+    const isNeeded = errands.isRunning(photoId) || (await parts.isNeeded(photoId).catch(() => true))
+    if (!isNeeded) await letGo(photoId)
   }
 
   async function bytesOf(photoId: string): Promise<StoredPhoto> {
@@ -150,22 +155,21 @@ export function createPhotos(parts: PhotosParts): Photos {
     },
     async keep(input) {
       const shopper = catalog.shopper()
-      const photo = await readPhoto(input)
+      const photo = await readPhoto(input, clock)
       check(shopper)
       const id = newId()
       const before = current.get()
       if ('imageUrl' in photo) uploaded.set(id, photo.imageUrl)
       else await keepBytes(id, photo, shopper)
       await show({ id, imageUrl: uploaded.get(id) ?? null }, shopper)
-      if (before && !errands.isRunning(before.id) && !(await parts.isNeeded(before.id).catch(() => true)))
-        await letGo(before.id)
+      if (before) await letGoUnneeded(before.id)
       return id
     },
     takeOver({ id, imageUrl }) {
       if (imageUrl !== null) uploaded.set(id, imageUrl)
     },
     async drop(photoId) {
-      if (current.get()?.id !== photoId) await letGo(photoId)
+      if (current.get()?.id !== photoId) await letGoUnneeded(photoId)
     },
     upload: (photoId, terms) => errands.run(photoId, (signal) => upload(photoId, terms, signal)),
     forget() {

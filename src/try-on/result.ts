@@ -25,11 +25,16 @@ export function resultOf(
   tryOn: Readable<TryOnView>,
   /** Rejects when the page lets go of the try-on. */
   ended: Promise<never>,
+  /** What was said before has been carried out. */
+  heard: Promise<unknown>,
   { signal, rejectOnInput = false }: ResultOptions = {},
 ): Promise<TryOnResult> {
   return new Promise((resolve, reject) => {
     let begun = false
+    let isHeard = false
+    let isOver = false
     const end = (finish: () => void) => {
+      isOver = true
       subscription.unsubscribe()
       signal?.removeEventListener('abort', abort)
       finish()
@@ -39,18 +44,23 @@ export function resultOf(
     const abort = () => fail(tryOn.get(), { kind: 'stopped', reason: 'aborted' })
 
     const look = (view: TryOnView) => {
+      const wasBegun = begun
+      begun ||= view.state !== 'idle' && view.state !== 'restoring'
+      if (!isHeard) return
       if (view.state === 'final') end(() => resolve(view.result))
       else if (stops.includes(view.state) || (rejectOnInput && inputs.includes(view.state))) fail(view)
-      else if (view.state === 'idle' && begun) {
+      else if (view.state === 'idle' && wasBegun) {
         fail(view, view.problem ?? { kind: 'stopped', reason: 'startedOver' })
       }
-      begun ||= view.state !== 'idle' && view.state !== 'restoring'
     }
 
     const subscription = tryOn.subscribe(look)
     ended.catch((reason: unknown) => end(() => reject(reason instanceof Error ? reason : new Error(String(reason)))))
     signal?.addEventListener('abort', abort)
-    if (signal?.aborted) abort()
-    else look(tryOn.get())
+    if (signal?.aborted) return abort()
+    void heard.then(() => {
+      isHeard = true
+      if (!isOver) look(tryOn.get())
+    })
   })
 }

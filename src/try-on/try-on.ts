@@ -80,6 +80,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Intents of this page's shopper that the owner has not answered yet. */
   const asked = new Map<string, { pass: () => void; answer: (message: Answer) => void }>()
   const served = new Set<string>()
+  /** Settles once every intent of this page has. */
+  let said: Promise<unknown> = Promise.resolve()
   let seat: Seat<Runner> | null = null
   /** The seat in which the page that runs the flow was last heard, and when another page last said that it does. */
   let heard: Seat<Runner> | null = null
@@ -179,6 +181,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const refusal = (problem: Problem) => new TryOnError(problem, shown.get().attempt?.jobId ?? null)
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: shown.get().state })
   const seenAttempt = () => shown.get().attempt?.id ?? null
+
+  function say(call: Call): Promise<void> {
+    const done = perform(call)
+    said = Promise.allSettled([said, done])
+    return done
+  }
 
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
   async function perform(call: Call): Promise<void> {
@@ -304,14 +312,14 @@ export function createTryOn(parts: Parts): RunningTryOn {
       sit()
       return shown.subscribe(onChange)
     },
-    start: (photo, options) => perform(consentCall('start', photos.get(), photo, options)),
-    retry: (photo, options) => perform(consentCall('retry', photos.get(), photo, options)),
+    start: (photo, options) => say(consentCall('start', photos.get(), photo, options)),
+    retry: (photo, options) => say(consentCall('retry', photos.get(), photo, options)),
     submitEmail: ({ email, name: shopperName }) =>
-      perform({ intent: 'submitEmail', form: { email, ...(shopperName !== undefined && { name: shopperName }) } }),
-    resume: () => perform({ intent: 'resume' }),
-    startOver: () => perform({ intent: 'startOver' }),
-    discard: ({ abandonPaidJob = false } = {}) => perform({ intent: 'discard', abandonPaidJob }),
-    result: (options) => resultOf(tryOn, sit().ended, options),
+      say({ intent: 'submitEmail', form: { email, ...(shopperName !== undefined && { name: shopperName }) } }),
+    resume: () => say({ intent: 'resume' }),
+    startOver: () => say({ intent: 'startOver' }),
+    discard: ({ abandonPaidJob = false } = {}) => say({ intent: 'discard', abandonPaidJob }),
+    result: (options) => resultOf(tryOn, sit().ended, said, options),
   }
 
   function stop(isFreezing = false): void {

@@ -29,7 +29,9 @@ export function createExchange(fetch: Fetch | undefined, addresses: Addresses): 
 
   return async (operation, parts, { base, key, streamed, signal }) => {
     const { body } = parts
-    const hide = addresses.note(addressIn(parts))
+    const hideAddress = addresses.note(addressIn(parts))
+    // an answer may repeat what it was sent
+    const hide = (text: string) => hideAddress(text).replaceAll(key, '[key]')
     const url = urlOf(base, operation, parts)
     try {
       const answer = await send(url, {
@@ -116,7 +118,7 @@ function addressIn({ body }: RequestParts): string | undefined {
   return 'customerEmail' in body ? body.customerEmail : undefined
 }
 
-/** The answer's JSON, its texts without e-mail addresses; undefined where it is none. */
+/** The answer's JSON, its texts without e-mail addresses and key; undefined where it is none. */
 function parsed(text: string, hide: (text: string) => string): unknown {
   try {
     return JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? hide(value) : value))
