@@ -192,6 +192,9 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
 
   const nameOf = ({ productId, variantId }: Product) => `${digitsOf(productId)}:${digitsOf(variantId)}`
 
+  // a record names more, which a reset() must not leave behind
+  const productOf = ({ productId, variantId, funnelIds }: Product): Product => ({ productId, variantId, funnelIds })
+
   /** The one object that stands for this product variant. */
   function known(product: Product): Product {
     const name = nameOf(product)
@@ -224,7 +227,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     async list() {
       await open()
       const listed = listAttempts(records, ({ record, key, archived }) =>
-        archived ? running(key, record, () => [placeAt(key)], true) : current(record),
+        archived ? running(key, productOf(record), () => [placeAt(key)], true) : current(productOf(record)),
       )
       return listed.catch(() => {
         throw new TryOnError({ kind: 'storageUnreadable' })

@@ -127,6 +127,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     from: (found: Found<AttemptRecord>) => boolean = (found) => isAsSeen(found, seen),
   ): Promise<Written> {
     const kept = await put(record, from)
+    // a job that its place does not take may still go to the archive, where a reload finds it
+    if (kept === 'memory' && record.job !== undefined) await archive(record)
     const isPaidFor = record.job !== undefined || seen.phase === 'claimed'
     if (kept !== 'unchanged' || !isPaidFor) return written(record, kept)
     if (await isLost(record)) return written(record, await put(record, (found) => found === null))

@@ -159,7 +159,9 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
       isGivenUp = true
       const remembered = change(current(key, lastSeen(key)))
       if (remembered === undefined || !(await confirm())) return 'unchanged'
-      ahead.set(key, remembered)
+      // what only memory had is gone from it; what storage holds, if anything, is as unknown as before
+      if (remembered === null && lastSeen(key) === null) ahead.delete(key)
+      else ahead.set(key, remembered)
       return 'memory'
     }
   }

@@ -41,7 +41,7 @@ export async function listAttempts<Opened>(
   for (const { key, record } of await readRecords(parts)) await archiveHidden(parts, cellOf(key), record)
   const readable = await readRecords(parts)
   const shown = shownKeys(readable, keys())
-  return readable
+  return furthest(readable, shown)
     .filter(({ record }) => mayBeRunning(record) || clock.now() - record.savedAt <= retentionMs)
     .sort((a, b) => b.record.startedAt - a.record.startedAt)
     .map(({ key, record }) => {
@@ -63,6 +63,16 @@ function shownKeys(readable: readonly { key: string; record: AttemptRecord }[], 
   const places = current.map(({ record }) => keys.tryOn(digitsOf(record.productId), digitsOf(record.variantId)))
   const held = new Set(current.map(({ key }) => key))
   return new Set(places.flatMap((candidates) => candidates.find((key) => held.has(key)) ?? []))
+}
+
+/** Of an attempt that stands in two places the one whose job is known, or the one that its try-on shows. */
+function furthest<Read extends { key: string; record: AttemptRecord }>(
+  readable: readonly Read[],
+  shown: ReadonlySet<string>,
+): Read[] {
+  const rank = ({ key, record }: Read) => (record.job ? 2 : 0) + (shown.has(key) ? 1 : 0)
+  const ranked = [...readable].sort((a, b) => rank(a) - rank(b))
+  return [...new Map(ranked.map((each) => [each.record.attemptId, each])).values()]
 }
 
 function listing({ attemptId, productId, variantId, phase, startedAt, savedAt, job }: AttemptRecord) {

@@ -53,8 +53,8 @@ export function savedValue<T extends object>(
       const found = await cell()
         .read()
         .catch(() => null)
-      // what this page saves meanwhile is newer
-      const isOutdated = shopper.aborted || underWay > 0 || begun !== before
+      // what this page saves meanwhile is newer, and without a catalog nobody knows whose it is
+      const isOutdated = shopper.aborted || underWay > 0 || begun !== before || !catalog.isRead()
       if (found === null || found === 'unreadable' || isOutdated) return null
       if (clock.now() - found.savedAt <= retentionMs) return found.value
       await cell().update(() => null)

@@ -121,11 +121,16 @@ function addressIn({ body }: RequestParts): string | undefined {
 /** The answer's JSON, its texts without e-mail addresses and key; undefined where it is none. */
 function parsed(text: string, hide: (text: string) => string): unknown {
   try {
-    return JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? hide(value) : value))
+    return JSON.parse(text, (name, value: unknown) =>
+      typeof value === 'string' && told.has(name) ? hide(value) : value,
+    )
   } catch {
     return undefined
   }
 }
+
+/** What the service tells in words; its IDs and URLs are used as they are. */
+const told: ReadonlySet<string> = new Set(['error', 'message'])
 
 const connectFailures = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
 
