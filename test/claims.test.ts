@@ -1,9 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 import { tryOnMachine, tryOnView, type TryOnContext, type Written } from 'fitting-room/machines'
 import type { AttemptRecord } from '../src/rules/record.ts'
-import { full, isRecord, isWrite, recordKey, refused, testStorage, type TestStorage } from './support/storage.ts'
-import { createWorld, product, refusesKey, refusesVariant, started, type World } from './support/world.ts'
+import {
+  full,
+  hung,
+  isRecord,
+  isWrite,
+  recordKey,
+  refused,
+  testStorage,
+  type StorageCall,
+  type TestStorage,
+} from './support/storage.ts'
+import { createWorld, person, product, refusesKey, refusesVariant, started, type World } from './support/world.ts'
 
 let world: World
 let storage: TestStorage
@@ -15,6 +25,10 @@ afterEach(() => world.close())
 
 const submissions = () => world.count('POST', '/generations')
 const phaseKept = () => (JSON.parse(storage.items.get(recordKey) ?? '{}') as { phase?: string }).phase
+
+const isClaim = ({ change }: StorageCall) => change?.()?.includes('"phase":"claimed"') === true
+/** Lets what a dead page has left to its storage land. */
+let unlanded = () => {}
 
 describe('the order of writes', () => {
   it('the claim stands before the POST leaves, the job ID before the first poll', async () => {
@@ -91,6 +105,77 @@ describe('a claim that can not be written', () => {
     expect(view.problem).toEqual({ kind: 'storage' })
     expect(submissions()).toBe(0)
   })
+})
+
+describe.each([
+  ['under Web Locks', true],
+  ['in lease mode', false],
+])('a claim that only memory holds, %s,', (_, hasLocks) => {
+  beforeEach(() => void (hasLocks && vi.stubGlobal('isSecureContext', true)))
+  afterEach(() => void vi.unstubAllGlobals())
+
+  it.each([
+    ['has landed all the same', (call: StorageCall) => (call.land(), refused())],
+    [
+      'may land once the page is gone',
+      ({ change, key }: StorageCall) => {
+        const value = change?.() ?? null
+        unlanded = () => void (value !== null && storage.items.set(key, value))
+        return hung()
+      },
+    ],
+  ])('is not sent where the consent %s, with which a reload would submit again', async (_how, meet) => {
+    unlanded = () => {}
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.until(tryOn, 'idle')
+    let records = 0
+    storage.meet(
+      (call) => call.type === 'update' && isRecord(call),
+      (call) => (++records === 1 ? meet(call) : refused()),
+    )
+    void tryOn.start(person).catch(() => undefined)
+    await world.pass(30_000)
+    unlanded()
+    room.close()
+    storage.recover()
+    const again = world.room().tryOn(product)
+    again.subscribe(() => {})
+    await world.pass(30_000)
+    expect(submissions()).toBeLessThanOrEqual(1)
+  })
+})
+
+it.each([
+  ['the claim', (call: StorageCall) => call.type === 'update' && isRecord(call) && isClaim(call)],
+  ['the last look', (call: StorageCall) => call.type === 'get' && isRecord(call) && phaseKept() === 'claimed'],
+])('a page that slept over %s sends nothing for an old word', async (_, which) => {
+  let sleptMs = 0
+  const now = () => world.clock.now() + sleptMs
+  const monotonic = () => world.clock.monotonic() + sleptMs
+  const tryOn = world.room({ clock: { ...world.clock, now, monotonic } }).tryOn(product)
+  const held = storage.hold(which)
+  await started(tryOn)
+  await held.reached
+  // as on a laptop that is shut: nothing falls due before what was held goes on
+  sleptMs = 8 * 3_600_000
+  held.release()
+  await world.settle()
+  await world.pass(30_000)
+  expect(submissions()).toBe(0)
+})
+
+it('a consent that can not be changed any more is asked for once', async () => {
+  const tryOn = world.room().tryOn(product)
+  // writes nothing and says so to nobody
+  storage.meet(
+    (call) => isRecord(call) && phaseKept() === 'consented' && isWrite(call),
+    () => undefined,
+  )
+  await started(tryOn)
+  await world.pass(30_000)
+  expect([tryOn.get().problem, world.count('GET', '/funnel'), submissions()]).toEqual([{ kind: 'storage' }, 1, 0])
 })
 
 it('storage that takes longer than its limit over the consent holds no consent while the submission is out', async () => {

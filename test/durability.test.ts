@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FlowStorage } from 'fitting-room'
 import { any, full, hung, isRead, isRecord, isWrite, recordKey, refused, testStorage } from './support/storage.ts'
 import type { TestStorage } from './support/storage.ts'
@@ -10,7 +10,10 @@ beforeEach(() => {
   storage = testStorage()
   world = createWorld({ storage })
 })
-afterEach(() => world.close())
+afterEach(async () => {
+  vi.unstubAllGlobals()
+  await world.close()
+})
 
 const submissions = () => world.count('POST', '/generations')
 
@@ -131,6 +134,82 @@ it('an attempt that was left while its record could not be removed does not go o
   again.subscribe(() => {})
   await world.pass(60_000)
   expect([again.get().state, world.count('POST', '/generations')]).toEqual(['idle', 0])
+})
+
+describe('a catalog that can not be written', () => {
+  const isCatalog = ({ key }: { key: string }) => key.endsWith(':catalog')
+
+  it('in time makes nothing durable until it is, so that what is durable is listed', async () => {
+    const tryOn = world.room().tryOn(product)
+    await world.until(tryOn, 'idle')
+    let writes = 0
+    storage.meet(
+      (call) => isCatalog(call) && isWrite(call),
+      ({ land }) => (++writes < 4 ? refused() : land()),
+    )
+    await started(tryOn)
+    const views: [boolean, number][] = []
+    tryOn.subscribe(({ durable }) => void views.push([durable, writes]))
+    await world.until(tryOn, 'final')
+    expect(views.filter(([durable, tries]) => durable && tries < 4)).toEqual([])
+    expect(tryOn.get().durable).toBe(true)
+    const room = world.room()
+    expect(await room.list()).toHaveLength(1)
+    await room.reset()
+    expect([...storage.items.keys()].filter((key) => !isCatalog({ key }))).toEqual([])
+  })
+
+  it.each(['startOver', 'retry'] as const)(
+    'keeps a paid job where it is, however often %s() is said',
+    async (intent) => {
+      const room = world.room()
+      const tryOn = await started(room.tryOn(product))
+      const { attempt } = await world.until(tryOn, 'final')
+      storage.meet((call) => isCatalog(call) && isWrite(call), full)
+      for (const _ of [1, 2]) await expect(tryOn[intent]()).rejects.toMatchObject({ kind: 'storage' })
+      expect(tryOn.get().attempt).toEqual(attempt)
+      room.close()
+      storage.recover()
+      expect((await world.room().list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId])
+    },
+  )
+
+  it('because a newer version has replaced it gives way to another one', async () => {
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    await world.until(tryOn, 'idle')
+    const [key = ''] = [...storage.items.keys()].filter((each) => isCatalog({ key: each }))
+    storage.items.set(key, '{"version":3}')
+    const { attempt, durable } = await world.until(await started(tryOn), 'processing')
+    expect([durable, storage.items.get(key)]).toEqual([true, '{"version":3}'])
+    expect((await world.room().list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId])
+  })
+})
+
+it('a job that only memory holds is not durable when the room was closed and is used again', async () => {
+  vi.stubGlobal('isSecureContext', true)
+  const room = world.room()
+  const tryOn = room.tryOn(product)
+  await world.until(tryOn, 'idle')
+  storage.meet((call) => isRecord(call) && isWrite(call), full)
+  await world.until(await started(tryOn), 'processing')
+  room.close()
+  const { durable, attempt } = await world.until(tryOn, ({ attempt: each }) => each?.jobId != null)
+  expect([durable, attempt?.jobId]).toEqual([false, expect.any(String)])
+})
+
+it.each([
+  ['a job where nothing can have been answered', { phase: 'throttled', job: true }],
+  ['no job where it must have one', { phase: 'accepted', job: false }],
+])('a record with %s is left as it is', async (_, { phase, job }) => {
+  const first = world.room()
+  await world.until(await started(first.tryOn(product)), 'processing')
+  first.close()
+  const { job: known, ...rest } = JSON.parse(storage.items.get(recordKey) ?? '{}') as { job?: object }
+  const text = JSON.stringify({ ...rest, phase, ...(job && { job: known }) })
+  storage.items.set(recordKey, text)
+  expect((await world.until(world.room().tryOn(product), 'idle')).problem).toEqual({ kind: 'recordUnreadable' })
+  expect([storage.items.get(recordKey), submissions()]).toEqual([text, 1])
 })
 
 describe('storage that loses data in between', () => {

@@ -287,6 +287,47 @@ describe('a catalog that this version can not read', () => {
   })
 })
 
+it('a paid job in one tier is not written over by an attempt that was begun while that tier failed', async () => {
+  const first = load()
+  const paid = await world.until(await started(first.tryOn(product)), 'processing')
+  first.close()
+  const [near, far] = disks.map((disk) => disk.another())
+  near?.meet(any, refused)
+  const second = world.room({
+    storage: storageChain(
+      [near, far].filter((tier) => tier !== undefined),
+      world.clock,
+    ),
+  })
+  await read(second.tryOn(product))
+  const post = world.hold('POST', '/generations', 'after')
+  const other = await started(second.tryOn(product))
+  await post.reached
+  near?.recover()
+  far?.meet(isWrite, refused)
+  post.release()
+  await world.until(other, 'processing')
+  second.close()
+  const third = load()
+  await read(third.tryOn(product))
+  const listed = new Set(await jobIds(third))
+  expect([listed.size, listed.has(paid.attempt?.jobId ?? ''), listed.has(null), submissions()]).toEqual([
+    2,
+    true,
+    false,
+    2,
+  ])
+})
+
+it('a marker that can not be read is no proof that a tier was never written to', async () => {
+  const first = load()
+  await world.until(await started(first.tryOn(product)), 'processing')
+  first.close()
+  const isMarker = ({ key }: StorageCall) => key.startsWith('fitting-room:tier:')
+  const room = load({ first: refused, second: (call) => (isMarker(call) ? refused() : call.land()) })
+  expect((await read(room.tryOn(product))).problem).toEqual({ kind: 'storageUnreadable' })
+})
+
 it('every tier that works has the catalog, so that one that is emptied leaves nothing behind a reset()', async () => {
   const before = load({ second: refused })
   await world.until(await started(before.tryOn(product)), 'final')
