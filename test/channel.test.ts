@@ -138,6 +138,19 @@ describe('what comes over the channel', () => {
     return [none, ...parts.flatMap(([key, part]) => broken(part).map((each) => ({ ...value, [key]: each })))]
   }
 
+  it('as a view that lacks what its state promises is not shown', async () => {
+    const heard: Message[] = []
+    channel.onmessage = ({ data }: MessageEvent<Message>) => void heard.push(data)
+    const owner = await started(world.room().tryOn(product))
+    await world.until(owner, 'processing')
+    const other = watched(world.room().tryOn(product))
+    await world.settle()
+    const [view] = heard.filter((each) => JSON.stringify(each).includes('"type":"view"')).slice(-1)
+    channel.postMessage(JSON.parse(JSON.stringify(view).replace('"state":"processing"', '"state":"final"')))
+    await world.settle()
+    expect(other.get().state).toBe('processing')
+  })
+
   it('in any broken form throws nothing, shows nothing and stops nobody', async () => {
     const { owner, other, heard } = await talking()
     let shown = 0

@@ -5,7 +5,17 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type TryOn } from 'fitting-room'
 import { manualClock } from './support/manual-clock.ts'
 import { testStorage, type TestStorage } from './support/storage.ts'
-import { answers, createWorld, person, product, refuses, refusesKey, started, type World } from './support/world.ts'
+import {
+  answers,
+  createWorld,
+  dropped,
+  person,
+  product,
+  refuses,
+  refusesKey,
+  started,
+  type World,
+} from './support/world.ts'
 
 let world: World
 let storage: TestStorage
@@ -354,6 +364,53 @@ describe('what an application does meanwhile', () => {
     await room.tryOn({ ...product, funnelIds: [13, 12] }).retry(person)
     await world.settle()
     expect(asked).toEqual(['13,12'])
+  })
+
+  it('a photo that can not be read to its end is refused in the end', async () => {
+    const tryOn = world.room().tryOn(product)
+    await world.until(tryOn, 'idle')
+    class Hanging extends Blob {
+      override arrayBuffer = () => new Promise<never>(() => {})
+    }
+    const word = tryOn.start(new Hanging(['photo']))
+    const refused = expect(word).rejects.toMatchObject({ problem: { kind: 'photo', reason: 'unreadable' } })
+    await world.pass(31_000)
+    await refused
+  })
+
+  it('a photo that another try-on has still to upload stays when its own is discarded', async () => {
+    world.fault('PUT', '/photos', [dropped, dropped, dropped])
+    const room = world.room()
+    const own = await started(room.tryOn(product))
+    const other = room.tryOn({ ...product, variantId: '2002' })
+    other.subscribe(() => {})
+    await other.start()
+    // the room has another photo by now
+    await room
+      .tryOn({ productId: '1002', variantId: '2101', funnelIds: [12] })
+      .start({ imageUrl: 'https://photos.test/p.png' })
+    await own.discard()
+    await world.until(other, 'final')
+  })
+
+  it('a photo that is chosen while a try-on is opened stays the chosen one', async () => {
+    vi.stubGlobal('isSecureContext', true)
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    await tryOn.start({ imageUrl: 'https://photos.test/old.png' })
+    await world.until(tryOn, 'final')
+    const chosen = { imageUrl: 'https://photos.test/new.png' }
+    const shown: (string | null | undefined)[] = []
+    room.photo.subscribe((photo) => shown.push(photo?.imageUrl))
+    for (let turns = 0; turns < 40; turns++) {
+      const word = tryOn.retry(chosen)
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      room.tryOn({ ...product, variantId: String(3000 + turns) }).subscribe(() => {})
+      await word
+      await world.until(tryOn, 'final')
+    }
+    vi.unstubAllGlobals()
+    expect([...new Set(shown)]).toEqual([chosen.imageUrl])
   })
 
   it('photos that were refused do not stay in memory', async () => {

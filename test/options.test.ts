@@ -48,6 +48,7 @@ describe('options', () => {
     ['half a character in the visitor ID', 'uniqueUserId', { uniqueUserId: '\udc00' }],
     ['a retention of nothing', 'retentionMs', { retentionMs: 0 }],
     ['a retention that is no number', 'retentionMs', { retentionMs: Number.NaN }],
+    ['a retention for ever, which no record can say', 'retentionMs', { retentionMs: Infinity }],
     ['a time that is no number', 'timing.deadlineMs', { timing: { deadlineMs: '1' } }],
     ['times that are no object', 'timing', { timing: 5 }],
     ['a storage without methods', 'storage', { storage: {} }],

@@ -157,6 +157,45 @@ describe('reset() beside another page', () => {
   })
 })
 
+it.each(['photo', 'visitor'])(
+  'a %s that is written once reset() has resolved is not the next shopper’s',
+  async (kind) => {
+    const isValue = (call: { key: string; type: string }) => call.key.endsWith(`:${kind}`) && call.type === 'update'
+    const slow = storage.another()
+    const room = world.room({ storage: slow })
+    const tryOn = room.tryOn(product)
+    await world.until(tryOn, 'idle')
+    const held = slow.hold(isValue)
+    // a word whose photo is not written yet has not settled
+    void started(tryOn).catch(() => undefined)
+    let isReached = false
+    void held.reached.then(() => (isReached = true))
+    for (let turns = 0; turns < 20 && !isReached; turns++) await world.pass(500)
+    expect(isReached).toBe(true)
+    await world.room().reset()
+    await world.settle()
+    // the page dies before it could take anything back
+    slow.hold(isValue)
+    held.release()
+    await world.settle()
+    const next = world.room()
+    await next.ready
+    expect([next.photo.get(), next.visitor.get().uniqueUserId]).toEqual([null, null])
+  },
+)
+
+it('without a catalog that can be read no photo and no visitor is believed to be of this shopper', async () => {
+  const first = world.room()
+  await world.until(await started(first.tryOn(product)), 'final')
+  const late = [...storage.items].filter(([key]) => /:(photo|visitor)$/.test(key))
+  await first.reset()
+  for (const [key, text] of late) storage.items.set(key, text)
+  storage.meet((call) => call.key.endsWith(':catalog') && !isWrite(call), refused)
+  const next = world.room()
+  await next.ready
+  expect([next.photo.get(), next.visitor.get().uniqueUserId]).toEqual([null, null])
+})
+
 it('a submission whose key was still being read when reset() resolved never leaves', async () => {
   let give = (_key: string) => {}
   let asked = () => {}

@@ -33,6 +33,17 @@ describe('result()', () => {
     expect((await waiting).status).toBe('SUCCESS')
   })
 
+  it('of an intent that was just said is that of the new attempt', async () => {
+    const tryOn = await started(world.room().tryOn(product))
+    const before = await world.until(tryOn, 'final')
+    const word = tryOn.retry()
+    const result = tryOn.result()
+    await word
+    const after = await world.until(tryOn, 'final')
+    expect(await result).toEqual(after.result)
+    expect(after.result).not.toEqual(before.result)
+  })
+
   it('ends by its signal without ending the try-on', async () => {
     const tryOn = await started(world.room().tryOn(product))
     await world.until(tryOn, 'processing')

@@ -365,6 +365,15 @@ describe('an e-mail address that was sent', () => {
   })
 })
 
+it('a key that an answer repeats is hidden in it, and so is an address, but no ID and no URL is rewritten', async () => {
+  const key = client()
+  answer = () => Response.json({ error: 'not with key-1' }, { status: 400 })
+  expect(await key.getFunnel([12])).toMatchObject({ answer: { error: 'not with [key]' } })
+  const uniqueUserId = 'ada@shop.example'
+  answer = () => Response.json({ data: { requestsLeft: 1, totalRequests: 1, uniqueUserId } })
+  expect(await key.registerCustomer({ email: uniqueUserId })).toMatchObject({ data: { uniqueUserId } })
+})
+
 describe('time limits', () => {
   let close = async () => {}
   afterEach(() => close())

@@ -31,6 +31,18 @@ describe('room', () => {
     expect(room.visitor.get()).toMatchObject({ requestsLeft: 1, totalRequests: 1, uniqueUserId: expect.any(String) })
   })
 
+  it('an empty visitor ID is none: it is not kept, and stops no poll', async () => {
+    world.fault('POST', '/generations', [
+      async (reach) => {
+        const { data } = (await (await reach()).json()) as { data: object }
+        return Response.json({ data: { ...data, uniqueUserId: '' } })
+      },
+    ])
+    const room = world.room()
+    await world.until(await started(room.tryOn(product)), 'final')
+    expect(room.visitor.get().uniqueUserId).not.toBe('')
+  })
+
   it('reset() wipes everything and shows idle', async () => {
     const room = world.room()
     const tryOn = room.tryOn(product)
