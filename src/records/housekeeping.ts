@@ -57,8 +57,10 @@ async function dueAt(parts: HousekeepingParts, key: string, until: number): Prom
   if (kindOf(key) === 'record' && record === 'unreadable') return clock.now() + retentionMs
   if (record !== 'unreadable' && until !== dueNow && (await isOwed(parts, record))) return dueNow
   const kept = await cell.update((old) => (old !== null && isSame(old, found) ? null : undefined))
+  // another attempt may come to light, which another tier of storage had
+  if (kept === 'stored') return dueAt(parts, key, until)
   // what another page has begun there meanwhile is as new as can be
-  return kept === 'stored' ? null : kept === 'memory' ? until : clock.now() + retentionMs
+  return kept === 'memory' ? until : clock.now() + retentionMs
 }
 
 /** Whether somebody may still ask what has become of a job. */

@@ -123,6 +123,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
     begun.set(key, number)
     const land = async () => {
       let written: string | null = null
+      let isChanged = false
       let isOvertaken = false
       const decide = (old: string | null) => {
         // what comes late writes what memory knows by now, and only over what that was based on
@@ -137,6 +138,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
       const noted = landingAt(key)
       const note = (old: string | null) => {
         written = decide(old)
+        isChanged = written !== old
         if (written !== null) noted.add(written)
         return written
       }
@@ -148,7 +150,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
       landed.set(key, number)
       disk.set(key, written)
       if (!isGivenUp || ahead.get(key) === written) ahead.delete(key)
-      if (decision === undefined || (await confirm())) return
+      if (!isChanged || (await confirm())) return
       decision = undefined
       await takeBack(key, written)
     }

@@ -106,7 +106,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       start: () => run(() => taken),
       stop: (runner) => runner.stop(),
       onWait() {
-        post({ type: 'hello', name: parts.name(), seenAttempt: seenAttempt() })
+        greet()
         lookOn(taken)
       },
       onLose: sitAgain,
@@ -114,6 +114,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     seat = taken
     return taken
   }
+
+  const greet = () => post({ type: 'hello', name: parts.name(), seenAttempt: seenAttempt() })
 
   function sitAgain(): void {
     stop()
@@ -301,7 +303,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** The owner may have come after an intent was passed on; what it has had before it answers once. */
   function hearOwner(view: TryOnView): void {
     heard = seat
-    shown.set(view)
+    const isBlind = view.problem?.kind === 'storageUnreadable'
+    const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')
+    if (!tellsNothing || seenAttempt() === null) shown.set(view)
+    // a page that could read storage takes over from one that can not
+    else if (isBlind) greet()
     for (const { pass } of asked.values()) pass()
   }
 
@@ -359,6 +365,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const isOther = seen !== null && seen !== seenAttempt()
     const isStale = isOther && (shown.get().state === 'idle' || !(await isStillThere()))
     if (seat !== own || !own.runner) return
+    // the other page goes first
+    if (isStale) heardAt = clock.monotonic()
     if (isStale) sitAgain()
     else post({ type: 'view', name: parts.name(), view: shown.get() })
   }

@@ -95,6 +95,11 @@ export class Judge implements Witness {
   /** The user has emptied storage: what only that held is nobody's fault, nor is what no catalog names any more. */
   cleared(tier: 'near' | 'far' | 'all'): void {
     if (tier !== 'all') for (const each of [...this.words.all, ...this.words.visitors.values()]) each.isBlind = true
+    // what was left or discarded is told by what was emptied
+    for (const word of this.words.all) {
+      word.left = false
+      word.room.discarded.clear()
+    }
     this.announced.clear()
     this.clearedAt = this.now
     for (const { told } of this.words.all) for (const each of told.values()) each.excused = true
