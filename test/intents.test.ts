@@ -395,6 +395,8 @@ describe('what an application does meanwhile', () => {
 
   // nobody can fetch these photos, which makes no difference here
   it('a photo that is chosen while a try-on is opened stays the chosen one', async () => {
+    await world.close()
+    world = createWorld({ storage, gated: false })
     vi.stubGlobal('isSecureContext', true)
     const room = world.room()
     const tryOn = room.tryOn(product)
