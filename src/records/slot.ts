@@ -1,0 +1,156 @@
+import { withinLimit } from '../platform/clock.ts'
+import type { Clock, FlowStorage } from '../ports.ts'
+
+/** How long one storage call may take, in ms, before memory stands in for it. */
+const storageLimitMs = 5_000
+
+/** Where a change stands: in storage, only in memory because storage failed, or nowhere as nothing was to change. */
+export type Kept = 'stored' | 'memory' | 'unchanged'
+
+/** One key of storage, as text, and what this page knows of it. */
+export interface Slot {
+  /** Rejects when storage fails: that is no absence. */
+  read(): Promise<string | null>
+  /**
+   * Reads, changes and writes in one go, one change after the other; undefined leaves what is there. Never rejects.
+   * `confirm` is asked once the write has landed, however late; where it says no, the write is taken back.
+   */
+  update(change: Decide, confirm: () => Promise<boolean>): Promise<Kept>
+  /** Takes away what was read, unless it has changed since. */
+  takeBack(read: string): Promise<void>
+  /** Every text that storage holds, or may still come to hold; of one that fails, what is known. */
+  copies(): Promise<(string | null)[]>
+  /** What storage was last seen to hold. */
+  onDisk(): string | null
+  /** What only memory has; undefined where that is nothing. */
+  inMemory(): string | null | undefined
+  /** Memory lets go of what only it has. */
+  forget(): void
+  /** Storage has been emptied here. */
+  isEmptied(): void
+  /** Ends once everything that was begun has ended, or was given up. */
+  tail: Promise<unknown>
+}
+
+/** What a text becomes: another one, null to remove it, undefined to leave it. */
+type Decide = (old: string | null) => string | null | undefined
+type Change = (old: string | null) => string | null
+
+export interface SlotParts {
+  storage: FlowStorage
+  clock: Clock
+  /** Storage has taken a write. */
+  onWorking: () => void
+}
+
+export function createSlot({ storage, clock, onWorking }: SlotParts, key: string): Slot {
+  /** What storage was last seen to hold. */
+  let disk: string | null = null
+  /** What only memory has, because storage did not take it; null where it was to be removed. */
+  let ahead: string | null | undefined
+  /** What writes that have not ended may still leave. */
+  const landing = new Set<string>()
+  /** How many writes have begun, and which of them was the last to land. */
+  let begun = 0
+  let landed = 0
+  const blind = typeof storage.update !== 'function'
+
+  /**
+   * Starts after everything earlier has ended. What was given up may end later: a write that can not look at what it
+   * lands on is waited for all the same, so that nothing older overwrites newer.
+   */
+  function queued<T>(work: () => Promise<T>, isWrite = true): Promise<T> {
+    const turn = slot.tail.then(work)
+    const limited = withinLimit(clock, storageLimitMs, turn)
+    slot.tail = (isWrite && blind ? turn : limited).catch(() => undefined)
+    return limited
+  }
+
+  /** Memory's value counts while storage holds what that was based on. */
+  const current = (old: string | null) => (ahead !== undefined && old === disk ? ahead : old)
+
+  const takeBack = (written: string | null) =>
+    apply(storage, key, (old) => (disk = old === written ? null : old)).then(() => undefined)
+
+  async function update(change: Decide, confirm: () => Promise<boolean>): Promise<Kept> {
+    let decision: string | null | undefined
+    let isGivenUp = false
+    const number = ++begun
+
+    async function land(): Promise<void> {
+      let written: string | null = null
+      let isChanged = false
+      let isOvertaken = false
+      const decide: Change = (old) => {
+        // what comes late writes what memory knows by now, and only over what that was based on
+        isOvertaken = isGivenUp && old !== disk
+        if (!isGivenUp) decision = change(current(old))
+        written = isGivenUp || decision === undefined ? current(old) : decision
+        isChanged = written !== old
+        if (written !== null) landing.add(written)
+        return written
+      }
+      await apply(storage, key, decide).finally(() => landing.delete(written ?? ''))
+      onWorking()
+      if (isOvertaken) return
+      // a storage that is not as atomic as it says has put it over what was written since
+      if (landed > number) return apply(storage, key, (old) => (old === written ? disk : old))
+      landed = number
+      disk = written
+      if (!isGivenUp || ahead === written) ahead = undefined
+      if (!isChanged || (await confirm())) return
+      decision = undefined
+      await takeBack(written)
+    }
+
+    try {
+      await queued(land)
+      return decision === undefined ? 'unchanged' : 'stored'
+    } catch {
+      isGivenUp = true
+      const remembered = change(current(disk))
+      if (remembered === undefined || !(await confirm())) return 'unchanged'
+      // what only memory had is gone from it; what storage holds, if anything, is as unknown as before
+      ahead = remembered === null && disk === null ? undefined : remembered
+      return 'memory'
+    }
+  }
+
+  const slot: Slot = {
+    tail: Promise.resolve(),
+    async read() {
+      if (ahead !== undefined) return ahead
+      return (disk = await queued(async () => textOf(await storage.getItem(key)), false))
+    },
+    update,
+    takeBack: (read) => queued(() => takeBack(read)),
+    async copies() {
+      const asked = async () =>
+        typeof storage.copies === 'function' ? storage.copies(key) : [textOf(await storage.getItem(key))]
+      const texts = await withinLimit(clock, storageLimitMs, asked()).catch(() => [disk])
+      return [...texts, ...landing]
+    },
+    onDisk: () => disk,
+    inMemory: () => ahead,
+    forget: () => void (ahead = undefined),
+    isEmptied: () => void (disk = null),
+  }
+  return slot
+}
+
+/** One read-modify-write, as atomic as the storage can do it. */
+export async function apply(storage: FlowStorage, key: string, change: Change): Promise<void> {
+  // a shop's own item of that name is no method
+  if (typeof storage.update === 'function') {
+    await storage.update(key, (old: unknown) => change(textOf(old)))
+    return
+  }
+  const old = textOf(await storage.getItem(key))
+  const value = change(old)
+  if (value === old) return
+  await (value === null ? storage.removeItem(key) : storage.setItem(key, value))
+}
+
+/** A stored value as text: stores may hand back the parsed object, and nothing in more than one way. */
+const textOf = (value: unknown): string | null =>
+  value === null || value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value)
