@@ -102,7 +102,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
         return parts.ownership.request(parts.name(), { ...turns, isElsewhere })
       },
       refresh: parts.refresh,
-      isMisplaced: () => seatedAt !== parts.storageId(),
+      isMisplaced: () => !isPlaced(),
       start: () => run(() => taken),
       stop: (runner) => runner.stop(),
       onWait() {
@@ -122,6 +122,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (shown.isWatched()) sit()
   }
 
+  /** Whether the seat is of the storage that this is known to be by now. */
+  const isPlaced = () => seatedAt === parts.storageId()
   const isElsewhere = () => clock.monotonic() - heardAt < elsewhereMs
 
   /** Whether storage still holds the attempt that is shown, if any; a storage that fails says nothing. */
@@ -137,7 +139,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     // where nobody is kept out everybody may run it
     if (!parts.ownership.exclusive) return
     heardAt = clock.monotonic()
-    const isOwner = seatedAt === parts.storageId() && (await own.confirm())
+    const isOwner = isPlaced() && (await own.confirm())
     const isRight = isOwner && (attempt === seenAttempt() || (await isStillThere()))
     if (!isRight && seat === own) sitAgain()
   }
@@ -196,7 +198,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const first = sit()
     await Promise.race([parts.reopen(), first.ended])
     // which pages share this storage was not known when the seat was taken
-    if (seat === first && seatedAt !== parts.storageId()) stop()
+    if (seat === first && !isPlaced()) stop()
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
     if (taken !== first && !(await permits(taken, call))) {

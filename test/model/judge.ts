@@ -212,7 +212,10 @@ export class Judge implements Witness {
     const { attempt, state } = view
     const byAttempt = attempt ? this.words.ofAttempt.get(attempt.id) : undefined
     const isLeft = attempt !== null && (this.leavings.isLeaving(page.ledger, attempt.id) || !page.hasWorked)
-    for (const why of isLeft ? [] : truthOf(view, this.parts.jobs(), this.parts.clock.now(), byAttempt, this.words))
+    // pages from before the user has emptied storage may run what another one has begun since
+    const isSplit = this.parts.pages().some(({ loadedAt }) => loadedAt < this.clearedAt)
+    const own = isSplit ? undefined : byAttempt
+    for (const why of isLeft ? [] : truthOf(view, this.parts.jobs(), this.parts.clock.now(), own, this.words))
       this.deny(5, why)
     const job = this.parts.jobs().get(attempt?.jobId ?? '')
     const word = byAttempt ?? (job && this.words.of(job.photoUrl, job.variantId)[0])
