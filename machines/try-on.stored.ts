@@ -1,8 +1,8 @@
-import { ageOfWord, consentLifetimeMs, type AttemptRecord, type Phase } from '../src/rules/record.ts'
+import type { AttemptRecord, Phase } from '../src/rules/record.ts'
 import type { TryOnView } from '../src/rules/view.ts'
 import { freshContext, tryOnMachine } from './try-on.machine.ts'
 import type { TryOnInput } from './try-on.types.ts'
-import { restoringView, tryOnView } from './try-on.view.ts'
+import { tryOnView } from './try-on.view.ts'
 
 /** Where a record stands that another page is at, which is not heard. */
 const valueOfPhase = {
@@ -24,8 +24,6 @@ const valueOfPhase = {
 
 /** The view of what storage holds, for a page that waits for another one and hears nothing from it. */
 export function storedView(record: AttemptRecord | null, input: TryOnInput): TryOnView {
-  // a consent that is too old goes on nowhere
-  if (record?.phase === 'consented' && ageOfWord(record, input.clock.now()) >= consentLifetimeMs) return restoringView
   const value = record === null ? 'idle' : valueOfPhase[record.phase]
   const elapsedMs = Math.max(0, input.clock.now() - (record?.job?.acceptedAt ?? Infinity))
   return tryOnView(tryOnMachine.resolveState({ value, context: { ...freshContext(input), record, elapsedMs } }))

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { TryOnError } from 'fitting-room'
 import {
   answers,
@@ -43,6 +43,8 @@ describe('client behaviour required by the contract (contract §7)', () => {
   )
 
   it('rule 2: a poll without an answer or with a 5xx is retried with bounded backoff on the same job', async () => {
+    // the pauses are drawn at random, up to a bound that doubles
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
     const at: number[] = []
     const failing =
       (fault: Fault): Fault =>
@@ -52,6 +54,7 @@ describe('client behaviour required by the contract (contract §7)', () => {
     await world.until(await submitted(), 'final')
     const waits = at.slice(1).map((time, after) => time - (at[after] ?? 0))
     expect(waits.length).toBe(7)
+    vi.restoreAllMocks()
     expect(Math.max(...waits)).toBeLessThanOrEqual(30_000)
     expect(waits[4]).toBeGreaterThan(waits[0] ?? 0)
     expect(

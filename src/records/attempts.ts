@@ -22,6 +22,8 @@ export interface Attempts {
   restore(): Promise<Written>
   /** What storage holds, for a page that only looks on; rejects where it can not be read. */
   look(): Promise<AttemptRecord | null>
+  /** Whether a record is too old to go on with, or to be shown. */
+  hasExpired(record: AttemptRecord): boolean
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
   begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Written>
   /** The claim that stands before the POST leaves; where it can not, who holds the try-on stops it. */
@@ -180,19 +182,35 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   const remove = (record: AttemptRecord) => place().cell.update((found) => (isAsSeen(found, record) ? null : undefined))
 
-  /** A storage that does not answer may bring an attempt back that was left: then it must not go on by itself. */
-  async function bury(record: AttemptRecord, kept: Kept): Promise<void> {
+  /** Attempts that were to be left and may come back from storage all the same. */
+  const unburied = new Set<string>()
+
+  /**
+   * Whether an attempt that was taken away stays away. A storage that does not answer may bring it back; then it must
+   * not go on by itself, and where not even that can be written down the shopper has to know.
+   */
+  async function isBuried(record: AttemptRecord, kept: Kept): Promise<boolean> {
     const { attemptId } = record
-    if (kept === 'unchanged' || mayBePaid(record)) return
-    const copies = await place().cell.copies()
-    const isGone = kept === 'stored' && copies.every((copy) => copy.attemptId !== attemptId)
-    if (!isGone) await catalog.mark(attemptId, 'left')
+    if (mayBePaid(record) || (kept === 'unchanged' && !unburied.has(attemptId))) return true
+    const isGone = (await place().cell.copies()).every((copy) => copy.attemptId !== attemptId)
+    if (isGone || (await catalog.mark(attemptId, 'left'))) {
+      unburied.delete(attemptId)
+      return true
+    }
+    unburied.add(attemptId)
+    return false
+  }
+
+  /** What stands instead of an attempt that goes on nowhere, as storage did not let it. */
+  const stopped = (record: AttemptRecord): Written => {
+    const problem: Problem = { kind: 'storage' }
+    return { kind: 'stands', record: advance(record, clock.now(), { phase: 'rejected', problem }), durable: false }
   }
 
   /** What there is when the record is gone, or instead of it where it is no longer as it was seen. */
   async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Written> {
     const removed = await remove(record)
-    await bury(record, removed)
+    if (!(await isBuried(record, removed))) return stopped(record)
     if (removed === 'memory')
       return { kind: 'none', durable: false, problem: problem ?? (isUnread ? unreadable : null) }
     const rest = await restore(removed === 'stored' ? [record.attemptId] : [])
@@ -257,11 +275,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return record
     },
 
+    hasExpired: (record) => expiryOf(record) !== undefined,
+
     async begin(record, previous) {
       remember(record)
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
       const kept = await put(record, (found) => found === null || isAsSeen(found, previous))
-      if (previous !== null) await bury(previous, kept)
+      if (previous !== null && kept !== 'unchanged') await isBuried(previous, kept)
       return written(record, kept)
     },
 
@@ -282,9 +302,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       // another page may have taken over from one whose storage fails
       if (!(await holdsSeat())) return { kind: 'overtaken' }
       // what was stopped does not go on by itself
-      await catalog.mark(claimed.attemptId, 'left')
-      const stopped = advance(consented, clock.now(), { phase: 'rejected', problem: { kind: 'storage' } })
-      return { kind: 'stands', record: stopped, durable: false }
+      if (!(await catalog.mark(claimed.attemptId, 'left'))) unburied.add(claimed.attemptId)
+      return stopped(consented)
     },
 
     async isWanted(claimed) {
@@ -312,7 +331,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async forget(record) {
-      await catalog.mark(record.attemptId, 'discarded')
+      const isMarked = await catalog.mark(record.attemptId, 'discarded')
+      // a job that a reload would bring back is not forgotten
+      if (!isMarked && mayBePaid(record) && isOf(place().cell.onDisk(), record.attemptId)) return notArchived(record)
       const archived = archiveOf(record.attemptId)
       await archived.cell.update((found) => (isOf(found, record.attemptId) ? null : undefined))
       return without(record)

@@ -46,8 +46,11 @@ export interface Catalog {
   entries(): Promise<Record<string, number>>
   /** Sets when keys expire that stand as they were seen; null strikes them out. */
   reschedule(entries: Record<string, { seen: number; next: number | null }>): Promise<void>
-  /** Says in every page what has become of an attempt: it was left before anything was sent, or forgotten for good. */
-  mark(attemptId: string, fate: Fate): Promise<void>
+  /**
+   * Says in every page what has become of an attempt: it was left before anything was sent, or forgotten for good.
+   * Resolves with whether that stands in storage.
+   */
+  mark(attemptId: string, fate: Fate): Promise<boolean>
   fateOf(attemptId: string): Promise<Fate | null>
   /**
    * Counts a reset: from now on every key that is listed is due, whatever it holds. Resolves with those keys, and
@@ -302,7 +305,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     },
     async mark(attemptId, fate) {
       fates.set(attemptId, fate)
-      await change((old) => ({ [fate]: { ...old[fate], [attemptId]: clock.now() + retentionMs } }))
+      const kept = await change((old) => ({ [fate]: { ...old[fate], [attemptId]: clock.now() + retentionMs } }))
+      return kept === 'stored'
     },
     async fateOf(attemptId) {
       const found = fates.get(attemptId) === 'discarded' ? null : await look()

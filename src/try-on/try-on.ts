@@ -87,6 +87,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   let heard: Seat<Runner> | null = null
   let heardAt = -Infinity
   let looking: unknown = null
+  /** What the page that runs the flow has said last, where that tells less than this page has seen. */
+  let withheld: TryOnView | null = null
   /** The storage by which the seat was taken. */
   let seatedAt = ''
 
@@ -150,7 +152,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (seat !== own || !own.isWaiting || heard === own) return
       const show = (record: AttemptRecord | null) => {
         // whatever is asked for here, nobody hears it
-        if (seat === own && own.isWaiting && heard !== own)
+        if (seat === own && own.isWaiting && heard !== own && !(record && attempts.hasExpired(record)))
           shown.set({ ...storedView(record, input), can: restoringView.can })
       }
       attempts.look().then(show, () => undefined)
@@ -201,16 +203,14 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (seat === first && !isPlaced()) stop()
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
-    if (taken !== first && !(await permits(taken, call))) {
-      // a consent that begins nothing is no consent kept
-      if (isConsent(call)) throw notAllowed(call)
-      return
-    }
+    if (taken !== first && taken.runner && !(await permits(taken, taken.runner, call))) return
     if (taken.runner) return performHere(taken, taken.runner, call, saidAt)
     const before = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), id: newId(), call, seenAttempt: before }
     // a word that is no longer waited for must not be passed on to anybody
-    const answer = await Promise.race([answerTo(ask), taken.owned, taken.ended]).finally(() => asked.delete(ask.id))
+    const answer = await Promise.race([answerTo(ask, () => checkAge(call, saidAt)), taken.owned, taken.ended]).finally(
+      () => asked.delete(ask.id),
+    )
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
     if (answer || !taken.runner) return
     await settled(taken, taken.runner)
@@ -218,22 +218,29 @@ export function createTryOn(parts: Parts): RunningTryOn {
     await performHere(taken, taken.runner, call, saidAt)
   }
 
-  /** A word that made this page read storage again is done with where that shows what makes it pointless. */
-  async function permits(own: Seat<Runner>, call: Call): Promise<boolean> {
-    if (!own.runner) return true
-    await settled(own, own.runner)
-    return own.runner.getSnapshot().can(permissionOf(call))
+  /**
+   * Whether a word is still to be carried out that made this page read storage again: what is gone need not be left. A
+   * consent that begins nothing is no consent kept, and what can not be read may be there.
+   */
+  async function permits(own: Seat<Runner>, runner: Runner, call: Call): Promise<boolean> {
+    await settled(own, runner)
+    const snapshot = runner.getSnapshot()
+    if (snapshot.can(permissionOf(call))) return true
+    if (isConsent(call)) throw notAllowed(call)
+    if (snapshot.context.problem?.kind === 'storageUnreadable') throw refusal(snapshot.context.problem)
+    return false
   }
 
   /** An ask is passed on once the owner is heard, so that a reset() there was heard before. */
-  function answerTo(ask: Ask): Promise<Answer> {
+  function answerTo(ask: Ask, checkAge: () => void): Promise<Answer> {
     const { promise, resolve, reject } = deferred<Answer>()
     const pass = () => {
       try {
+        checkAge()
         post(ask)
-      } catch {
+      } catch (error) {
         // what can not be passed on can not be read either
-        reject(refusal({ kind: 'photo', reason: 'unreadable' }))
+        reject(error instanceof TryOnError ? error : refusal({ kind: 'photo', reason: 'unreadable' }))
       }
     }
     asked.set(ask.id, { pass, answer: resolve })
@@ -274,13 +281,17 @@ export function createTryOn(parts: Parts): RunningTryOn {
     })
     if (seat?.runner !== runner) throw closed()
     check(runner, call)
-    // a page that slept must not spend money on what was said before
-    if (isConsent(call) && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
+    checkAge(call, saidAt)
     const before = runner.getSnapshot().context.record
     runner.send(event)
     await settled(own, runner)
     const { record, problem } = runner.getSnapshot().context
     if (!isDone(event, before, record)) throw problem ? refusal(problem) : notAllowed(call)
+  }
+
+  /** A page that slept must not spend money on what was said before. */
+  function checkAge(call: Call, saidAt: number): void {
+    if (isConsent(call) && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
   }
 
   function check(runner: Runner, call: Call): void {
@@ -303,14 +314,33 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
 
   /** The owner may have come after an intent was passed on; what it has had before it answers once. */
-  function hearOwner(view: TryOnView): void {
-    heard = seat
+  function hearOwner(own: Seat<Runner>, view: TryOnView): void {
+    heard = own
     const isBlind = view.problem?.kind === 'storageUnreadable'
     const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')
-    if (!tellsNothing || seenAttempt() === null) shown.set(view)
-    // a page that could read storage takes over from one that can not
-    else if (isBlind) greet()
+    withheld = tellsNothing && seenAttempt() !== null ? view : null
+    if (withheld === null) shown.set(view)
+    else if (isBlind) void lookPast(own, view)
     for (const { pass } of asked.values()) pass()
+  }
+
+  /** A page that can read what is there takes over from one that can not. */
+  async function lookPast(own: Seat<Runner>, view: TryOnView): Promise<void> {
+    const stored = await attempts.look().catch(() => null)
+    if (seat !== own || withheld !== view) return
+    if (stored === null) showWithheld()
+    else greet()
+  }
+
+  function showWithheld(): void {
+    if (withheld !== null) shown.set(withheld)
+    withheld = null
+  }
+
+  function hearAnswerTo(message: Answer): void {
+    // what this page's shopper has said has been done there
+    if (message.problem === null) showWithheld()
+    asked.get(message.id)?.answer(message)
   }
 
   const tryOn: TryOn = {
@@ -347,11 +377,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
     stop,
     hear(message) {
       if (!('name' in message) || message.name !== parts.name()) return
-      if (message.type === 'answer') asked.get(message.id)?.answer(message)
+      if (message.type === 'answer' && asked.has(message.id)) hearAnswerTo(message)
       else if (message.type === 'ask') void serve(message)
       else if (message.type === 'hello' && seat?.runner) void answerHello(seat, message.seenAttempt)
       else if (message.type === 'lateAnswer') hearAnswer(message)
-      else if (message.type === 'view' && seat?.isWaiting) hearOwner(message.view)
+      else if (message.type === 'view' && seat?.isWaiting) hearOwner(seat, message.view)
       else if (message.type === 'view' && seat?.runner) void hearOther(seat, message.view.attempt?.id ?? null)
     },
     wake: () => seat?.runner?.send({ type: 'wake' }),

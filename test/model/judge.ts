@@ -37,7 +37,10 @@ export class Judge implements Witness {
   /** Storages that every other storage can know of. */
   private readonly announced = new Set<Disk>()
   private readonly fresh = new Map<Told, Page>()
-  private readonly shown = new WeakMap<object, { attempt: string; jobId: string | null; leavings: number }>()
+  private readonly shown = new WeakMap<
+    object,
+    { attempt: string; jobId: string | null; durable: boolean; leavings: number }
+  >()
   private readonly unsettledAttempts = new Set<string>()
   private readonly finished = new Set<string>()
   /** Counts what may make a view untrue that was true before. */
@@ -237,10 +240,10 @@ export class Judge implements Witness {
   }
 
   /** Nothing that was shown goes away by itself. */
-  private lookBack(page: Page, tryOn: object, { attempt, state, problem }: TryOnView): void {
+  private lookBack(page: Page, tryOn: object, { attempt, state, problem, durable }: TryOnView): void {
     const { leavings } = page.ledger
     const before = this.shown.get(tryOn)
-    if (attempt) this.shown.set(tryOn, { attempt: attempt.id, jobId: attempt.jobId, leavings })
+    if (attempt) this.shown.set(tryOn, { attempt: attempt.id, jobId: attempt.jobId, durable, leavings })
     else this.shown.delete(tryOn)
     if (
       !before ||
@@ -260,7 +263,10 @@ export class Judge implements Witness {
     // a page that can not read says so
     if (problem?.kind === 'storageUnreadable' && !page.hasWorked) return
     const gave = `${state}${problem ? ` (${problem.kind})` : ''}`
-    if (this.atLoad.get(page)?.wallMoves !== this.wallMoves) this.deny(9, `the wall clock makes an attempt ${gave}`)
+    const isWallMoved = this.atLoad.get(page)?.wallMoves !== this.wallMoves
+    // what another page held in memory alone goes with that page
+    if (!before.durable && this.parts.pages().length > 1) return
+    if (isWallMoved) this.deny(9, `the wall clock makes an attempt ${gave}`)
     else if (before.jobId && !this.words.ofJob(before.jobId)?.told.excused)
       this.deny(3, `a known job gives way to ${gave}`)
   }
