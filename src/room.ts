@@ -140,9 +140,11 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   }
 
   /** A word of the shopper is a reason to look again into storage that could not be read. */
-  async function reopen(): Promise<void> {
+  async function reopen(): Promise<boolean> {
     await open()
-    if (!catalog.isRead() && journal.durable) await catalog.open()
+    if (catalog.isRead() || !journal.durable) return false
+    await catalog.open()
+    return catalog.isRead()
   }
 
   /** The shopper has gone: whoever looks is shown what there is now. */
@@ -183,7 +185,6 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       inspect: options.inspect,
       open,
       reopen,
-      storageId,
       refresh,
     })
     tryOns.set(name, made)

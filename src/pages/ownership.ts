@@ -8,8 +8,10 @@ export interface Ownership {
   readonly exclusive: boolean
   /** Whether what only memory holds is safe: no other page can take over while this one hangs. */
   readonly isFirm: boolean
-  /** Asks for the try-on whose record has this key. */
-  request(key: string, turns: Turns): Hold
+  /** Where the pages wait for each other that share the try-on whose record has this key, as far as is known. */
+  placeOf(key: string): string
+  /** Asks for the try-on at that place. */
+  request(place: string, turns: Turns): Hold
 }
 
 /** This page's hold on a try-on, or its place in the line. */
@@ -47,13 +49,14 @@ const renewEveryMs = 500
 
 /** Web Locks where pages have them, else a lease in storage, else nothing. Storage that one page has alone needs none. */
 export function createOwnership({ storage, clock, leaseOf, storageId }: OwnershipParts): Ownership {
-  if (storage.durable === false) return { exclusive: true, isFirm: true, request: uncontested }
+  const placeOf = (key: string) => key
+  if (storage.durable === false) return { exclusive: true, isFirm: true, placeOf, request: uncontested }
   // the locks of a runtime that is no page do not reach beyond its process
   if (globalThis.isSecureContext && 'locks' in navigator) {
-    return { exclusive: true, isFirm: true, request: (key, turns) => byLock(`${key}:${storageId()}`, turns) }
+    return { exclusive: true, isFirm: true, placeOf: (key) => `${key}:${storageId()}`, request: byLock }
   }
   const { update } = storage
-  if (typeof update !== 'function') return { exclusive: false, isFirm: false, request: uncontested }
+  if (typeof update !== 'function') return { exclusive: false, isFirm: false, placeOf, request: uncontested }
   const atomic = {
     async update(key: string, change: (old: string | null) => string | null) {
       // one of several storages that fails may hold another page's lease
@@ -61,10 +64,11 @@ export function createOwnership({ storage, clock, leaseOf, storageId }: Ownershi
       await update.call(storage, key, change)
     },
   }
-  return { exclusive: true, isFirm: false, request: (key, turns) => byLease(atomic, clock, leaseOf(key), turns) }
+  const request: Ownership['request'] = (place, turns) => byLease(atomic, clock, leaseOf(place), turns)
+  return { exclusive: true, isFirm: false, placeOf, request }
 }
 
-function uncontested(_key: string, { onOwn }: Turns): Hold {
+function uncontested(_place: string, { onOwn }: Turns): Hold {
   let isHeld = true
   onOwn()
   return { confirm: async () => isHeld, release: () => void (isHeld = false) }

@@ -8,14 +8,17 @@ import { intents, tryOnStates, type Intent } from '../rules/words.ts'
 /** What a page asks for on its shopper's behalf: an intent with what was given to it. */
 export type PassedCall = { intent: Intent } & Readonly<Record<string, unknown>>
 
-/** What the pages of one room tell each other; `name` is the try-on's. */
+/**
+ * What the pages of one room tell each other; `name` is the try-on's, `place` where its pages wait for each other: who runs
+ * it at one place answers nobody at another.
+ */
 export type TabMessage =
   /** The owner shows its view. */
-  | { type: 'view'; name: string; view: TryOnView }
+  | { type: 'view'; name: string; place: string; view: TryOnView }
   /** A page that waits asks for it, and says which attempt it has seen. */
-  | { type: 'hello'; name: string; seenAttempt: string | null }
+  | { type: 'hello'; name: string; place: string; seenAttempt: string | null }
   /** A page that waits passes an intent on, with the attempt that its shopper saw. */
-  | { type: 'ask'; name: string; id: string; call: PassedCall; seenAttempt: string | null }
+  | { type: 'ask'; name: string; place: string; id: string; call: PassedCall; seenAttempt: string | null }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
   /** What the answer to a submission has led to, for whichever page runs the try-on by now. */
   | { type: 'lateAnswer'; name: string; record: AttemptRecord; durable: boolean }
@@ -45,6 +48,7 @@ export interface TabsParts {
 }
 
 const name = is.text
+const place = is.text
 const pictured = is.nullable(jobSuccess)
 const amount = is.nullable(is.number)
 const view = is.object({
@@ -72,11 +76,12 @@ function isView(value: unknown): value is TryOnView {
 
 const message = is.toldApart(
   'type',
-  is.object({ type: is.oneOf('view'), name, view: is.that<TryOnView>(isView) }),
-  is.object({ type: is.oneOf('hello'), name, seenAttempt: is.nullable(is.text) }),
+  is.object({ type: is.oneOf('view'), name, place, view: is.that<TryOnView>(isView) }),
+  is.object({ type: is.oneOf('hello'), name, place, seenAttempt: is.nullable(is.text) }),
   is.object({
     type: is.oneOf('ask'),
     name,
+    place,
     id: is.text,
     call: is.wholeOf<PassedCall>(is.object({ intent: is.oneOf(...intents) })),
     seenAttempt: is.nullable(is.text),

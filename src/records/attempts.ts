@@ -22,6 +22,8 @@ export interface Attempts {
   restore(): Promise<Written>
   /** What storage holds, for a page that only looks on; rejects where it can not be read. */
   look(): Promise<AttemptRecord | null>
+  /** Whether a reload would find it as it is; nothing is found as nothing. */
+  isStored(record: AttemptRecord | null): boolean
   /** Whether a record is too old to go on with, or to be shown. */
   hasExpired(record: AttemptRecord): boolean
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
@@ -90,8 +92,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       ? { kind: 'overtaken' }
       : { kind: 'stands', record, durable: kept === 'stored' && parts.isDurable }
 
-  /** Whether a reload would find it as it is. */
-  const isStored = (record: AttemptRecord) => parts.isDurable && isAsSeen(place().cell.onDisk(), record)
+  const isStored = (record: AttemptRecord | null) =>
+    parts.isDurable && (record === null || isAsSeen(place().cell.onDisk(), record))
 
   /** The attempt stays where it is: its job would be lost from storage. */
   const notArchived = (record: AttemptRecord): Written => ({
@@ -274,6 +276,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (record === null && skipped) throw new Error('what stands here is not readable by this version')
       return record
     },
+
+    isStored,
 
     hasExpired: (record) => expiryOf(record) !== undefined,
 

@@ -131,7 +131,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
 
   /** Only a higher count is a reset. A catalog that is missing, or that another page has begun anew, is a loss. */
   function learn(found: Readonly<Record<string, number>>): void {
-    if (!isSeen) return seeFirst(found)
+    if (!isSeen) return isOnDisk() ? seeFirst(found) : undefined
     const isStrange = !sharesId(found)
     // what was begun while this page was open, and reset, was reset meanwhile
     const counts = (id: string) => epochs[id] !== undefined || isStrange || bornAt(id) > openedAt
@@ -139,6 +139,9 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     for (const [id, count] of Object.entries(found)) epochs = { ...epochs, [id]: Math.max(count, epochs[id] ?? 0) }
     if (wasReset) changeShopper()
   }
+
+  /** Whether storage was seen to have a catalog: what only memory has tells nothing of it. */
+  const isOnDisk = () => cellAt(candidate).onDisk() !== null
 
   function seeFirst(found: Readonly<Record<string, number>>): void {
     isSeen = true
@@ -172,6 +175,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       .catch(() => null)
     if (found === null || found === 'unreadable') return null
     learn(found.epochs)
+    // what was begun anew is told by which names other pages know it
+    if (Object.keys(epochs).some((id) => found.epochs[id] === undefined)) await change(() => ({}))
     return found
   }
 
@@ -185,7 +190,14 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       const old = found ?? empty()
       const changed = next(old)
       isOwnUsed ||= !isSeen && changed !== undefined
-      return changed && { ...old, epochs, ...changed, savedAt: Math.max(old.savedAt, clock.now()) }
+      return (
+        changed && {
+          ...old,
+          epochs: { ...old.epochs, ...epochs },
+          ...changed,
+          savedAt: Math.max(old.savedAt, clock.now()),
+        }
+      )
     })
     if (kept !== 'unchanged' || cellAt(tried).onDisk() !== 'unreadable') return kept
     // another version has been here since it was found

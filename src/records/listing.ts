@@ -1,6 +1,6 @@
 import { digitsOf } from '../contract/ids.ts'
 import type { Clock } from '../ports.ts'
-import { mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts'
+import { isUnsent, mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts'
 import { archiveHidden, type ArchiveParts, type RecordCell } from './archive.ts'
 import { kindOf, type Keys } from './keys.ts'
 
@@ -54,7 +54,10 @@ export async function listAttempts<Opened>(
 async function readRecords({ catalog, keys, cellOf }: ListingParts) {
   const listed = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'record')
   const found = await Promise.all(listed.map(async (key) => ({ key, record: await cellOf(key).read() })))
-  return found.flatMap(({ key, record }) => (record && record !== 'unreadable' ? [{ key, record }] : []))
+  const readable = found.flatMap(({ key, record }) => (record && record !== 'unreadable' ? [{ key, record }] : []))
+  // another tier of storage may have a copy of what was discarded, or left before anything was sent
+  const fates = await Promise.all(readable.map(({ record }) => catalog.fateOf(record.attemptId)))
+  return readable.filter(({ record }, at) => fates[at] !== 'discarded' && !(fates[at] === 'left' && isUnsent(record)))
 }
 
 /** A try-on shows the first of its records that can be read; one past it was begun while that could not be. */

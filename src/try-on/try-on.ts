@@ -62,10 +62,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat'> & {
   inspect: Inspect | undefined
   /** Storage has been read; called at the first use. */
   open: () => Promise<void>
-  /** Reads storage again where it could not be read. */
-  reopen: () => Promise<void>
-  /** What tells the storage from every other, as far as is known. */
-  storageId: () => string
+  /** Reads storage again where it could not be read; resolves with whether it could be now. */
+  reopen: () => Promise<boolean>
   /** What another page may have changed is read again, before this page takes over. */
   refresh: () => Promise<void>
 }
@@ -89,8 +87,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   let looking: unknown = null
   /** What the page that runs the flow has said last, where that tells less than this page has seen. */
   let withheld: TryOnView | null = null
-  /** The storage by which the seat was taken. */
-  let seatedAt = ''
+  /** Where the seat was taken. */
+  let place = ''
 
   /** Nothing runs before the first use: a try-on on a product card costs nothing. */
   function sit(): Seat<Runner> {
@@ -100,8 +98,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const taken: Seat<Runner> = takeSeat({
       ready: parts.open,
       request(turns) {
-        seatedAt = parts.storageId()
-        return parts.ownership.request(parts.name(), { ...turns, isElsewhere })
+        place = parts.ownership.placeOf(parts.name())
+        return parts.ownership.request(place, { ...turns, isElsewhere })
       },
       refresh: parts.refresh,
       isMisplaced: () => !isPlaced(),
@@ -117,15 +115,20 @@ export function createTryOn(parts: Parts): RunningTryOn {
     return taken
   }
 
-  const greet = () => post({ type: 'hello', name: parts.name(), seenAttempt: seenAttempt() })
+  const greet = () => post({ type: 'hello', name: parts.name(), place, seenAttempt: seenAttempt() })
+
+  /** Pages of one storage that did not know it yet come together. */
+  function moveOver(): void {
+    if (seat?.runner && !isPlaced()) sitAgain()
+  }
 
   function sitAgain(): void {
     stop()
     if (shown.isWatched()) sit()
   }
 
-  /** Whether the seat is of the storage that this is known to be by now. */
-  const isPlaced = () => seatedAt === parts.storageId()
+  /** Whether the seat is where the pages of this storage wait, as far as is known by now. */
+  const isPlaced = () => place === parts.ownership.placeOf(parts.name())
   const isElsewhere = () => clock.monotonic() - heardAt < elsewhereMs
 
   /** Whether storage still holds the attempt that is shown, if any; a storage that fails says nothing. */
@@ -152,8 +155,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (seat !== own || !own.isWaiting || heard === own) return
       const show = (record: AttemptRecord | null) => {
         // whatever is asked for here, nobody hears it
-        if (seat === own && own.isWaiting && heard !== own && !(record && attempts.hasExpired(record)))
-          shown.set({ ...storedView(record, input), can: restoringView.can })
+        if (seat !== own || !own.isWaiting || heard === own || (record && attempts.hasExpired(record))) return
+        shown.set({ ...storedView(record, input), durable: attempts.isStored(record), can: restoringView.can })
       }
       attempts.look().then(show, () => undefined)
       lookOn(own)
@@ -179,7 +182,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (seat !== own() || (next.state === 'restoring' && snapshot.context.record === null && shown.get().attempt))
         return
       shown.set(next)
-      post({ type: 'view', name: parts.name(), view: next })
+      post({ type: 'view', name: parts.name(), place, view: next })
     })
     return runner.start()
   }
@@ -197,16 +200,19 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
   async function perform(call: Call): Promise<void> {
     const saidAt = clock.monotonic()
+    const seen = shown.get().state === 'restoring' ? undefined : seenAttempt()
+    const before = seat
     const first = sit()
-    await Promise.race([parts.reopen(), first.ended])
-    // which pages share this storage was not known when the seat was taken
-    if (seat === first && !isPlaced()) stop()
+    const isReadAnew = await Promise.race([parts.reopen(), first.ended])
+    // which pages share this storage, and what is there, was not known when the seat was taken
+    if (seat === first && (isReadAnew || !isPlaced())) stop()
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
-    if (taken !== first && taken.runner && !(await permits(taken, taken.runner, call))) return
+    if (taken.runner && taken !== before && !(await isStillMeant(taken, taken.runner, call, seen))) return
+    if (taken.runner && taken !== first && !permits(taken.runner, call)) return
     if (taken.runner) return performHere(taken, taken.runner, call, saidAt)
-    const before = seenAttempt()
-    const ask: Ask = { type: 'ask', name: parts.name(), id: newId(), call, seenAttempt: before }
+    const attempt = seenAttempt()
+    const ask: Ask = { type: 'ask', name: parts.name(), place, id: newId(), call, seenAttempt: attempt }
     // a word that is no longer waited for must not be passed on to anybody
     const answer = await Promise.race([answerTo(ask, () => checkAge(call, saidAt)), taken.owned, taken.ended]).finally(
       () => asked.delete(ask.id),
@@ -214,16 +220,28 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
     if (answer || !taken.runner) return
     await settled(taken, taken.runner)
-    if (seenAttempt() !== before) throw notAllowed(call)
+    if (seenAttempt() !== attempt) throw notAllowed(call)
     await performHere(taken, taken.runner, call, saidAt)
+  }
+
+  /** Whether what the shopper saw is what there is, now that storage was read: a word is for nothing else. */
+  async function isStillMeant(
+    own: Seat<Runner>,
+    runner: Runner,
+    call: Call,
+    seen: string | null | undefined,
+  ): Promise<boolean> {
+    await settled(own, runner)
+    if (seen === undefined || seenAttempt() === seen) return true
+    if (call.intent === 'resume') return false
+    throw notAllowed(call)
   }
 
   /**
    * Whether a word is still to be carried out that made this page read storage again: what is gone need not be left. A
    * consent that begins nothing is no consent kept, and what can not be read may be there.
    */
-  async function permits(own: Seat<Runner>, runner: Runner, call: Call): Promise<boolean> {
-    await settled(own, runner)
+  function permits(runner: Runner, call: Call): boolean {
     const snapshot = runner.getSnapshot()
     if (snapshot.can(permissionOf(call))) return true
     if (isConsent(call)) throw notAllowed(call)
@@ -338,9 +356,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
   }
 
   function hearAnswerTo(message: Answer): void {
+    const ask = asked.get(message.id)
     // what this page's shopper has said has been done there
-    if (message.problem === null) showWithheld()
-    asked.get(message.id)?.answer(message)
+    if (ask && message.problem === null) showWithheld()
+    ask?.answer(message)
   }
 
   const tryOn: TryOn = {
@@ -377,10 +396,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
     stop,
     hear(message) {
       if (!('name' in message) || message.name !== parts.name()) return
-      if (message.type === 'answer' && asked.has(message.id)) hearAnswerTo(message)
+      if (message.type === 'answer') hearAnswerTo(message)
+      else if (message.type === 'lateAnswer') hearAnswer(message)
+      else if (message.place !== place) moveOver()
       else if (message.type === 'ask') void serve(message)
       else if (message.type === 'hello' && seat?.runner) void answerHello(seat, message.seenAttempt)
-      else if (message.type === 'lateAnswer') hearAnswer(message)
       else if (message.type === 'view' && seat?.isWaiting) hearOwner(seat, message.view)
       else if (message.type === 'view' && seat?.runner) void hearOther(seat, message.view.attempt?.id ?? null)
     },
@@ -400,7 +420,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     // the other page goes first
     if (isStale) heardAt = clock.monotonic()
     if (isStale) sitAgain()
-    else post({ type: 'view', name: parts.name(), view: shown.get() })
+    else post({ type: 'view', name: parts.name(), place, view: shown.get() })
   }
 
   function hearAnswer({ record, durable }: TabMessage & { type: 'lateAnswer' }): void {
