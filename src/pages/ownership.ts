@@ -18,6 +18,8 @@ export interface Ownership {
 export interface Hold {
   /** Looks once more whether this page holds it. */
   confirm(): Promise<boolean>
+  /** Whether it was ever seen to be this page's; where storage fails from the start, it is only believed to be. */
+  isProven(): boolean
   /** Gives it up. A page that is being frozen finishes no transaction, and one left open would keep storage from every other page. */
   release(isFreezing: boolean): void
 }
@@ -71,7 +73,7 @@ export function createOwnership({ storage, clock, leaseOf, storageId }: Ownershi
 function uncontested(_place: string, { onOwn }: Turns): Hold {
   let isHeld = true
   onOwn()
-  return { confirm: async () => isHeld, release: () => void (isHeld = false) }
+  return { confirm: async () => isHeld, isProven: () => true, release: () => void (isHeld = false) }
 }
 
 function byLock(name: string, { onOwn, onWait }: Turns): Hold {
@@ -92,7 +94,8 @@ function byLock(name: string, { onOwn, onWait }: Turns): Hold {
   }
   // a page without an origin of its own has no locks, and no storage that another page could share
   navigator.locks.request(name, { ifAvailable: true }, tryFirst).catch(() => ended.signal.aborted || void hold())
-  return { confirm: async () => isHeld && !ended.signal.aborted, release: () => ended.abort() }
+  const confirm = async () => isHeld && !ended.signal.aborted
+  return { confirm, isProven: () => isHeld, release: () => ended.abort() }
 }
 
 /** Who holds a lease, and until when by that page's clock (epoch ms). */
@@ -166,6 +169,7 @@ function byLease(storage: Pick<AtomicStorage, 'update'>, clock: Clock, key: stri
       const isMine = await renew().catch(() => !hasRenewed)
       return isMine && state === 'owning'
     },
+    isProven: () => hasRenewed,
     release(isFreezing) {
       state = 'ended'
       clock.clearTimeout(timer)

@@ -15,6 +15,8 @@ export interface Seat<Runner> {
   readonly ended: Promise<never>
   /** Looks once more whether the flow is this page's. */
   confirm(): Promise<boolean>
+  /** Whether it was ever seen to be. */
+  isProven(): boolean
   end(reason: Error, isFreezing?: boolean): void
 }
 
@@ -80,6 +82,7 @@ export function takeSeat<Runner>(parts: SeatParts<Runner>): Seat<Runner> {
     owned: owned.promise,
     ended: ended.promise,
     confirm: async () => !isOver && hold !== null && hold.confirm(),
+    isProven: () => hold?.isProven() === true,
     end(reason, isFreezing = false) {
       isOver = true
       isWaiting = false

@@ -23,7 +23,7 @@ const inputs: readonly TryOnState[] = ['needsEmail', 'unauthorized']
 /** The end of a try-on as a promise, for headless use. */
 export function resultOf(
   tryOn: Readable<TryOnView>,
-  /** Rejects when the page lets go of the try-on. */
+  /** Rejects when the room lets go of the try-on. */
   ended: Promise<never>,
   /** What was said before has been carried out. */
   heard: Promise<unknown>,

@@ -38,6 +38,12 @@ function isDone(event: TryOnEvent, before: AttemptRecord | null, after: AttemptR
   return !isSame || (event.type !== 'startOver' && event.type !== 'discard')
 }
 
+function newLife() {
+  const life = deferred<never>()
+  life.promise.catch(() => undefined)
+  return life
+}
+
 const isConsent = ({ intent }: Call) => intent === 'start' || intent === 'retry'
 
 /** What the room keeps of a try-on beside its public face. */
@@ -78,6 +84,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Intents of this page's shopper that the owner has not answered yet. */
   const asked = new Map<string, { pass: () => void; answer: (message: Answer) => void }>()
   const served = new Set<string>()
+  /** Ends when the room lets go of the try-on. */
+  let life = newLife()
   /** Settles once every intent of this page has. */
   let said: Promise<unknown> = Promise.resolve()
   let seat: Seat<Runner> | null = null
@@ -115,7 +123,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     return taken
   }
 
-  const greet = () => post({ type: 'hello', name: parts.name(), place, seenAttempt: seenAttempt() })
+  const greet = (attempt = seenAttempt()) => post({ type: 'hello', name: parts.name(), place, seenAttempt: attempt })
 
   /** Pages of one storage that did not know it yet come together. */
   function moveOver(): void {
@@ -123,7 +131,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   }
 
   function sitAgain(): void {
-    stop()
+    leaveSeat()
     if (shown.isWatched()) sit()
   }
 
@@ -205,7 +213,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const first = sit()
     const isReadAnew = await Promise.race([parts.reopen(), first.ended])
     // which pages share this storage, and what is there, was not known when the seat was taken
-    if (seat === first && (isReadAnew || !isPlaced())) stop()
+    if (seat === first && (isReadAnew || !isPlaced())) leaveSeat()
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
     if (taken.runner && taken !== before && !(await isStillMeant(taken, taken.runner, call, seen))) return
@@ -271,7 +279,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Another page's intent: refused when it is repeated, or when its shopper saw another attempt. */
   async function serve({ id, call: passed, seenAttempt: attempt }: Ask): Promise<void> {
     const own = seat
-    if (!own?.runner || served.has(id)) return
+    // another page may be the one that is asked
+    if (!own?.runner || served.has(id) || !own.isProven()) return
     served.add(id)
     const call = passedCall(passed)
     const saidAt = clock.monotonic()
@@ -300,11 +309,20 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (seat?.runner !== runner) throw closed()
     check(runner, call)
     checkAge(call, saidAt)
+    if (isConsent(call)) await confirm(own, runner)
     const before = runner.getSnapshot().context.record
     runner.send(event)
     await settled(own, runner)
     const { record, problem } = runner.getSnapshot().context
     if (!isDone(event, before, record)) throw problem ? refusal(problem) : notAllowed(call)
+  }
+
+  /** A page that froze may have been overtaken: nothing is begun where that can not be ruled out. */
+  async function confirm(own: Seat<Runner>, runner: Runner): Promise<void> {
+    if (await own.confirm()) return
+    if (seat !== own) throw closed()
+    runner.send({ type: 'refused', problem: { kind: 'storage' } })
+    throw refusal({ kind: 'storage' })
   }
 
   /** A page that slept must not spend money on what was said before. */
@@ -338,16 +356,16 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')
     withheld = tellsNothing && seenAttempt() !== null ? view : null
     if (withheld === null) shown.set(view)
-    else if (isBlind) void lookPast(own, view)
+    if (isBlind) void lookPast(own, view)
     for (const { pass } of asked.values()) pass()
   }
 
   /** A page that can read what is there takes over from one that can not. */
   async function lookPast(own: Seat<Runner>, view: TryOnView): Promise<void> {
     const stored = await attempts.look().catch(() => null)
-    if (seat !== own || withheld !== view) return
+    if (seat !== own || (withheld ?? shown.get()) !== view) return
     if (stored === null) showWithheld()
-    else greet()
+    else greet(stored.attemptId)
   }
 
   function showWithheld(): void {
@@ -376,14 +394,23 @@ export function createTryOn(parts: Parts): RunningTryOn {
     resume: () => say({ intent: 'resume' }),
     startOver: () => say({ intent: 'startOver' }),
     discard: ({ abandonPaidJob = false } = {}) => say({ intent: 'discard', abandonPaidJob }),
-    result: (options) => resultOf(tryOn, sit().ended, said, options),
+    result(options) {
+      sit()
+      return resultOf(tryOn, life.promise, said, options)
+    },
   }
 
-  function stop(isFreezing = false): void {
+  function leaveSeat(isFreezing = false): void {
     const left = seat
     seat = null
     clock.clearTimeout(looking)
     left?.end(closed(), isFreezing)
+  }
+
+  function stop(isFreezing = false): void {
+    leaveSeat(isFreezing)
+    life.reject(closed())
+    life = newLife()
   }
 
   function clear(): void {
