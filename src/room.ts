@@ -150,6 +150,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   /** The shopper has gone: whoever looks is shown what there is now. */
   function forgetAll(): void {
     client.forgetAddresses()
+    journal.forget(keys().catalog)
     visitor.forget()
     photos.forget()
     // a room that was closed meanwhile stays closed

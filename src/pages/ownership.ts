@@ -161,7 +161,16 @@ function byLease(storage: Pick<AtomicStorage, 'update'>, clock: Clock, key: stri
     timer = clock.setTimeout(() => void ask(), renewEveryMs)
   }
 
-  void ask()
+  /** A page that gives way lets the other one ask first. */
+  function giveWay(): void {
+    if (state === 'ended') return
+    state = 'waiting'
+    turns.onWait()
+    timer = clock.setTimeout(() => void ask(), leaseMs)
+  }
+
+  if (turns.isElsewhere()) queueMicrotask(giveWay)
+  else void ask()
   return {
     async confirm() {
       if (state !== 'owning') return false

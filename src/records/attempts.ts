@@ -302,9 +302,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (kept === 'unchanged' && !(await stands(consented))) return { kind: 'overtaken' }
       const isHeld = kept === 'stored' || (kept === 'memory' && parts.mayClaimInMemory())
       if (isHeld && !(await mayComeBack(claimed))) return written(claimed, listed === 'stored' ? kept : 'memory')
+      // another page may have taken over from one whose storage fails, and what stands is that page's
+      if (!(await holdsSeat())) {
+        place().cell.forget()
+        return { kind: 'overtaken' }
+      }
       await remove(claimed)
-      // another page may have taken over from one whose storage fails
-      if (!(await holdsSeat())) return { kind: 'overtaken' }
       // what was stopped does not go on by itself
       if (!(await catalog.mark(claimed.attemptId, 'left'))) unburied.add(claimed.attemptId)
       return stopped(consented)

@@ -32,6 +32,8 @@ export interface Cell<T extends object> {
   copies(): Promise<T[]>
   /** What storage was last seen to hold. */
   onDisk(): Found<T>
+  /** Memory lets go of what only it has. */
+  forget(): void
 }
 
 /**
@@ -44,6 +46,8 @@ export interface Journal {
   /** Whether storage has taken a write of this page. */
   hasWorked(): boolean
   cell<T extends object>(key: string, codec: Codec<T>): Cell<T>
+  /** Lets go of what only memory has, but under these keys. */
+  forget(kept: readonly string[]): void
   /** Removes what is stored under these keys, but for what `isKept` says yes to; resolves with whether all of it went. */
   remove(keys: readonly string[], isKept?: (stored: unknown) => boolean): Promise<boolean>
 }
@@ -76,6 +80,9 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   return {
     durable: storage.durable !== false,
     hasWorked: () => hasWorked,
+    forget(kept) {
+      for (const [key, slot] of slots) if (!kept.includes(key)) slot.forget()
+    },
     async remove(keys, isKept = () => false) {
       const isKeptText = (text: string) => isKept(parsed(text))
       for (const slot of keys.map(slotAt)) if (!isKeptText(slot.inMemory() ?? '')) slot.forget()
@@ -104,6 +111,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
           return copies.filter((each) => each !== null && each !== 'unreadable')
         },
         onDisk: () => found(slot.onDisk()),
+        forget: slot.forget,
       }
     },
   }

@@ -314,7 +314,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     runner.send(event)
     await settled(own, runner)
     const { record, problem } = runner.getSnapshot().context
-    if (!isDone(event, before, record)) throw problem ? refusal(problem) : notAllowed(call)
+    if (isDone(event, before, record)) return
+    const why = problem ?? record?.problem
+    throw why ? refusal(why) : notAllowed(call)
   }
 
   /** A page that froze may have been overtaken: nothing is begun where that can not be ruled out. */

@@ -1,0 +1,240 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { FittingRoom, TryOn } from 'fitting-room'
+import { storageChain } from 'fitting-room/storage/chain'
+import {
+  any,
+  full,
+  isRecord,
+  isWrite,
+  recordKey,
+  refused,
+  testStorage,
+  type StorageCall,
+  type TestStorage,
+} from './support/storage.ts'
+import { createWorld, person, product, started, type World } from './support/world.ts'
+
+/** Pages beside each other of which not every one can read and write what the others can. */
+
+let world: World
+let storage: TestStorage
+beforeEach(() => {
+  storage = testStorage()
+  world = createWorld({ storage, gated: false })
+})
+afterEach(async () => {
+  vi.unstubAllGlobals()
+  await world.close()
+})
+
+const submissions = () => world.count('POST', '/generations')
+const watched = (tryOn: TryOn) => {
+  tryOn.subscribe(() => {})
+  return tryOn
+}
+const useLocks = () => vi.stubGlobal('isSecureContext', true)
+const isLease = ({ key }: StorageCall) => key.endsWith(':lease')
+
+/** A page whose storage may begin to fail, but for what `works` is true for. */
+function troubled(works: (call: StorageCall) => boolean = () => false) {
+  const own = storage.another()
+  const room = world.room({ storage: own })
+  return { room, own, fail: () => own.meet((call) => !works(call), refused) }
+}
+
+/** Another page takes the lease, and dies. */
+const takeLease = () =>
+  storage.items.set(`${recordKey}:lease`, JSON.stringify({ owner: 'another', until: world.clock.now() + 2_000 }))
+
+async function jobIds(room: FittingRoom) {
+  return (await room.list()).map(({ jobId }) => jobId)
+}
+
+describe('a word that is passed on', () => {
+  it('is carried out once where pages wait at different places, as each can read another tier', async () => {
+    useLocks()
+    const disks = [testStorage(), testStorage()] as const
+    const load = (failing: number | null) => {
+      const tiers = disks.map((disk, index) => {
+        const tier = disk.another()
+        if (index === failing) tier.meet(any, refused)
+        return tier
+      })
+      return watched(world.room({ storage: storageChain(tiers, world.clock) }).tryOn(product))
+    }
+    const pages = [load(1), load(0), load(null)]
+    await world.pass(5_000)
+    void pages[2]?.start({ imageUrl: 'https://photos.test/p.png' }).catch(() => undefined)
+    await world.pass(20_000)
+    expect(submissions()).toBeLessThanOrEqual(1)
+  })
+
+  it('is carried out once where its first owner froze and hears of it late', async () => {
+    let isFrozen = false
+    const late: (() => void)[] = []
+    const orLater = (run: () => void) => (isFrozen ? void late.push(run) : run())
+    class Freezing extends BroadcastChannel {
+      override addEventListener(type: string, listener: unknown) {
+        const hear = listener as (event: unknown) => void
+        super.addEventListener(type, (event: unknown) => orLater(() => hear(event)))
+      }
+    }
+    const { clock } = world
+    const frozen = { ...clock, setTimeout: (run: () => void, ms: number) => clock.setTimeout(() => orLater(run), ms) }
+    vi.stubGlobal('BroadcastChannel', Freezing)
+    const first = watched(world.room({ clock: frozen }).tryOn(product))
+    await world.until(first, 'idle')
+    vi.unstubAllGlobals()
+    const second = watched(world.room().tryOn(product))
+    const third = watched(world.room().tryOn(product))
+    await world.pass(2_000)
+    isFrozen = true
+    const word = third.start({ imageUrl: 'https://photos.test/p.png' })
+    await world.pass(8_000)
+    await word
+    await third.startOver()
+    isFrozen = false
+    for (const run of late.splice(0)) run()
+    await world.pass(10_000)
+    for (const tryOn of [first, second, third]) expect(tryOn.get().state).toBe('idle')
+    expect(submissions()).toBe(1)
+  })
+})
+
+describe('a page behind one that can not read storage', () => {
+  it.each([
+    ['under Web Locks', true],
+    ['in lease mode', false],
+  ])('follows the paid job that stands there, %s, without a storm of messages', async (_, hasLocks) => {
+    if (hasLocks) useLocks()
+    const before = world.room()
+    const { attempt } = await world.until(await started(before.tryOn(product)), 'processing')
+    before.close()
+    const blind = troubled(isLease)
+    await blind.room.ready
+    blind.fail()
+    await world.until(blind.room.tryOn(product), ({ problem }) => problem?.kind === 'storageUnreadable')
+    watched(blind.room.tryOn(product))
+    await world.settle()
+    const post = vi.spyOn(BroadcastChannel.prototype, 'postMessage')
+    const sighted = watched(world.room().tryOn(product))
+    await world.pass(15_000)
+    expect([sighted.get().state, sighted.get().attempt]).toEqual(['final', attempt])
+    // the world's own messages count the turns
+    const said = post.mock.calls.filter(([message]) => message !== null)
+    expect(said.length).toBeLessThan(100)
+    post.mockRestore()
+  })
+
+  it('shows what only its own memory holds as not durable', async () => {
+    const { room, own } = troubled()
+    const tryOn = watched(room.tryOn(product))
+    await world.until(tryOn, 'idle')
+    world.fault('POST', '/generations', [
+      async (reach) => {
+        own.meet((call) => isRecord(call) && isWrite(call), full)
+        return reach()
+      },
+    ])
+    await tryOn.start(person)
+    await world.until(tryOn, 'processing')
+    takeLease()
+    vi.stubGlobal('BroadcastChannel', undefined)
+    const shown: [string, boolean][] = []
+    tryOn.subscribe(({ attempt, durable }) => void (attempt?.jobId && shown.push([attempt.jobId, durable])))
+    await world.pass(1_600)
+    expect(shown.filter(([, durable]) => durable)).toEqual([])
+  })
+})
+
+it('a page that can read no storage hears of a reset() all the same', async () => {
+  const put = world.hold('PUT', '/photos')
+  const blind = troubled()
+  blind.fail()
+  const tryOn = await started(blind.room.tryOn(product))
+  await put.reached
+  await world.room().reset()
+  await world.settle()
+  put.release()
+  await world.pass(20_000)
+  expect([tryOn.get().attempt, blind.room.photo.get(), submissions()]).toEqual([null, null, 0])
+})
+
+describe.each(['startOver', 'discard'] as const)('%s()', (intent) => {
+  it.each([
+    ['no write', isWrite],
+    ['no call', any],
+  ])('rejects where storage takes %s, as a reload would go on with the attempt', async (_, which) => {
+    const funnel = world.hold('GET', '/funnel')
+    const { room, own } = troubled()
+    const tryOn = await started(room.tryOn(product))
+    await funnel.reached
+    own.meet(which, refused)
+    await expect(tryOn[intent]()).rejects.toMatchObject({ kind: 'storage' })
+    funnel.release()
+    await world.pass(20_000)
+    expect([tryOn.get().state, submissions()]).toEqual(['rejected', 0])
+  })
+
+  it('said of what the shopper sees does nothing to what storage turns out to hold', async () => {
+    const first = world.room()
+    const { attempt } = await world.until(await started(first.tryOn(product)), 'final')
+    first.close()
+    const { room, own, fail } = troubled()
+    fail()
+    const tryOn = watched(room.tryOn(product))
+    await world.until(tryOn, ({ problem }) => problem?.kind === 'storageUnreadable')
+    own.recover()
+    await expect(tryOn[intent]()).rejects.toMatchObject({ kind: 'notAllowed' })
+    expect(await jobIds(world.room())).toEqual([attempt?.jobId])
+  })
+
+  it('in a room that is used again after close() is not for what another page has begun since', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    room.close()
+    const other = world.room()
+    const again = watched(other.tryOn(product))
+    await world.until(again, 'final')
+    await again.retry()
+    const { attempt } = await world.until(again, 'final')
+    other.close()
+    await expect(tryOn[intent]()).rejects.toMatchObject({ kind: 'notAllowed' })
+    expect(await jobIds(world.room())).toContain(attempt?.jobId)
+  })
+})
+
+it('result() goes on where its page loses the lease and takes it again', async () => {
+  const tryOn = await started(world.room().tryOn(product))
+  await world.until(tryOn, 'processing')
+  const result = tryOn.result()
+  takeLease()
+  await world.until(tryOn, 'final')
+  expect(await result).toEqual(tryOn.get().result)
+})
+
+it('what was discarded while a tier took no write is in no list', async () => {
+  const disks = [testStorage(), testStorage()] as const
+  const load = (...hows: (((call: StorageCall) => unknown) | null)[]) => {
+    const tiers = disks.map((disk, index) => {
+      const tier = disk.another()
+      const how = hows[index]
+      if (how) tier.meet(any, how)
+      return tier
+    })
+    return world.room({ storage: storageChain(tiers, world.clock) })
+  }
+  const first = load(refused)
+  await world.until(await started(first.tryOn(product)), 'processing')
+  first.close()
+  const second = load(null, (call) => (isWrite(call) ? refused() : call.land()))
+  const tryOn = watched(second.tryOn(product))
+  await world.until(tryOn, 'final')
+  const isDone = await tryOn.discard().then(
+    () => true,
+    () => false,
+  )
+  second.close()
+  expect((await jobIds(load())).length).toBe(isDone ? 0 : 1)
+})
