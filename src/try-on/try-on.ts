@@ -1,4 +1,4 @@
-import { createActor, waitFor, type Actor } from 'xstate'
+import { createActor } from 'xstate'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../../machines/try-on.types.ts'
 import { storedView } from '../../machines/try-on.stored.ts'
@@ -6,21 +6,19 @@ import { restoringView, tryOnView } from '../../machines/try-on.view.ts'
 import type { Ownership } from '../pages/ownership.ts'
 import { takeSeat, type Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
-import { withinLimit } from '../platform/clock.ts'
 import { deferred } from '../platform/deferred.ts'
 import { newId } from '../platform/new-id.ts'
 import { createValue } from '../platform/value.ts'
-import { TryOnError, type Problem } from '../rules/problem.ts'
+import { TryOnError } from '../rules/problem.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
+import { createAsks, type Answer, type Ask } from './asks.ts'
+import { createCarryOut, type Runner } from './carry-out.ts'
 import { inspection } from './inspect.ts'
-import { consentCall, eventOf, passedCall, permissionOf, type Call } from './intents.ts'
+import { consentCall, passedCall, type Call } from './intents.ts'
 import { resultOf } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
-
-/** How old a word for a submission may be before it is begun, in ms. */
-const staleMs = 60_000
 
 /** How long another page counts as running the flow after it was heard, in ms. */
 const elsewhereMs = 10_000
@@ -28,23 +26,11 @@ const elsewhereMs = 10_000
 /** How often a page that hears nothing of the one that runs the flow looks into storage, in ms. */
 const lookOnMs = 1_000
 
-/** How long another page may take to carry an intent out that was passed on to it, in ms. */
-const answerLimitMs = 30_000
-
-/** Whether an intent has done what it says: another page may have been first, and storage may not have let it. */
-function isDone(event: TryOnEvent, before: AttemptRecord | null, after: AttemptRecord | null): boolean {
-  const isSame = before !== null && before.attemptId === after?.attemptId
-  if ('consent' in event) return !isSame && after?.photo.id === event.consent.photoId
-  return !isSame || (event.type !== 'startOver' && event.type !== 'discard')
-}
-
 function newLife() {
   const life = deferred<never>()
   life.promise.catch(() => undefined)
   return life
 }
-
-const isConsent = ({ intent }: Call) => intent === 'start' || intent === 'retry'
 
 /** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
@@ -74,15 +60,17 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat'> & {
   refresh: () => Promise<void>
 }
 
-type Runner = Actor<typeof tryOnMachine>
-type Ask = TabMessage & { type: 'ask' }
-type Answer = TabMessage & { type: 'answer' }
-
 export function createTryOn(parts: Parts): RunningTryOn {
   const { post, input, clock, inspect, photos, attempts } = parts
   const shown = createValue<TryOnView>(restoringView)
-  /** Intents of this page's shopper that the owner has not answered yet. */
-  const asked = new Map<string, { pass: () => void; answer: (message: Answer) => void }>()
+  const isCurrent = (own: Seat<Runner>) => seat === own
+  const { carryOut, isToBeDone, settled, checkAge, refusal, notAllowed, closed } = createCarryOut({
+    clock,
+    photos,
+    view: shown.get,
+    isCurrent,
+  })
+  const asks = createAsks({ clock, post, refusal })
   const served = new Set<string>()
   /** Ends when the room lets go of the try-on. */
   let life = newLife()
@@ -195,8 +183,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
     return runner.start()
   }
 
-  const refusal = (problem: Problem) => new TryOnError(problem, shown.get().attempt?.jobId ?? null)
-  const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: shown.get().state })
   const seenAttempt = () => shown.get().attempt?.id ?? null
 
   function say(call: Call): Promise<void> {
@@ -217,19 +203,17 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
     if (taken.runner && taken !== before && !(await isStillMeant(taken, taken.runner, call, seen))) return
-    if (taken.runner && taken !== first && !permits(taken.runner, call)) return
-    if (taken.runner) return performHere(taken, taken.runner, call, saidAt)
+    if (taken.runner && taken !== first && !isToBeDone(taken.runner, call)) return
+    if (taken.runner) return carryOut(taken, taken.runner, call, saidAt)
     const attempt = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), place, id: newId(), call, seenAttempt: attempt }
-    // a word that is no longer waited for must not be passed on to anybody
-    const answer = await Promise.race([answerTo(ask, () => checkAge(call, saidAt)), taken.owned, taken.ended]).finally(
-      () => asked.delete(ask.id),
-    )
+    const answered = asks.answerTo(ask, heard === seat, () => checkAge(call, saidAt))
+    const answer = await Promise.race([answered, taken.owned, taken.ended]).finally(() => asks.drop(ask))
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
     if (answer || !taken.runner) return
     await settled(taken, taken.runner)
     if (seenAttempt() !== attempt) throw notAllowed(call)
-    await performHere(taken, taken.runner, call, saidAt)
+    await carryOut(taken, taken.runner, call, saidAt)
   }
 
   /** Whether what the shopper saw is what there is, now that storage was read: a word is for nothing else. */
@@ -245,37 +229,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
     throw notAllowed(call)
   }
 
-  /**
-   * Whether a word is still to be carried out that made this page read storage again: what is gone need not be left. A
-   * consent that begins nothing is no consent kept, and what can not be read may be there.
-   */
-  function permits(runner: Runner, call: Call): boolean {
-    const snapshot = runner.getSnapshot()
-    if (snapshot.can(permissionOf(call))) return true
-    if (isConsent(call)) throw notAllowed(call)
-    if (snapshot.context.problem?.kind === 'storageUnreadable') throw refusal(snapshot.context.problem)
-    return false
-  }
-
-  /** An ask is passed on once the owner is heard, so that a reset() there was heard before. */
-  function answerTo(ask: Ask, checkAge: () => void): Promise<Answer> {
-    const { promise, resolve, reject } = deferred<Answer>()
-    const pass = () => {
-      try {
-        checkAge()
-        post(ask)
-      } catch (error) {
-        // what can not be passed on can not be read either
-        reject(error instanceof TryOnError ? error : refusal({ kind: 'photo', reason: 'unreadable' }))
-      }
-    }
-    asked.set(ask.id, { pass, answer: resolve })
-    if (heard === seat) pass()
-    return withinLimit(clock, answerLimitMs, promise).catch((error: unknown) => {
-      throw error instanceof TryOnError ? error : refusal({ kind: 'stopped', reason: 'unanswered' })
-    })
-  }
-
   /** Another page's intent: refused when it is repeated, or when its shopper saw another attempt. */
   async function serve({ id, call: passed, seenAttempt: attempt }: Ask): Promise<void> {
     const own = seat
@@ -287,7 +240,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const carriedOut = async (runner: Runner) => {
       await settled(own, runner)
       if (attempt !== seenAttempt()) throw notAllowed(call)
-      await performHere(own, runner, call, saidAt)
+      await carryOut(own, runner, call, saidAt)
       return null
     }
     const problem = await carriedOut(own.runner).catch((error: unknown) =>
@@ -298,60 +251,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
     post({ type: 'answer', name: parts.name(), id, problem, jobId: shown.get().attempt?.jobId ?? null })
   }
 
-  async function performHere(own: Seat<Runner>, runner: Runner, call: Call, saidAt: number): Promise<void> {
-    await settled(own, runner)
-    check(runner, call)
-    const event = await eventOf(call, photos).catch((error: unknown) => {
-      // a refused input is shown where the try-on stands, and nothing is lost
-      if (error instanceof TryOnError) runner.send({ type: 'refused', problem: error.problem })
-      throw error
-    })
-    if (seat?.runner !== runner) throw closed()
-    check(runner, call)
-    checkAge(call, saidAt)
-    if (isConsent(call)) await confirm(own, runner)
-    const before = runner.getSnapshot().context.record
-    runner.send(event)
-    await settled(own, runner)
-    const { record, problem } = runner.getSnapshot().context
-    if (isDone(event, before, record)) return
-    const why = problem ?? record?.problem
-    throw why ? refusal(why) : notAllowed(call)
-  }
-
-  /** A page that froze may have been overtaken: nothing is begun where that can not be ruled out. */
-  async function confirm(own: Seat<Runner>, runner: Runner): Promise<void> {
-    if (await own.confirm()) return
-    if (seat !== own) throw closed()
-    runner.send({ type: 'refused', problem: { kind: 'storage' } })
-    throw refusal({ kind: 'storage' })
-  }
-
-  /** A page that slept must not spend money on what was said before. */
-  function checkAge(call: Call, saidAt: number): void {
-    if (isConsent(call) && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
-  }
-
-  function check(runner: Runner, call: Call): void {
-    const snapshot = runner.getSnapshot()
-    if (snapshot.status !== 'active') throw refusal({ kind: 'internal', sent: false })
-    if (snapshot.can(permissionOf(call))) return
-    const couldAbandon = call.intent === 'discard' && snapshot.can({ type: 'discard', abandonPaidJob: true })
-    throw couldAbandon ? refusal({ kind: 'paidJob' }) : notAllowed(call)
-  }
-
-  /** Intents wait while storage is being read or written, for as long as this page has the try-on. */
-  const settled = (own: Seat<Runner>, runner: Runner) =>
-    Promise.race([
-      own.ended,
-      waitFor(runner, (snapshot) => !snapshot.hasTag('busy')).catch(() => {
-        throw closed()
-      }),
-    ])
-
-  const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
-
-  /** The owner may have come after an intent was passed on; what it has had before it answers once. */
   function hearOwner(own: Seat<Runner>, view: TryOnView): void {
     heard = own
     const isBlind = view.problem?.kind === 'storageUnreadable'
@@ -359,7 +258,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     withheld = tellsNothing && seenAttempt() !== null ? view : null
     if (withheld === null) shown.set(view)
     if (isBlind) void lookPast(own, view)
-    for (const { pass } of asked.values()) pass()
+    asks.passAll()
   }
 
   /** A page that can read what is there takes over from one that can not. */
@@ -376,10 +275,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   }
 
   function hearAnswerTo(message: Answer): void {
-    const ask = asked.get(message.id)
     // what this page's shopper has said has been done there
-    if (ask && message.problem === null) showWithheld()
-    ask?.answer(message)
+    if (asks.take(message) && message.problem === null) showWithheld()
   }
 
   const tryOn: TryOn = {
@@ -405,6 +302,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function leaveSeat(isFreezing = false): void {
     const left = seat
     seat = null
+    withheld = null
     clock.clearTimeout(looking)
     left?.end(closed(), isFreezing)
   }

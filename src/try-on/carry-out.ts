@@ -1,0 +1,113 @@
+import { waitFor, type Actor } from 'xstate'
+import type { tryOnMachine } from '../../machines/try-on.machine.ts'
+import type { TryOnEvent } from '../../machines/try-on.types.ts'
+import type { Seat } from '../pages/seat.ts'
+import type { Clock } from '../ports.ts'
+import { TryOnError, type Problem } from '../rules/problem.ts'
+import type { AttemptRecord } from '../rules/record.ts'
+import type { TryOnView } from '../rules/view.ts'
+import type { Photos } from '../shopper/photos.ts'
+import { eventOf, permissionOf, type Call } from './intents.ts'
+
+/** How old a word for a submission may be before it is begun, in ms. */
+const staleMs = 60_000
+
+export type Runner = Actor<typeof tryOnMachine>
+
+interface CarryOutParts {
+  clock: Clock
+  photos: Photos
+  /** What this page shows. */
+  view: () => TryOnView
+  /** Whether this page still has that part in the try-on. */
+  isCurrent: (own: Seat<Runner>) => boolean
+}
+
+/** How a page that runs the flow does what its shopper, or another page's, asks for. */
+export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts) {
+  const refusal = (problem: Problem) => new TryOnError(problem, view().attempt?.jobId ?? null)
+  const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
+  const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
+
+  /** Intents wait while storage is being read or written, for as long as this page has the try-on. */
+  const settled = (own: Seat<Runner>, runner: Runner) =>
+    Promise.race([
+      own.ended,
+      waitFor(runner, (snapshot) => !snapshot.hasTag('busy')).catch(() => {
+        throw closed()
+      }),
+    ])
+
+  /** A page that slept must not spend money on what was said before. */
+  function checkAge(call: Call, saidAt: number): void {
+    if (isConsent(call) && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
+  }
+
+  function check(runner: Runner, call: Call): void {
+    const snapshot = runner.getSnapshot()
+    if (snapshot.status !== 'active') throw refusal({ kind: 'internal', sent: false })
+    if (snapshot.can(permissionOf(call))) return
+    const couldAbandon = call.intent === 'discard' && snapshot.can({ type: 'discard', abandonPaidJob: true })
+    throw couldAbandon ? refusal({ kind: 'paidJob' }) : notAllowed(call)
+  }
+
+  /** A refusal is shown where the try-on stands, and nothing is lost. */
+  function refuse(runner: Runner, error: unknown): never {
+    if (error instanceof TryOnError) runner.send({ type: 'refused', problem: error.problem })
+    throw error
+  }
+
+  /** A page that froze may have been overtaken: nothing is begun where that can not be ruled out. */
+  async function confirm(own: Seat<Runner>, runner: Runner): Promise<void> {
+    if (await own.confirm()) return
+    if (!isCurrent(own)) throw closed()
+    refuse(runner, refusal({ kind: 'storage' }))
+  }
+
+  return {
+    refusal,
+    notAllowed,
+    closed,
+    settled,
+    checkAge,
+
+    /** Does it, or rejects with why it could not be done. */
+    async carryOut(own: Seat<Runner>, runner: Runner, call: Call, saidAt: number): Promise<void> {
+      await settled(own, runner)
+      check(runner, call)
+      const event = await eventOf(call, photos).catch((error: unknown) => refuse(runner, error))
+      if (!isCurrent(own)) throw closed()
+      check(runner, call)
+      checkAge(call, saidAt)
+      if (isConsent(call)) await confirm(own, runner)
+      const before = runner.getSnapshot().context.record
+      runner.send(event)
+      await settled(own, runner)
+      const { record, problem } = runner.getSnapshot().context
+      if (isDone(event, before, record)) return
+      const why = problem ?? record?.problem
+      throw why ? refusal(why) : notAllowed(call)
+    },
+
+    /**
+     * Whether a word is still to be carried out that made this page read storage again: what is gone need not be left. A
+     * consent that begins nothing is no consent kept, and what can not be read may be there.
+     */
+    isToBeDone(runner: Runner, call: Call): boolean {
+      const snapshot = runner.getSnapshot()
+      if (snapshot.can(permissionOf(call))) return true
+      if (isConsent(call)) throw notAllowed(call)
+      if (snapshot.context.problem?.kind === 'storageUnreadable') throw refusal(snapshot.context.problem)
+      return false
+    },
+  }
+}
+
+const isConsent = ({ intent }: Call) => intent === 'start' || intent === 'retry'
+
+/** Whether an intent has done what it says: another page may have been first, and storage may not have let it. */
+function isDone(event: TryOnEvent, before: AttemptRecord | null, after: AttemptRecord | null): boolean {
+  const isSame = before !== null && before.attemptId === after?.attemptId
+  if ('consent' in event) return !isSame && after?.photo.id === event.consent.photoId
+  return !isSame || (event.type !== 'startOver' && event.type !== 'discard')
+}
