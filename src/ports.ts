@@ -21,8 +21,8 @@ export interface FlowStorage {
   removeItems?(keys: readonly string[], isKept: (value: string) => boolean): MaybePromise<unknown>
   /** Of a storage that consists of several: every text that one of them holds, or may still hold, under that key. */
   copies?(key: string): MaybePromise<readonly string[]>
-  /** Whether something may be kept here, told without reading it: where reads fail, nothing else may know. */
-  isBegun?(): MaybePromise<boolean>
+  /** Whether values, or photos, may be kept here, told without reading them: where reads fail, nothing else may know. */
+  isBegun?(what: 'values' | 'photos'): MaybePromise<boolean>
   /** False for a storage that a reload empties. */
   readonly durable?: boolean | undefined
   /** Where photos wait that are kept beside these records; without it they wait in memory. */

@@ -6,15 +6,16 @@ import type { AtomicStorage, StoredPhoto } from '../../src/ports.ts'
  * (`durability: 'strict'`); a read-modify-write is one transaction, which no other tab can interleave.
  */
 export function indexedDbStorage(name = 'fitting-room'): AtomicStorage {
-  const records = strictStore(name)
-  const photos = strictStore(`${name}-photos`)
+  const names = { values: name, photos: `${name}-photos` }
+  const records = strictStore(names.values)
+  const photos = strictStore(names.photos)
   return {
     getItem: (key) => get<string>(key, records).then((value) => value ?? null),
     setItem: (key, value) => set(key, value, records),
     removeItem: (key) => del(key, records),
     removeItems: (keys, isKept) => removeIn(records, keys, isKept),
     update: (key, change) => updateIn(records, key, change),
-    isBegun: async () => (await indexedDB.databases()).some((each) => each.name === name),
+    isBegun: async (what) => (await indexedDB.databases()).some((each) => each.name === names[what]),
     photos: {
       get: (key) => get<StoredPhoto>(key, photos),
       set: (key, photo) => set(key, photo, photos),

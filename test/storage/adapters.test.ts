@@ -33,10 +33,13 @@ describe('the chain', () => {
 
   it('misses an IndexedDB that was begun and does not open, with nothing noted anywhere', async () => {
     await indexedDbStorage('begun').getItem('key')
+    await indexedDbStorage('begun').photos?.get('key')
     vi.spyOn(indexedDB, 'open').mockImplementation(() => {
       throw new DOMException('broken', 'UnknownError')
     })
-    await expect(storageChain([indexedDbStorage('begun'), memoryStorage()]).getItem('key')).rejects.toThrow('broken')
+    const chain = storageChain([indexedDbStorage('begun'), memoryStorage()])
+    await expect(chain.getItem('key')).rejects.toThrow('broken')
+    await expect(chain.photos?.remove('key')).rejects.toThrow('broken')
     expect(await storageChain([indexedDbStorage('never begun'), memoryStorage()]).getItem('key')).toBeNull()
     vi.restoreAllMocks()
   })
