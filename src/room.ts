@@ -184,6 +184,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       input,
       post,
       inspect: options.inspect,
+      shopper: catalog.shopper,
       open,
       reopen,
       refresh,

@@ -263,6 +263,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       const shared = isSeen ? Object.entries(found).filter(([id]) => epochs[id] !== undefined) : []
       const isPresent = shared.length > 0 && shared.every(([id, count]) => count === epochs[id])
       if (shared.some(([id, count]) => count > Number(epochs[id]))) learn(found)
+      // by which other names a page knows the same storage
+      else if (isPresent) epochs = { ...found, ...epochs }
       return isPresent
     },
     hear(found) {

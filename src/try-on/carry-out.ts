@@ -3,6 +3,7 @@ import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
 import type { Seat } from '../pages/seat.ts'
 import type { Clock } from '../ports.ts'
+import type { Shopper } from '../records/catalog.ts'
 import { TryOnError, type Problem } from '../rules/problem.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
@@ -13,6 +14,12 @@ import { eventOf, permissionOf, type Call } from './intents.ts'
 const staleMs = 60_000
 
 export type Runner = Actor<typeof tryOnMachine>
+
+/** When something was said, in ms that never run backwards, and by which shopper. */
+export interface Said {
+  at: number
+  by: Shopper
+}
 
 interface CarryOutParts {
   clock: Clock
@@ -38,9 +45,10 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
       }),
     ])
 
-  /** A page that slept must not spend money on what was said before. */
-  function checkAge(call: Call, saidAt: number): void {
-    if (isConsent(call) && clock.monotonic() - saidAt > staleMs) throw refusal({ kind: 'consentExpired' })
+  /** A page that slept must not spend money on what was said before, nor do what a former shopper has said. */
+  function checkSaid(call: Call, said: Said): void {
+    if (said.by.aborted) throw refusal({ kind: 'stopped', reason: 'startedOver' })
+    if (isConsent(call) && clock.monotonic() - said.at > staleMs) throw refusal({ kind: 'consentExpired' })
   }
 
   function check(runner: Runner, call: Call): void {
@@ -69,16 +77,16 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
     notAllowed,
     closed,
     settled,
-    checkAge,
+    checkSaid,
 
     /** Does it, or rejects with why it could not be done. */
-    async carryOut(own: Seat<Runner>, runner: Runner, call: Call, saidAt: number): Promise<void> {
+    async carryOut(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
       await settled(own, runner)
       check(runner, call)
       const event = await eventOf(call, photos).catch((error: unknown) => refuse(runner, error))
       if (!isCurrent(own)) throw closed()
       check(runner, call)
-      checkAge(call, saidAt)
+      checkSaid(call, said)
       if (isConsent(call)) await confirm(own, runner)
       const before = runner.getSnapshot().context.record
       runner.send(event)

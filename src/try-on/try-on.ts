@@ -10,10 +10,11 @@ import { deferred } from '../platform/deferred.ts'
 import { newId } from '../platform/new-id.ts'
 import { createValue } from '../platform/value.ts'
 import { TryOnError } from '../rules/problem.ts'
+import type { Shopper } from '../records/catalog.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { createAsks, type Answer, type Ask } from './asks.ts'
-import { createCarryOut, type Runner } from './carry-out.ts'
+import { createCarryOut, type Runner, type Said } from './carry-out.ts'
 import { inspection } from './inspect.ts'
 import { consentCall, passedCall, type Call } from './intents.ts'
 import { resultOf } from './result.ts'
@@ -52,6 +53,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat'> & {
   ownership: Ownership
   post: (message: TabMessage) => void
   inspect: Inspect | undefined
+  /** The room's shopper of now. */
+  shopper: () => Shopper
   /** Storage has been read; called at the first use. */
   open: () => Promise<void>
   /** Reads storage again where it could not be read; resolves with whether it could be now. */
@@ -64,7 +67,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const { post, input, clock, inspect, photos, attempts } = parts
   const shown = createValue<TryOnView>(restoringView)
   const isCurrent = (own: Seat<Runner>) => seat === own
-  const { carryOut, isToBeDone, settled, checkAge, refusal, notAllowed, closed } = createCarryOut({
+  const { carryOut, isToBeDone, settled, checkSaid, refusal, notAllowed, closed } = createCarryOut({
     clock,
     photos,
     view: shown.get,
@@ -185,6 +188,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   const seenAttempt = () => shown.get().attempt?.id ?? null
 
+  const sayNow = (): Said => ({ at: clock.monotonic(), by: parts.shopper() })
+
   function say(call: Call): Promise<void> {
     const done = perform(call)
     said = Promise.allSettled([said, done])
@@ -193,7 +198,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
   async function perform(call: Call): Promise<void> {
-    const saidAt = clock.monotonic()
+    const saidNow = sayNow()
     const seen = shown.get().state === 'restoring' ? undefined : seenAttempt()
     const before = seat
     const first = sit()
@@ -204,16 +209,16 @@ export function createTryOn(parts: Parts): RunningTryOn {
     await Promise.race([taken.decided, taken.ended])
     if (taken.runner && taken !== before && !(await isStillMeant(taken, taken.runner, call, seen))) return
     if (taken.runner && taken !== first && !isToBeDone(taken.runner, call)) return
-    if (taken.runner) return carryOut(taken, taken.runner, call, saidAt)
+    if (taken.runner) return carryOut(taken, taken.runner, call, saidNow)
     const attempt = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), place, id: newId(), call, seenAttempt: attempt }
-    const answered = asks.answerTo(ask, heard === seat, () => checkAge(call, saidAt))
+    const answered = asks.answerTo(ask, heard === seat, () => checkSaid(call, saidNow))
     const answer = await Promise.race([answered, taken.owned, taken.ended]).finally(() => asks.drop(ask))
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
     if (answer || !taken.runner) return
     await settled(taken, taken.runner)
     if (seenAttempt() !== attempt) throw notAllowed(call)
-    await carryOut(taken, taken.runner, call, saidAt)
+    await carryOut(taken, taken.runner, call, saidNow)
   }
 
   /** Whether what the shopper saw is what there is, now that storage was read: a word is for nothing else. */
@@ -236,11 +241,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (!own?.runner || served.has(id) || !own.isProven()) return
     served.add(id)
     const call = passedCall(passed)
-    const saidAt = clock.monotonic()
+    const heardNow = sayNow()
     const carriedOut = async (runner: Runner) => {
       await settled(own, runner)
       if (attempt !== seenAttempt()) throw notAllowed(call)
-      await carryOut(own, runner, call, saidAt)
+      await carryOut(own, runner, call, heardNow)
       return null
     }
     const problem = await carriedOut(own.runner).catch((error: unknown) =>

@@ -48,6 +48,8 @@ export class Judge implements Witness {
   private readonly looked = new WeakMap<object, { view: TryOnView; changes: number; hasWorked: boolean }>()
   private readonly lastViews = new WeakMap<object, string>()
   private readonly unkept = new WeakMap<object, number>()
+  /** Views that another page, which has read all storages, may have told. */
+  private readonly told = new WeakSet<TryOnView>()
   private wallMoves = 0
   private clearedAt = 0
   private readonly atLoad = new WeakMap<Page, { wallMoves: number; announced: ReadonlySet<Disk> }>()
@@ -73,7 +75,9 @@ export class Judge implements Witness {
 
   /** A new word of the shopper, maybe for a photo that an earlier one was for. */
   word(page: Page, variantId: string, photo: string | undefined): Word {
-    return this.words.give(page.ledger, variantId, this.now, page.anchoredWall, !page.hasRead, photo)
+    const word = this.words.give(page.ledger, variantId, this.now, page.anchoredWall, !page.hasRead, photo)
+    word.abandoned = this.leavings.isResetting(page.ledger)
+    return word
   }
 
   /** The shopper has said something more about an attempt. */
@@ -96,8 +100,8 @@ export class Judge implements Witness {
   }
 
   /** The user has emptied storage: what only that held is nobody's fault, nor is what no catalog names any more. */
-  cleared(tier: 'near' | 'far' | 'all'): void {
-    if (tier !== 'all') for (const each of [...this.words.all, ...this.words.visitors.values()]) each.isBlind = true
+  cleared(): void {
+    for (const each of [...this.words.all, ...this.words.visitors.values()]) each.isBlind = true
     // what was left or discarded is told by what was emptied
     for (const word of this.words.all) {
       word.left = false
@@ -184,7 +188,8 @@ export class Judge implements Witness {
       view: tryOn.get() as TryOnView | undefined,
     }))
     const isRead = views.every(({ view }) => view?.state !== 'restoring')
-    if (page.works && isRead && page.loadedAt >= this.clearedAt) for (const disk of page.disks) this.announced.add(disk)
+    if (page.hasWorked && isRead && page.loadedAt >= this.clearedAt)
+      for (const disk of page.disks) this.announced.add(disk)
     for (const { product, tryOn, view } of views) {
       if (view) this.lookAtView(page, product, tryOn, view)
       else this.deny(11, 'a page without a view')
@@ -281,14 +286,16 @@ export class Judge implements Witness {
     return this.announced.has(disk) && this.atLoad.get(page)?.announced.has(disk) === true
   }
 
-  private lookAtStorage(page: Page, tryOn: object, { state, problem, attempt, durable }: TryOnView): void {
+  private lookAtStorage(page: Page, tryOn: object, view: TryOnView): void {
+    const { state, problem, attempt, durable } = view
     const isUnread = (disk: Disk, at: number) => {
       return this.shelves.holdsOwn(disk, page.ledger) && this.couldKnow(page, disk) && !page.answered.has(at)
     }
     const isTold = this.parts
       .pages()
       .some((each) => each !== page && each.ledger === page.ledger && each.runs && each.hasRead)
-    if (state === 'idle' && problem === null && !isTold && page.disks.some(isUnread)) {
+    if (isTold) this.told.add(view)
+    if (state === 'idle' && problem === null && !this.told.has(view) && page.disks.some(isUnread)) {
       this.deny(4, 'idle without a word of the storage that could not be read')
     }
     if (!durable || !attempt || this.leavings.isLeaving(page.ledger) || this.unsettledAttempts.has(attempt.id)) return
@@ -308,7 +315,9 @@ export class Judge implements Witness {
 
   private isOutOfDate(attempt: string, wall: number): boolean {
     const word = this.words.ofAttempt.get(attempt)
-    return word !== undefined && wall - word.givenWall > retentionMs - slackMs
+    // a page that was loaded before the wall clock moved writes by its own clock
+    const written = Math.min(word?.givenWall ?? Infinity, ...this.parts.pages().map((page) => page.anchoredWall))
+    return word !== undefined && wall - written > retentionMs - slackMs
   }
 
   /** Whether no other page of the room runs. */

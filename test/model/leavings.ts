@@ -19,10 +19,10 @@ export class Leavings {
     this.note = note
   }
 
-  leaving(page: Page, attempt: string | null) {
+  leaving(page: Page, attempt: string | null, isReset = false) {
     const { ledger } = page
     const word = this.words.ofAttempt.get(attempt ?? '')
-    const leaving = { page, at: this.clock.monotonic(), attempt }
+    const leaving = { page, at: this.clock.monotonic(), attempt, isReset }
     ledger.leavings++
     ledger.leaving.add(leaving)
     return {
@@ -50,6 +50,11 @@ export class Leavings {
     )
   }
 
+  /** Whether a reset() was asked for that has not ended: what is begun meanwhile may go with it. */
+  isResetting({ leaving }: RoomLedger): boolean {
+    return [...leaving].some(({ isReset, page }) => isReset && !page.killed)
+  }
+
   /**
    * A reset is asked for; what was begun before it may go, and must be gone once it is done, unless the page could not
    * know of a storage.
@@ -57,7 +62,7 @@ export class Leavings {
   resetting(page: Page, knowsAll: () => boolean) {
     const { ledger } = page
     const floor = ++ledger.shopper
-    const leaving = this.leaving(page, null)
+    const leaving = this.leaving(page, null, true)
     const over = () => {
       this.abandon(ledger)
       leaving.over(false)

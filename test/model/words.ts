@@ -39,6 +39,7 @@ interface Leaving {
   page: { readonly killed: boolean }
   at: number
   attempt: string | null
+  isReset: boolean
 }
 
 /** What the world knows of a room, over all its pages: its shoppers one after the other. */

@@ -211,7 +211,7 @@ export class World {
     if (tier !== 'far') near?.clear()
     if (tier !== 'near') far?.clear()
     if (tier === 'all') for (const disk of this.disks.b) disk.clear()
-    this.judge.cleared(tier)
+    this.judge.cleared()
   }
 
   /** With storages and a network that behave again: intents settle, jobs are reached, nothing stays that should not. */
