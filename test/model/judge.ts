@@ -51,7 +51,7 @@ export class Judge implements Witness {
   /** Views that another page, which has read all storages, may have told. */
   private readonly told = new WeakSet<TryOnView>()
   private wallMoves = 0
-  private clearedAt = 0
+  private clearedAt = -1
   private readonly atLoad = new WeakMap<Page, { wallMoves: number; announced: ReadonlySet<Disk> }>()
 
   constructor(parts: JudgeParts) {
@@ -188,7 +188,7 @@ export class Judge implements Witness {
       view: tryOn.get() as TryOnView | undefined,
     }))
     const isRead = views.every(({ view }) => view?.state !== 'restoring')
-    if (page.hasWorked && isRead && page.loadedAt >= this.clearedAt)
+    if (page.sound && isRead && page.loadedAt > this.clearedAt)
       for (const disk of page.disks) this.announced.add(disk)
     for (const { product, tryOn, view } of views) {
       if (view) this.lookAtView(page, product, tryOn, view)
@@ -338,7 +338,9 @@ export class Judge implements Witness {
 
   /** The jobs that a fresh page has to reach. */
   owed(room: string, wall: number): { word: Word; jobId: string }[] {
-    const all = this.words.all.filter((word) => word.room.name === room && !word.abandoned)
+    // what was begun where a reset() that came half-way could not be seen may go with it
+    const mayBeWiped = ({ room: of, isBlind }: Word) => of.isHalfReset && isBlind
+    const all = this.words.all.filter((word) => word.room.name === room && !word.abandoned && !mayBeWiped(word))
     return all.flatMap((word) =>
       [...word.told].flatMap(([jobId, told]) =>
         told.firm && !told.excused && isTrusted(told, wall) ? [{ word, jobId }] : [],

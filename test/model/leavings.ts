@@ -74,7 +74,10 @@ export class Leavings {
         if (knowsAll()) ledger.floor = Math.max(ledger.floor, floor)
         this.note(`  reset ${floor} of room ${ledger.name} is done`)
       },
-      failed: over,
+      failed: () => {
+        ledger.isHalfReset = true
+        over()
+      },
     }
   }
 

@@ -49,6 +49,8 @@ export interface RoomLedger {
   shopper: number
   /** Nothing of a shopper before this one may be anywhere: that many resets have been asked for when the last one resolved. */
   floor: number
+  /** A reset was asked for that could not wipe everything. */
+  isHalfReset: boolean
   /** How often the shopper has left, replaced or wiped something. */
   leavings: number
   /** What the shopper is about to leave, replace or wipe. */

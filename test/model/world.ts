@@ -13,6 +13,7 @@ const ledgerOf = (name: string): RoomLedger => ({
   name,
   shopper: 0,
   floor: 0,
+  isHalfReset: false,
   leavings: 0,
   leaving: new Set(),
   discarded: new Set(),

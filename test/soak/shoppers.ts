@@ -46,6 +46,7 @@ export class Kiosk implements Witness {
     name: 'a',
     shopper: 0,
     floor: 0,
+    isHalfReset: false,
     leavings: 0,
     leaving: new Set(),
     discarded: new Set(),
