@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { full, isRecord, isWrite, recordKey, refused, testStorage, type TestStorage } from './support/storage.ts'
 import { createWorld, person, product, started, type World } from './support/world.ts'
 
@@ -183,6 +183,30 @@ it.each(['photo', 'visitor'])(
     expect([next.photo.get(), next.visitor.get().uniqueUserId]).toEqual([null, null])
   },
 )
+
+it('a word that is said while reset() runs takes nothing of the former shopper along', async () => {
+  await world.close()
+  world = createWorld({ storage, gated: false })
+  vi.stubGlobal('isSecureContext', true)
+  const room = world.room()
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  for (let turns = 0; turns < 60; turns++) {
+    const former = `https://photos.test/former-${turns}.png`
+    await world.until(tryOn, 'idle')
+    await tryOn.start({ imageUrl: former })
+    await world.until(tryOn, 'processing')
+    const reset = room.reset()
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+    const word = tryOn.start().catch(() => undefined)
+    await reset
+    await world.settle()
+    await word
+    expect([...storage.items.values()].filter((text) => text.includes(former))).toEqual([])
+    await room.reset()
+  }
+  vi.unstubAllGlobals()
+})
 
 it('without a catalog that can be read no photo and no visitor is believed to be of this shopper', async () => {
   const first = world.room()

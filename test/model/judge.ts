@@ -188,8 +188,7 @@ export class Judge implements Witness {
       view: tryOn.get() as TryOnView | undefined,
     }))
     const isRead = views.every(({ view }) => view?.state !== 'restoring')
-    if (page.sound && isRead && page.loadedAt > this.clearedAt)
-      for (const disk of page.disks) this.announced.add(disk)
+    if (page.sound && isRead && page.loadedAt > this.clearedAt) for (const disk of page.disks) this.announced.add(disk)
     for (const { product, tryOn, view } of views) {
       if (view) this.lookAtView(page, product, tryOn, view)
       else this.deny(11, 'a page without a view')
