@@ -259,6 +259,8 @@ async function follow(world: World, { events, states }: Path): Promise<void> {
       const letGo = release
       layOut(at + 1)
       const word = given[intent]()
+      // it is carried out where the path says that it is
+      await world.settle()
       letGo()
       await world.settle()
       await word
