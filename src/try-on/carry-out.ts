@@ -60,8 +60,8 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
   }
 
   /** A refusal is shown where the try-on stands, and nothing is lost. */
-  function refuse(runner: Runner, error: unknown): never {
-    if (error instanceof TryOnError) runner.send({ type: 'refused', problem: error.problem })
+  function refuse(own: Seat<Runner>, runner: Runner, error: unknown): never {
+    if (error instanceof TryOnError && isCurrent(own)) runner.send({ type: 'refused', problem: error.problem })
     throw error
   }
 
@@ -69,7 +69,7 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
   async function confirm(own: Seat<Runner>, runner: Runner): Promise<void> {
     if (await own.confirm()) return
     if (!isCurrent(own)) throw closed()
-    refuse(runner, refusal({ kind: 'storage' }))
+    refuse(own, runner, refusal({ kind: 'storage' }))
   }
 
   return {
@@ -83,7 +83,7 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
     async carryOut(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
       await settled(own, runner)
       check(runner, call)
-      const event = await eventOf(call, photos).catch((error: unknown) => refuse(runner, error))
+      const event = await eventOf(call, photos).catch((error: unknown) => refuse(own, runner, error))
       if (!isCurrent(own)) throw closed()
       check(runner, call)
       checkSaid(call, said)
