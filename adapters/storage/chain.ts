@@ -5,8 +5,9 @@ import { createTier, type Change, type Kind, type Tier } from './tier.ts'
 
 /**
  * Several storages as one. A value is changed where it stands, a new one goes to the first tier that takes it, and that
- * choice sticks until it fails; what the others hold of the same value is brought up to date. A tier that fails but was ever written to makes a read reject, for it is not
- * known what it holds; one that was never written to counts as empty. Rejects when no tier works.
+ * choice sticks until it fails; what the others hold of the same value is brought up to date, and the catalog stands in
+ * every tier that works. A tier that fails but was ever written to makes a read reject, for it is not known what it
+ * holds; one that was never written to counts as empty. Rejects when no tier works.
  */
 export function storageChain(storages: readonly AtomicStorage[], clock: Clock = systemClock): AtomicStorage {
   const tiers = storages.map((storage, index) => createTier(storage, `fitting-room:tier:${index}`, clock))

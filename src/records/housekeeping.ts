@@ -43,10 +43,7 @@ export async function sweep(parts: HousekeepingParts): Promise<void> {
 /** When what was due expires now; null once it is gone. */
 async function dueAt(parts: HousekeepingParts, key: string, until: number): Promise<number | null> {
   const { journal, store, clock, retentionMs } = parts
-  if (kindOf(key) === 'photo bytes') {
-    await store.remove(key)
-    return null
-  }
+  if (kindOf(key) === 'photo bytes') return (await store.remove(key)) ? null : until
   const cell = journal.cell(key, anyCodec)
   const found = await cell.read()
   if (found === null) return null
@@ -78,7 +75,7 @@ export async function wipe(
   const { listed, isCounted } = await catalog.reset()
   onCounted()
   const photos = listed.filter((key) => kindOf(key) === 'photo bytes')
-  const photosGone = await Promise.all(photos.map((key) => store.remove(key).then(yes, no)))
+  const photosGone = await Promise.all(photos.map((key) => store.remove(key)))
   const values = listed.filter((key) => kindOf(key) !== 'photo bytes')
   const leases = values.map(leaseOf)
   const { visitor, photo, former } = keys()
@@ -91,6 +88,3 @@ export async function wipe(
   await catalog.reschedule(Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }])))
   return isCounted && !catalog.isUnreadable()
 }
-
-const yes = () => true
-const no = () => false

@@ -4,12 +4,13 @@ import type { Clock, MaybePromise, PhotoStore, StoredPhoto } from '../ports.ts'
 /** How long one call may take, in ms. */
 const storeLimitMs = 5_000
 
-/** A photo store whose calls all settle: what throws or takes too long rejects. */
+/** A photo store whose calls all settle: what throws or takes too long rejects, but for a removal. */
 export interface BoundedPhotoStore {
   get(key: string): Promise<StoredPhoto | undefined>
   /** `confirm` is asked once the photo is there, however late; where it says no, the photo is taken away again. */
   set(key: string, photo: StoredPhoto, confirm: () => Promise<boolean>): Promise<void>
-  remove(key: string): Promise<unknown>
+  /** Resolves with whether it is gone. */
+  remove(key: string): Promise<boolean>
 }
 
 export function boundedPhotoStore(store: PhotoStore, clock: Clock): BoundedPhotoStore {
@@ -23,6 +24,10 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock): BoundedPhoto
         await store.remove(key)
         throw new Error('nobody wants this photo any more')
       }),
-    remove: (key) => bounded(() => store.remove(key)),
+    remove: (key) =>
+      bounded(() => store.remove(key)).then(
+        () => true,
+        () => false,
+      ),
   }
 }

@@ -53,7 +53,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   /** How many writes have begun, and which of them was the last to land. */
   let begun = 0
   let landed = 0
-  const blind = typeof storage.update !== 'function'
+  const isBlind = typeof storage.update !== 'function'
 
   /**
    * Starts after everything earlier has ended. What was given up may end later: a write that can not look at what it
@@ -62,15 +62,14 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   function queued<T>(work: () => Promise<T>, isWrite = true): Promise<T> {
     const turn = slot.tail.then(work)
     const limited = withinLimit(clock, storageLimitMs, turn)
-    slot.tail = (isWrite && blind ? turn : limited).catch(() => undefined)
+    slot.tail = (isWrite && isBlind ? turn : limited).catch(() => undefined)
     return limited
   }
 
   /** Memory's value counts while storage holds what that was based on. */
   const current = (old: string | null) => (ahead !== undefined && old === disk ? ahead : old)
 
-  const takeBack = (written: string | null) =>
-    apply(storage, key, (old) => (disk = old === written ? null : old)).then(() => undefined)
+  const takeBack = (written: string | null) => apply(storage, key, (old) => (disk = old === written ? null : old))
 
   async function update(change: Decide, confirm: () => Promise<boolean>): Promise<Kept> {
     let decision: string | null | undefined

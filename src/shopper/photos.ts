@@ -75,9 +75,8 @@ export function createPhotos(parts: PhotosParts): Photos {
     held.delete(photoId)
     targets.delete(photoId)
     const key = keys().photoBytes(photoId)
-    const isGone = await store.remove(key).then(yes, no)
     // what could not be removed is tried again when it expires
-    if (!isGone) return
+    if (!(await store.remove(key))) return
     const seen = (await catalog.entries().catch(() => null))?.[key]
     if (seen !== undefined) await catalog.reschedule({ [key]: { seen, next: null } })
   }
@@ -179,6 +178,4 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 }
 
-const yes = () => true
-const no = () => false
 const tried = <T>(work: PromiseLike<T>): Promise<T | undefined> => Promise.resolve(work).catch(() => undefined)
