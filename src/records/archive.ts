@@ -1,5 +1,6 @@
 import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
-import type { Catalog, Shopper } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
+import type { Shopper } from './epochs.ts'
 import type { Cell, Kept } from './journal.ts'
 
 export type RecordCell = Cell<AttemptRecord>

@@ -11,7 +11,7 @@ import {
   type AttemptRecord,
 } from '../rules/record.ts'
 import { archiveHidden, keepInArchive, type ArchiveParts, type Place } from './archive.ts'
-import type { Shopper } from './catalog.ts'
+import type { Shopper } from './epochs.ts'
 import type { Found, Kept } from './journal.ts'
 
 /**

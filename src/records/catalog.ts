@@ -1,11 +1,8 @@
 import * as is from '../contract/schema.ts'
-import { newId } from '../platform/new-id.ts'
 import type { Clock } from '../ports.ts'
+import { createEpochs, type Counts, type Shopper } from './epochs.ts'
 import type { Cell, Codec, Journal, Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
-
-/** Stands for everything of one shopper: aborted from the moment on in which this page knows of a reset(). */
-export type Shopper = AbortSignal
 
 /** Where a key is listed: in storage, only in memory, or nowhere as its shopper was wiped meanwhile. */
 type ListedIn = 'stored' | 'memory' | 'gone'
@@ -25,17 +22,14 @@ export interface Catalog {
   shopper(): Shopper
   /** Whether that shopper was wiped by no page meanwhile; where storage fails, as far as this page knows. */
   isPresent(shopper: Shopper): Promise<boolean>
-  /**
-   * What tells this storage from every other, each with how often it was reset as far as this page knows: rooms that
-   * have no ID in common do not share it.
-   */
-  epochs(): Readonly<Record<string, number>>
+  /** How often this storage was reset, as far as this page knows. */
+  epochs(): Counts
   /** Whether what another page says is of this storage and of its present shopper; learns of a reset from it. */
-  isOfPresent(epochs: Readonly<Record<string, number>>): boolean
+  isOfPresent(epochs: Counts): boolean
   /** Whether the stored catalog was ever read, so that it is known which storage this is. */
   isRead(): boolean
   /** Another page has reset its room, which may be this one's. */
-  hear(epochs: Readonly<Record<string, number>>): void
+  hear(epochs: Counts): void
   /** Values that carry when they were written, and are no more once a reset() came after. */
   dated<T extends object>(codec: Codec<T>): Codec<T>
   /** Whether a stored value carries that it was written since the last reset(). */
@@ -81,7 +75,6 @@ const catalogValue = is.object({
   epochs: is.tableOf(is.integer),
 })
 const former = is.object({ keys: is.listOf(is.text) })
-const date = is.object({ era: is.object({ 0: is.text, 1: is.number }) })
 
 /** When something expires that goes the next time anybody looks. */
 export const dueNow = 0
@@ -109,74 +102,27 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   let candidate = 0
   const cellAt = (index: number): Cell<CatalogValue> => journal.cell(keys().catalog[index] ?? '', codec)
   let isUnreadable = false
-  /** Whether this page has read the catalog: what it sees first tells it of no reset. */
-  let isSeen = false
-  /** What it saw then, until it hears of the last of those resets: its shopper may be from before that. */
-  let doubtful: Readonly<Record<string, number>> = {}
-  /** Resets that were heard before it was known which storage this is. */
-  const heard: Readonly<Record<string, number>>[] = []
-  let epochs: Record<string, number> = { [storageIdAt(clock.now())]: 0 }
-  let isOpened = false
   let isTakenOver = false
-  let openedAt = Infinity
-  /** Whether something was written under the ID that this page has made up. */
-  let isOwnUsed = false
-  let shopper = new AbortController()
   const fates = new Map<string, Fate>()
-
-  const empty = (): CatalogValue => ({ savedAt: clock.now(), entries: {}, left: {}, discarded: {}, epochs })
-
-  const sharesId = (found: Readonly<Record<string, number>>) =>
-    Object.keys(found).some((id) => epochs[id] !== undefined)
-
-  /** Only a higher count is a reset. A catalog that is missing, or that another page has begun anew, is a loss. */
-  function learn(found: Readonly<Record<string, number>>): void {
-    if (!isSeen) return isOnDisk() ? seeFirst(found) : undefined
-    const isStrange = !sharesId(found)
-    // what was begun while this page was open, and reset, was reset meanwhile
-    const counts = (id: string) => epochs[id] !== undefined || isStrange || bornAt(id) > openedAt
-    const wasReset = Object.entries(found).some(([id, count]) => counts(id) && count > (epochs[id] ?? 0))
-    for (const [id, count] of Object.entries(found)) epochs = { ...epochs, [id]: Math.max(count, epochs[id] ?? 0) }
-    if (wasReset) changeShopper()
-  }
-
-  /** Whether storage was seen to have a catalog: what only memory has tells nothing of it. */
   const isOnDisk = () => cellAt(candidate).onDisk() !== null
+  const epochs = createEpochs({ clock, isOnDisk, onNext: () => fates.clear(), onReset })
 
-  function seeFirst(found: Readonly<Record<string, number>>): void {
-    isSeen = true
-    doubtful = found
-    epochs = isOwnUsed ? { ...epochs, ...found } : { ...found }
-    if (heard.splice(0).some(sharesId)) changeShopper()
-  }
-
-  function changeShopper(): void {
-    doubtful = {}
-    nextShopper()
-    // whoever looks here may be in the middle of a transaction
-    queueMicrotask(onReset)
-  }
-
-  function nextShopper(): void {
-    shopper.abort()
-    shopper = new AbortController()
-    fates.clear()
-  }
-
-  /** Whose storage was reset is known once the catalog is read; where it can not be, it may be this one. */
-  function doubt(found: Readonly<Record<string, number>>): void {
-    heard.push(found)
-    if (isOpened) changeShopper()
-  }
+  const empty = (): CatalogValue => ({
+    savedAt: clock.now(),
+    entries: {},
+    left: {},
+    discarded: {},
+    epochs: epochs.counts(),
+  })
 
   async function look(): Promise<CatalogValue | null> {
     const found = await cellAt(candidate)
       .read()
       .catch(() => null)
     if (found === null || found === 'unreadable') return null
-    learn(found.epochs)
+    epochs.learn(found.epochs)
     // what was begun anew is told by which names other pages know it
-    if (Object.keys(epochs).some((id) => found.epochs[id] === undefined)) await change(() => ({}))
+    if (Object.keys(epochs.counts()).some((id) => found.epochs[id] === undefined)) await change(() => ({}))
     return found
   }
 
@@ -186,14 +132,14 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     const kept = await cellAt(candidate).update((found) => {
       isUnreadable ||= found === 'unreadable'
       if (found === 'unreadable') return undefined
-      if (found !== null) learn(found.epochs)
+      if (found !== null) epochs.learn(found.epochs)
       const old = found ?? empty()
       const changed = next(old)
-      isOwnUsed ||= !isSeen && changed !== undefined
+      if (changed !== undefined) epochs.isUsed()
       return (
         changed && {
           ...old,
-          epochs: { ...old.epochs, ...epochs },
+          epochs: { ...old.epochs, ...epochs.counts() },
           ...changed,
           savedAt: Math.max(old.savedAt, clock.now()),
         }
@@ -205,11 +151,6 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     return candidate === tried ? kept : change(next)
   }
 
-  const isSince = (stored: unknown, fits: (count: number, epoch: number) => boolean, unknown = 0) => {
-    const era = date.safeParse(stored).data?.era
-    return era !== undefined && fits(era[1], epochs[era[0]] ?? unknown)
-  }
-
   /** The first that can be read, or that is free. */
   async function find(): Promise<void> {
     for (const index of keys().catalog.keys()) {
@@ -217,7 +158,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       isUnreadable ||= found === 'unreadable'
       if (found === 'unreadable') continue
       candidate = index
-      return found === null ? undefined : learn(found.epochs)
+      return found === null ? undefined : epochs.learn(found.epochs)
     }
   }
 
@@ -238,53 +179,33 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
 
   return {
     async open() {
-      openedAt = Math.min(openedAt, clock.now())
+      epochs.opens()
       const isRead = await find().then(
         () => true,
         () => false,
       )
       // another page may begin it at the same moment: what stands then is everybody's
-      if (isRead && !isSeen) {
+      if (isRead && !epochs.isSeen()) {
         await cellAt(candidate).update((found) => (found === null ? empty() : undefined))
         await find().catch(() => undefined)
       }
-      isOpened = true
-      if (!isSeen && heard.length > 0) changeShopper()
+      epochs.isOpened()
       await takeOver()
     },
-    shopper: () => shopper.signal,
+    shopper: epochs.shopper,
     async isPresent(of) {
       if (!of.aborted) await look()
       return !of.aborted
     },
-    epochs: () => epochs,
-    isRead: () => isSeen,
-    isOfPresent(found) {
-      const shared = isSeen ? Object.entries(found).filter(([id]) => epochs[id] !== undefined) : []
-      const isPresent = shared.length > 0 && shared.every(([id, count]) => count === epochs[id])
-      if (shared.some(([id, count]) => count > Number(epochs[id]))) learn(found)
-      // by which other names a page knows the same storage
-      else if (isPresent) epochs = { ...found, ...epochs }
-      return isPresent
-    },
+    epochs: epochs.counts,
+    isRead: epochs.isSeen,
+    isOfPresent: epochs.isOfPresent,
     hear(found) {
-      if (!isSeen) doubt(found)
-      else if (!sharesId(found)) void look()
-      else if (Object.entries(found).some(([id, count]) => doubtful[id] !== count)) learn(found)
-      else changeShopper()
+      if (epochs.hear(found)) void look()
     },
     isUnreadable: () => isUnreadable,
-    dated: ({ read, write }) => ({
-      read(stored) {
-        return isSince(stored, (count, epoch) => count < epoch) ? 'wiped' : read(stored)
-      },
-      write(value) {
-        const [first = ''] = Object.keys(epochs).sort()
-        isOwnUsed ||= !isSeen
-        return { ...write(value), era: [first, epochs[first]] }
-      },
-    }),
-    isOfNow: (stored) => isSince(stored, (count, epoch) => count >= epoch, Infinity),
+    dated: epochs.dated,
+    isOfNow: epochs.isOfNow,
     async list(key, of) {
       const kept = await change(({ entries }) => {
         if (of.aborted || Number(entries[key]) > clock.now()) return undefined
@@ -299,7 +220,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     async entries() {
       const found = await cellAt(candidate).read()
       if (found === null || found === 'unreadable') return {}
-      learn(found.epochs)
+      epochs.learn(found.epochs)
       return found.entries
     },
     async reschedule(changes) {
@@ -329,21 +250,17 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     },
     async reset() {
       if (!isTakenOver) await takeOver()
-      nextShopper()
+      epochs.nextShopper()
       let listed: string[] = []
       const kept = await change((old) => {
         listed = Object.keys(old.entries)
-        epochs = Object.fromEntries(Object.entries({ ...old.epochs, ...epochs }).map(([id, count]) => [id, count + 1]))
-        return { epochs, left: {}, discarded: {}, entries: Object.fromEntries(listed.map((key) => [key, dueNow])) }
+        const counted = epochs.countReset(old.epochs)
+        const entries = Object.fromEntries(listed.map((key) => [key, dueNow]))
+        return { epochs: counted, left: {}, discarded: {}, entries }
       })
       // what was read until the count stood may be the former shopper's
-      nextShopper()
+      epochs.nextShopper()
       return { listed, isCounted: isTakenOver && kept === 'stored' }
     },
   }
 }
-
-/** Of several IDs that one storage has come to have, the oldest comes first: every page knows that one. */
-const storageIdAt = (now: number) => `${now.toString(36).padStart(9, '0')}-${newId()}`
-
-const bornAt = (id: string) => Number.parseInt(id, 36)

@@ -1,6 +1,7 @@
 import * as is from '../contract/schema.ts'
 import type { Clock } from '../ports.ts'
-import type { Catalog, Shopper } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
+import type { Shopper } from './epochs.ts'
 import type { Codec, Journal } from './journal.ts'
 
 /** One value of the room's shopper, which a reload finds until it expires. */

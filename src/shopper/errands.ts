@@ -1,4 +1,4 @@
-import type { Shopper } from '../records/catalog.ts'
+import type { Shopper } from '../records/epochs.ts'
 
 /** Requests on behalf of the room's shopper that several try-ons may be waiting for: one of a name at a time. */
 export interface Errands {

@@ -1,0 +1,158 @@
+import * as is from '../contract/schema.ts'
+import { newId } from '../platform/new-id.ts'
+import type { Clock } from '../ports.ts'
+import type { Codec } from './journal.ts'
+
+/** Stands for everything of one shopper: aborted from the moment on in which this page knows of a reset(). */
+export type Shopper = AbortSignal
+
+/**
+ * What tells one storage from every other, each ID with how often that storage was reset: rooms that have no ID in
+ * common do not share it.
+ */
+export type Counts = Readonly<Record<string, number>>
+
+/** What this page knows of how often its storage was reset, and so of whose everything in it is. */
+export interface Epochs {
+  counts(): Counts
+  /** The shopper of now, as far as this page knows. */
+  shopper(): Shopper
+  /** Whether the stored counts were ever read, so that it is known which storage this is. */
+  isSeen(): boolean
+  /** Notes when this page was opened: what was begun later may have been reset meanwhile. */
+  opens(): void
+  /** Whatever could be read has been read. */
+  isOpened(): void
+  /** Something is about to be written under what this page knows, be it only an ID that it has made up. */
+  isUsed(): void
+  /** What storage holds: only a higher count is a reset, and what is missing or was begun anew is a loss. */
+  learn(found: Counts): void
+  /** Another page has reset its room. Returns whether only storage can say if that is this one's. */
+  hear(found: Counts): boolean
+  /** Whether what another page says is of this storage and of its present shopper; learns of a reset from it. */
+  isOfPresent(found: Counts): boolean
+  /** Counts a reset on top of what storage holds. */
+  countReset(stored: Counts): Counts
+  nextShopper(): void
+  /** Values that carry when they were written, and are no more once a reset() came after. */
+  dated<T extends object>(codec: Codec<T>): Codec<T>
+  /** Whether a stored value carries that it was written since the last reset(). */
+  isOfNow(stored: unknown): boolean
+}
+
+export interface EpochsParts {
+  clock: Clock
+  /** Whether storage was seen to have a catalog: what only memory has tells nothing of it. */
+  isOnDisk: () => boolean
+  /** There is a new shopper. */
+  onNext: () => void
+  /** Another page has reset the room. */
+  onReset: () => void
+}
+
+const date = is.object({ era: is.object({ 0: is.text, 1: is.number }) })
+
+export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts): Epochs {
+  let counts: Counts = { [storageIdAt(clock.now())]: 0 }
+  /** Whether this page has read the stored counts: what it sees first tells it of no reset. */
+  let isSeen = false
+  /** What it saw then, until it hears of the last of those resets: its shopper may be from before that. */
+  let doubtful: Counts = {}
+  /** Resets that were heard before it was known which storage this is. */
+  const heard: Counts[] = []
+  let isOpened = false
+  let openedAt = Infinity
+  /** Whether something was written under the ID that this page has made up. */
+  let isOwnUsed = false
+  let shopper = new AbortController()
+
+  const sharesId = (found: Counts) => Object.keys(found).some((id) => counts[id] !== undefined)
+
+  function learn(found: Counts): void {
+    if (!isSeen) return isOnDisk() ? seeFirst(found) : undefined
+    const isStrange = !sharesId(found)
+    // what was begun while this page was open, and reset, was reset meanwhile
+    const tells = (id: string) => counts[id] !== undefined || isStrange || bornAt(id) > openedAt
+    const wasReset = Object.entries(found).some(([id, count]) => tells(id) && count > (counts[id] ?? 0))
+    for (const [id, count] of Object.entries(found)) counts = { ...counts, [id]: Math.max(count, counts[id] ?? 0) }
+    if (wasReset) changeShopper()
+  }
+
+  function seeFirst(found: Counts): void {
+    isSeen = true
+    doubtful = found
+    counts = isOwnUsed ? { ...counts, ...found } : { ...found }
+    if (heard.splice(0).some(sharesId)) changeShopper()
+  }
+
+  function changeShopper(): void {
+    doubtful = {}
+    nextShopper()
+    // whoever looks here may be in the middle of a transaction
+    queueMicrotask(onReset)
+  }
+
+  function nextShopper(): void {
+    shopper.abort()
+    shopper = new AbortController()
+    onNext()
+  }
+
+  /** Whose storage was reset is known once it is read; where it can not be, it may be this one. */
+  function doubt(found: Counts): void {
+    heard.push(found)
+    if (isOpened) changeShopper()
+  }
+
+  const isSince = (stored: unknown, fits: (count: number, epoch: number) => boolean, unknown = 0) => {
+    const era = date.safeParse(stored).data?.era
+    return era !== undefined && fits(era[1], counts[era[0]] ?? unknown)
+  }
+
+  const isUsed = () => void (isOwnUsed ||= !isSeen)
+
+  return {
+    counts: () => counts,
+    shopper: () => shopper.signal,
+    isSeen: () => isSeen,
+    opens: () => void (openedAt = Math.min(openedAt, clock.now())),
+    isOpened() {
+      isOpened = true
+      if (!isSeen && heard.length > 0) changeShopper()
+    },
+    isUsed,
+    learn,
+    hear(found) {
+      if (isSeen && !sharesId(found)) return true
+      if (!isSeen) doubt(found)
+      else if (Object.entries(found).some(([id, count]) => doubtful[id] !== count)) learn(found)
+      else changeShopper()
+      return false
+    },
+    isOfPresent(found) {
+      const shared = isSeen ? Object.entries(found).filter(([id]) => counts[id] !== undefined) : []
+      const isPresent = shared.length > 0 && shared.every(([id, count]) => count === counts[id])
+      if (shared.some(([id, count]) => count > Number(counts[id]))) learn(found)
+      // by which other names a page knows the same storage
+      else if (isPresent) counts = { ...found, ...counts }
+      return isPresent
+    },
+    countReset: (stored) =>
+      (counts = Object.fromEntries(Object.entries({ ...stored, ...counts }).map(([id, count]) => [id, count + 1]))),
+    nextShopper,
+    dated: ({ read, write }) => ({
+      read: (stored) => (isSince(stored, (count, epoch) => count < epoch) ? 'wiped' : read(stored)),
+      write(value) {
+        const [first = ''] = Object.keys(counts).sort()
+        isUsed()
+        return { ...write(value), era: [first, counts[first]] }
+      },
+    }),
+    isOfNow: (stored) => isSince(stored, (count, epoch) => count >= epoch, Infinity),
+  }
+}
+
+/** Of several IDs that one storage has come to have, the oldest comes first: every page knows that one. */
+const storageIdAt = (now: number) => `${now.toString(36).padStart(9, '0')}-${newId()}`
+
+const bornAt = (id: string) => Number.parseInt(id, 36)
