@@ -205,6 +205,18 @@ describe.each(['startOver', 'discard'] as const)('%s()', (intent) => {
   })
 })
 
+it('a start() in place of an attempt that a reload would go on with sends nothing', async () => {
+  const funnel = world.hold('GET', '/funnel')
+  const { room, own } = troubled()
+  const tryOn = await started(room.tryOn(product))
+  await funnel.reached
+  own.meet((call) => isWrite(call) && !isLease(call), refused)
+  await expect(tryOn.start({ imageUrl: 'https://photos.test/p.png' })).rejects.toMatchObject({ kind: 'storage' })
+  funnel.release()
+  await world.pass(20_000)
+  expect([tryOn.get().state, submissions()]).toEqual(['rejected', 0])
+})
+
 it('result() goes on where its page loses the lease and takes it again', async () => {
   const tryOn = await started(world.room().tryOn(product))
   await world.until(tryOn, 'processing')

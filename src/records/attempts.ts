@@ -1,17 +1,9 @@
 import type { Written } from '../../machines/try-on.types.ts'
 import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
-import {
-  advance,
-  ageOfWord,
-  consentLifetimeMs,
-  isUnsent,
-  mayBePaid,
-  mayBeRunning,
-  type AttemptRecord,
-} from '../rules/record.ts'
-import { archiveHidden, keepInArchive, type ArchiveParts, type Place } from './archive.ts'
-import type { Shopper } from './epochs.ts'
+import { advance, ageOfWord, consentLifetimeMs, mayBePaid, mayBeRunning, type AttemptRecord } from '../rules/record.ts'
+import { archiveHidden, keepInArchive, type ArchiveParts } from './archive.ts'
+import { createCurrent, isAsSeen, isOf, readable, type CurrentParts } from './current.ts'
 import type { Found, Kept } from './journal.ts'
 
 /**
@@ -42,10 +34,8 @@ export interface Attempts {
   forget(record: AttemptRecord): Promise<Written>
 }
 
-export interface AttemptsParts extends ArchiveParts {
+export interface AttemptsParts extends ArchiveParts, CurrentParts {
   clock: Clock
-  /** Where the record may be: the first that is not left alone. */
-  candidates: () => readonly Place[]
   /** False for storage that a reload empties. */
   isDurable: boolean
   /** Whether a claim that only memory holds is safe from every other page. */
@@ -53,39 +43,12 @@ export interface AttemptsParts extends ArchiveParts {
   retentionMs: number
 }
 
-const readable = (found: Found<AttemptRecord>) => (found === 'unreadable' ? null : found)
-const isOf = (found: Found<AttemptRecord>, attemptId: string) => readable(found)?.attemptId === attemptId
-const isAsSeen = (found: Found<AttemptRecord>, seen: AttemptRecord | null) =>
-  isOf(found, seen?.attemptId ?? '') && readable(found)?.phase === seen?.phase
-
 export function createAttempts(parts: AttemptsParts): Attempts {
-  const { catalog, clock, candidates, archiveOf } = parts
-  let chosen: Place | null = null
+  const { catalog, clock, archiveOf } = parts
+  const current = createCurrent(parts)
+  const { place, isAlive, put, remove } = current
   /** Whether storage, when it was last read, may have held something that it did not tell. */
   let isUnread = false
-  const place = (): Place => (chosen ??= candidates()[0] as Place)
-  /** Whose attempt it is, of every attempt of the present shopper that this page has begun or restored. */
-  const shoppers = new Map<string, Shopper>()
-
-  function remember({ attemptId }: AttemptRecord): void {
-    const shopper = catalog.shopper()
-    for (const [id, each] of shoppers) if (each !== shopper) shoppers.delete(id)
-    shoppers.set(attemptId, shopper)
-  }
-
-  const isPresent = ({ attemptId }: AttemptRecord) => {
-    const shopper = shoppers.get(attemptId)
-    return shopper === undefined ? Promise.resolve(false) : catalog.isPresent(shopper)
-  }
-  /** Whether the attempt may still be written: it was neither discarded nor wiped with its shopper. */
-  const isAlive = async (record: AttemptRecord) =>
-    (await isPresent(record)) && (await catalog.fateOf(record.attemptId)) !== 'discarded'
-
-  /** Whether it was forgotten, or left before anything was sent. */
-  async function isDoneWith(record: AttemptRecord): Promise<boolean> {
-    const fate = await catalog.fateOf(record.attemptId)
-    return fate === 'discarded' || (fate === 'left' && isUnsent(record))
-  }
 
   const written = (record: AttemptRecord, kept: Kept): Written =>
     kept === 'unchanged'
@@ -93,7 +56,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       : { kind: 'stands', record, durable: kept === 'stored' && parts.isDurable }
 
   const isStored = (record: AttemptRecord | null) =>
-    parts.isDurable && (record === null || isAsSeen(place().cell.onDisk(), record))
+    parts.isDurable && (record === null || isAsSeen(current.onDisk(), record))
 
   /** The attempt stays where it is: its job would be lost from storage. */
   const notArchived = (record: AttemptRecord): Written => ({
@@ -102,27 +65,6 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     durable: isStored(record),
     problem: { kind: 'storage' },
   })
-
-  const replace = (record: AttemptRecord, from: (found: Found<AttemptRecord>) => boolean) =>
-    place().cell.update(
-      // a record is dated as it is written: what was wiped by then must not count as new
-      (found) => (shoppers.get(record.attemptId)?.aborted === false && from(found) ? record : undefined),
-      () => isAlive(record),
-    )
-
-  /** Names a record in the catalog before it is written: storage may have lost it, or have refused it before. */
-  async function list({ attemptId }: AttemptRecord): Promise<'stored' | 'memory' | 'gone'> {
-    const shopper = shoppers.get(attemptId)
-    return shopper === undefined ? 'gone' : catalog.list(place().key, shopper)
-  }
-
-  /** As `replace`; what no catalog in storage names is not stored. */
-  async function put(record: AttemptRecord, from: (found: Found<AttemptRecord>) => boolean): Promise<Kept> {
-    const listed = await list(record)
-    if (listed === 'gone') return 'unchanged'
-    const kept = await replace(record, from)
-    return kept === 'stored' ? listed : kept
-  }
 
   /** Only what a submission has led to is written anew where storage lost it: another page may have left the rest. */
   async function keep(
@@ -156,33 +98,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         .catch(() => null),
     )
     const newest = stored?.attemptId === record.attemptId ? stored : record
-    const isHeld = isOf(place().cell.onDisk(), record.attemptId)
-    const kept = await keepInArchive(parts, newest, shoppers.get(record.attemptId) ?? catalog.shopper(), isHeld)
+    const isHeld = isOf(current.onDisk(), record.attemptId)
+    const kept = await keepInArchive(parts, newest, current.shopperOf(record.attemptId) ?? catalog.shopper(), isHeld)
     return kept !== 'memory' || !isHeld
   }
-
-  /** The first record that can be read, else the first free place; unreadable records are left as they are. */
-  async function find(): Promise<{ record: AttemptRecord | null; skipped: boolean }> {
-    const listed = Object.keys(await catalog.entries())
-    let free: Place | null = null
-    let skipped = catalog.isUnreadable()
-    for (const candidate of candidates()) {
-      if (free !== null && !listed.includes(candidate.key)) continue
-      const record = await candidate.cell.read()
-      if (record === 'unreadable') skipped = true
-      else if (record === null) free ??= candidate
-      else {
-        chosen = candidate
-        // a catalog that was lost names it again
-        if (!listed.includes(candidate.key)) await catalog.list(candidate.key, catalog.shopper())
-        return { record, skipped }
-      }
-    }
-    chosen = free ?? chosen
-    return { record: null, skipped }
-  }
-
-  const remove = (record: AttemptRecord) => place().cell.update((found) => (isAsSeen(found, record) ? null : undefined))
 
   /** Attempts that were to be left and may come back from storage all the same. */
   const unburied = new Set<string>()
@@ -221,14 +140,14 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   /** What storage holds; `gone` are attempts that were just removed, whatever storage says. */
   async function restore(gone: readonly string[] = []): Promise<Written> {
-    const found = await find().catch(() => null)
+    const found = await current.find().catch(() => null)
     isUnread = found === null
     if (found === null) return unread
     const record = found.record && !gone.includes(found.record.attemptId) ? found.record : null
     if (record === null) {
       return { kind: 'none', durable: parts.isDurable, problem: found.skipped ? { kind: 'recordUnreadable' } : null }
     }
-    if (await isDoneWith(record)) {
+    if (await current.isDoneWith(record)) {
       return (await remove(record)) === 'unchanged' ? unread : restore([...gone, record.attemptId])
     }
     await archiveHidden(parts, place().cell, record)
@@ -239,7 +158,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       const rest = await restore([...gone, record.attemptId])
       return rest.kind === 'overtaken' ? rest : { ...rest, problem: expiry ?? rest.problem ?? null }
     }
-    remember(record)
+    current.remember(record)
     const problem: Problem | null = found.skipped ? { kind: 'recordUnreadable' } : null
     return { kind: 'stands', record, durable: isStored(record), problem }
   }
@@ -256,7 +175,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** Storage did not take the claim and holds the consent, with which a reload would submit again: that goes first. */
   async function claimAnew(claimed: AttemptRecord): Promise<Kept> {
     await remove(claimed)
-    return replace(claimed, (found) => found === null)
+    return current.replace(claimed, (found) => found === null)
   }
 
   /** Whether storage holds a record as it was seen. */
@@ -272,7 +191,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     restore: () => restore(),
 
     async look() {
-      const { record, skipped } = await find()
+      const { record, skipped } = await current.find()
       if (record === null && skipped) throw new Error('what stands here is not readable by this version')
       return record
     },
@@ -282,22 +201,24 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     hasExpired: (record) => expiryOf(record) !== undefined,
 
     async begin(record, previous) {
-      remember(record)
+      current.remember(record)
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
       const kept = await put(record, (found) => found === null || isAsSeen(found, previous))
-      if (previous !== null && kept !== 'unchanged') await isBuried(previous, kept)
-      return written(record, kept)
+      if (kept === 'unchanged' || previous === null || (await isBuried(previous, kept))) return written(record, kept)
+      // a reload would bring the consent before back, beside the job of this one
+      await remove(record)
+      return stopped(record)
     },
 
     async claim(consented, holdsSeat) {
-      if (await isDoneWith(consented)) {
+      if (await current.isDoneWith(consented)) {
         await remove(consented)
         return { kind: 'overtaken' }
       }
       const claimed = advance(consented, clock.now(), { phase: 'claimed' })
-      const listed = await list(consented)
-      let kept = await replace(claimed, (found) => isAsSeen(found, consented))
-      if (kept === 'memory' && isOf(place().cell.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed)
+      const listed = await current.list(consented)
+      let kept = await current.replace(claimed, (found) => isAsSeen(found, consented))
+      if (kept === 'memory' && isOf(current.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed)
       // where the consent stands as it was seen and can not be changed, storage can not be relied on
       if (kept === 'unchanged' && !(await stands(consented))) return { kind: 'overtaken' }
       const isHeld = kept === 'stored' || (kept === 'memory' && parts.mayClaimInMemory())
@@ -340,7 +261,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async forget(record) {
       const isMarked = await catalog.mark(record.attemptId, 'discarded')
       // a job that a reload would bring back is not forgotten
-      if (!isMarked && mayBePaid(record) && isOf(place().cell.onDisk(), record.attemptId)) return notArchived(record)
+      if (!isMarked && mayBePaid(record) && isOf(current.onDisk(), record.attemptId)) return notArchived(record)
       const archived = archiveOf(record.attemptId)
       await archived.cell.update((found) => (isOf(found, record.attemptId) ? null : undefined))
       return without(record)

@@ -116,6 +116,7 @@ const isConsent = ({ intent }: Call) => intent === 'start' || intent === 'retry'
 /** Whether an intent has done what it says: another page may have been first, and storage may not have let it. */
 function isDone(event: TryOnEvent, before: AttemptRecord | null, after: AttemptRecord | null): boolean {
   const isSame = before !== null && before.attemptId === after?.attemptId
-  if ('consent' in event) return !isSame && after?.photo.id === event.consent.photoId
+  const isStopped = after?.problem?.kind === 'storage'
+  if ('consent' in event) return !isSame && !isStopped && after?.photo.id === event.consent.photoId
   return !isSame || (event.type !== 'startOver' && event.type !== 'discard')
 }

@@ -1,0 +1,112 @@
+import { isUnsent, type AttemptRecord } from '../rules/record.ts'
+import type { Place } from './archive.ts'
+import type { Catalog } from './catalog.ts'
+import type { Shopper } from './epochs.ts'
+import type { Found, Kept } from './journal.ts'
+
+type Condition = (found: Found<AttemptRecord>) => boolean
+
+/** The current record of one try-on: where it stands, whose it is, and how it is read and written there. */
+export interface Current {
+  /** The first record that can be read, else none; what can not be read is left as it is, and was skipped. */
+  find(): Promise<{ record: AttemptRecord | null; skipped: boolean }>
+  place(): Place
+  /** The shopper in whose time this page has begun or restored an attempt, unless another one came since. */
+  shopperOf(attemptId: string): Shopper | undefined
+  /** An attempt is of the shopper of now. */
+  remember(record: AttemptRecord): void
+  /** Whether the attempt may still be written: it was neither discarded nor wiped with its shopper. */
+  isAlive(record: AttemptRecord): Promise<boolean>
+  /** Whether it was forgotten, or left before anything was sent. */
+  isDoneWith(record: AttemptRecord): Promise<boolean>
+  /** Names a record in the catalog before it is written: storage may have lost it, or have refused it before. */
+  list(record: AttemptRecord): Promise<'stored' | 'memory' | 'gone'>
+  /** Writes where what stands fulfils a condition. */
+  replace(record: AttemptRecord, condition: Condition): Promise<Kept>
+  /** As `replace`, and lists it first: what no catalog in storage names is not stored. */
+  put(record: AttemptRecord, condition: Condition): Promise<Kept>
+  /** Removes it where it stands as it was seen. */
+  remove(seen: AttemptRecord): Promise<Kept>
+  /** What was last seen in storage. */
+  onDisk(): Found<AttemptRecord>
+}
+
+export interface CurrentParts {
+  catalog: Catalog
+  /** Where the record may be: the first that is not left alone. */
+  candidates: () => readonly Place[]
+}
+
+export const readable = (found: Found<AttemptRecord>) => (found === 'unreadable' ? null : found)
+export const isOf = (found: Found<AttemptRecord>, attemptId: string) => readable(found)?.attemptId === attemptId
+export const isAsSeen = (found: Found<AttemptRecord>, seen: AttemptRecord | null) =>
+  isOf(found, seen?.attemptId ?? '') && readable(found)?.phase === seen?.phase
+
+export function createCurrent({ catalog, candidates }: CurrentParts): Current {
+  let chosen: Place | null = null
+  const place = (): Place => (chosen ??= candidates()[0] as Place)
+  /** Whose attempt it is, of every attempt of the present shopper that this page has begun or restored. */
+  const shoppers = new Map<string, Shopper>()
+
+  async function isAlive({ attemptId }: AttemptRecord): Promise<boolean> {
+    const shopper = shoppers.get(attemptId)
+    const isPresent = shopper !== undefined && (await catalog.isPresent(shopper))
+    return isPresent && (await catalog.fateOf(attemptId)) !== 'discarded'
+  }
+
+  async function list({ attemptId }: AttemptRecord) {
+    const shopper = shoppers.get(attemptId)
+    return shopper === undefined ? 'gone' : catalog.list(place().key, shopper)
+  }
+
+  const replace = (record: AttemptRecord, condition: Condition) =>
+    place().cell.update(
+      // a record is dated as it is written: what was wiped by then must not count as new
+      (found) => (shoppers.get(record.attemptId)?.aborted === false && condition(found) ? record : undefined),
+      () => isAlive(record),
+    )
+
+  return {
+    async find() {
+      const listed = Object.keys(await catalog.entries())
+      let free: Place | null = null
+      let skipped = catalog.isUnreadable()
+      for (const candidate of candidates()) {
+        if (free !== null && !listed.includes(candidate.key)) continue
+        const record = await candidate.cell.read()
+        if (record === 'unreadable') skipped = true
+        else if (record === null) free ??= candidate
+        else {
+          chosen = candidate
+          // a catalog that was lost names it again
+          if (!listed.includes(candidate.key)) await catalog.list(candidate.key, catalog.shopper())
+          return { record, skipped }
+        }
+      }
+      chosen = free ?? chosen
+      return { record: null, skipped }
+    },
+    place,
+    shopperOf: (attemptId) => shoppers.get(attemptId),
+    remember({ attemptId }) {
+      const shopper = catalog.shopper()
+      for (const [id, each] of shoppers) if (each !== shopper) shoppers.delete(id)
+      shoppers.set(attemptId, shopper)
+    },
+    isAlive,
+    async isDoneWith(record) {
+      const fate = await catalog.fateOf(record.attemptId)
+      return fate === 'discarded' || (fate === 'left' && isUnsent(record))
+    },
+    list,
+    replace,
+    async put(record, condition) {
+      const listed = await list(record)
+      if (listed === 'gone') return 'unchanged'
+      const kept = await replace(record, condition)
+      return kept === 'stored' ? listed : kept
+    },
+    remove: (seen) => place().cell.update((found) => (isAsSeen(found, seen) ? null : undefined)),
+    onDisk: () => place().cell.onDisk(),
+  }
+}
