@@ -8,7 +8,7 @@ import { submitting } from './try-on.submitting.ts'
 import type { TryOnContext, TryOnInput, Written } from './try-on.types.ts'
 
 /** The one way from a record's phase to the state that it means, after a reload as after every write. */
-const stateOfPhase = {
+export const stateOfPhase = {
   consented: 'preparing.gathering',
   claimed: 'outcomeUnknown',
   throttled: 'submitting.waiting',
