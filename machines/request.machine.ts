@@ -13,7 +13,7 @@ export interface RequestInput<T = unknown> {
   clock: Clock
   /** How many failures in a row are followed by another try; waits that the service asks for are none. */
   repeats: number
-  /** No wait ends later than this, on the monotonic clock. */
+  /** No wait ends later than this, in epoch ms. */
   until: number
   of: T
 }
@@ -46,7 +46,7 @@ export const requestMachine = setup({
       outcome.kind === 'throttled' || (outcome.kind === 'unavailable' && context.failures < context.repeats),
     /** For requests that may have done, without an answer, what a second one would do again. */
     isUnsafe: (_scope, _outcome: Outcome<unknown>) => false,
-    isInTime: ({ context }) => context.clock.monotonic() + context.waitMs < context.until,
+    isInTime: ({ context }) => context.clock.now() + context.waitMs < context.until,
     mayTryNow: ({ context }) => context.trouble?.kind !== 'throttled',
   },
   actions: {

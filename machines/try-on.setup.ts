@@ -88,11 +88,11 @@ export const tryOnSetup = setup({
     takeConsent: assign(({ context, event }) => {
       assertEvent(event, ['start', 'retry'])
       const { consent } = event
-      return { consent, customerEmail: consent.customerEmail ?? null, ...fresh, wordAt: context.clock.monotonic() }
+      return { consent, customerEmail: consent.customerEmail ?? null, ...fresh, wordAt: context.clock.now() }
     }),
     takeForm: assign(({ context, event }) => {
       assertEvent(event, 'submitEmail')
-      return { form: event.form, problem: null, wordAt: context.clock.monotonic() }
+      return { form: event.form, problem: null, wordAt: context.clock.now() }
     }),
     takeProblem: assign((_, problem: Problem) => ({ problem })),
     takeFailure: assign((_, error: unknown) => (error instanceof TryOnError ? { problem: error.problem } : {})),
@@ -114,7 +114,7 @@ export const tryOnSetup = setup({
       emailNeeded: outcome.kind === 'accepted' && dataOf<VisitorStatus>(outcome).requestsLeft === 0,
     })),
     forgetForm: assign({ form: null, emailNeeded: false }),
-    hearWord: assign(({ context }) => ({ wordAt: context.clock.monotonic(), failures: 0, problem: null })),
+    hearWord: assign(({ context }) => ({ wordAt: context.clock.now(), failures: 0, problem: null })),
     startJob: assign(({ context: { clock } }) => ({
       jobAt: clock.monotonic(),
       deadlineFrom: clock.monotonic(),
@@ -162,7 +162,7 @@ function taken(written: Written) {
   return { overtaken: false, record: recordIn(written), durable, problem, refusal: null }
 }
 
-/** Within a run time is monotonic; of what another page or an earlier load did only the age is known. */
+/** A word ages while the machine sleeps, a job is given its time awake; of what others did only the age is known. */
 function timesOf(written: Written, { record: known, clock, wordAt, jobAt, deadlineFrom }: TryOnContext) {
   const record = recordIn(written)
   if (record === null) return {}
@@ -172,7 +172,7 @@ function timesOf(written: Written, { record: known, clock, wordAt, jobAt, deadli
   const knowsJob = isKnown && known?.job?.jobId === record.job?.jobId
   const acceptedAt = since(record.job?.acceptedAt ?? record.startedAt)
   return {
-    wordAt: knowsWord ? wordAt : clock.monotonic() - ageOfWord(record, clock.now()),
+    wordAt: knowsWord ? wordAt : clock.now() - ageOfWord(record, clock.now()),
     ...(knowsJob ? { jobAt, deadlineFrom } : { jobAt: acceptedAt, deadlineFrom: acceptedAt }),
     failures: 0,
   }
@@ -181,7 +181,7 @@ function timesOf(written: Written, { record: known, clock, wordAt, jobAt, deadli
 /** Whether nothing may be sent for this record any more without the shopper's word, or not before that is so. */
 function isTooLate(record: AttemptRecord | null, { clock, wordAt }: TryOnContext): boolean {
   const waitMs = record === null ? 0 : waitLeftMs(record, clock.now())
-  return clock.monotonic() + waitMs >= wordAt + consentLifetimeMs
+  return clock.now() + waitMs >= wordAt + consentLifetimeMs
 }
 
 /** The trouble began with the first of the failures in a row. */

@@ -56,9 +56,9 @@ export interface TryOnContext extends TryOnInput {
   refusal: Unusable | null
   emailNeeded: boolean
   upload: UploadProgress | null
-  /** When the shopper last gave the word for this attempt, on the monotonic clock as all times in here. */
+  /** When the shopper last gave the word for this attempt, in epoch ms that no sleep of the machine stops. */
   wordAt: number
-  /** When the job was accepted. */
+  /** When the job was accepted, on the monotonic clock as all that follows. */
   jobAt: number
   /** From when the deadline counts: acceptance, or the shopper's word to go on. */
   deadlineFrom: number

@@ -66,6 +66,61 @@ describe('a wall clock that is set back by an hour within a run', () => {
   })
 })
 
+/** Sleep stops the monotonic clock, and with it every timer, on most platforms. */
+describe('a machine that sleeps', () => {
+  it('sends nothing in the morning for a word of the evening, until resume()', async () => {
+    const clock = pageClock()
+    const put = world.hold('PUT', '/photos')
+    const tryOn = await started(world.room({ clock }).tryOn(product))
+    await put.reached
+    clock.ahead += 9 * hours
+    put.release()
+    await world.until(tryOn, ({ problem }) => problem?.kind === 'consentExpired')
+    await world.pass(30_000)
+    expect([tryOn.get().state, submissions()]).toEqual(['stalled', 0])
+    await tryOn.resume()
+    await world.until(tryOn, 'final')
+    expect(submissions()).toBe(1)
+  })
+
+  it('ends a wait for another try in the same way', async () => {
+    const clock = pageClock()
+    const tryOn = await waiting(world.room({ clock }).tryOn(product))
+    clock.ahead += 9 * hours
+    await world.until(tryOn, 'stalled')
+    expect(submissions()).toBe(1)
+  })
+
+  it('gives a job that runs all of its time awake', async () => {
+    const clock = pageClock()
+    const tryOn = await started(world.room({ clock }).tryOn(product))
+    await world.until(tryOn, 'processing')
+    clock.ahead += 9 * hours
+    const states: string[] = []
+    tryOn.subscribe(({ state }) => states.push(state))
+    await world.until(tryOn, 'final')
+    expect([...new Set(states)]).toEqual(['processing', 'preview', 'final'])
+  })
+
+  it('does not make what was written after days of it old for another page', async () => {
+    const clock = pageClock()
+    const room = world.room({ clock })
+    room.tryOn(product).subscribe(() => {})
+    await room.ready
+    clock.ahead += 72 * hours
+    const put = world.hold('PUT', '/photos')
+    const tryOn = await started(room.tryOn(product))
+    await put.reached
+    await world.room({ clock: pageClock(clock.ahead) }).ready
+    put.release()
+    const { attempt } = await world.until(tryOn, 'final')
+    room.close()
+    const again = world.room({ clock: pageClock(clock.ahead) })
+    expect((await world.until(again.tryOn(product), 'final')).attempt).toEqual(attempt)
+    expect((await again.list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId])
+  })
+})
+
 describe('a wait that a reload finds', () => {
   it.each([0, minutes, 4 * minutes])('is never longer than it was, by a clock set back %i ms', async (shift) => {
     const room = world.room()

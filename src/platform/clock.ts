@@ -35,22 +35,38 @@ function elapsed(): number {
   return elapsedMs
 }
 
-/** A clock that nobody can set while a page runs: its epoch ms go on from where they began. */
+/**
+ * A clock that nobody can set back while a page runs: its epoch ms go on from where they began. Most platforms stop the
+ * monotonic clock while the machine sleeps, so that `now` is what tells how long ago the shopper has said something.
+ */
 export interface SteadyClock extends Clock {
   /** Begins anew from the platform's time, as a page does that is loaded. */
   begin(): void
 }
 
-/** Whole epoch ms from the platform's time at the beginning, counted on by the monotonic clock. */
+/** By how much, in ms, the platform's two clocks may move apart before that is taken for a sleep, or for being set. */
+const driftMs = 60_000
+
+/** Whole epoch ms from the platform's time at the beginning, counted on by the monotonic clock and through sleeps. */
 export function steadyClock(clock: Clock): SteadyClock {
-  let began: number | null = null
-  const offset = () => (began ??= clock.now() - clock.monotonic())
+  let offset: number | null = null
+  let apart = 0
+
+  function epochOfZero(): number {
+    const now = clock.now() - clock.monotonic()
+    if (offset === null) return (offset = apart = now)
+    const moved = now - apart
+    if (Math.abs(moved) <= driftMs) return offset
+    apart = now
+    return (offset += Math.max(0, moved))
+  }
+
   return {
-    now: () => Math.max(0, Math.floor(offset() + clock.monotonic())),
+    now: () => Math.max(0, Math.floor(epochOfZero() + clock.monotonic())),
     monotonic: () => clock.monotonic(),
     setTimeout: (run, ms) => clock.setTimeout(run, ms),
     clearTimeout: (timer) => clock.clearTimeout(timer),
-    begin: () => (began = null),
+    begin: () => void (offset = null),
   }
 }
 

@@ -94,8 +94,8 @@ export function createPhotos(parts: PhotosParts): Photos {
 
   async function targetFor(photoId: string, photo: StoredPhoto, customKey: string | undefined, signal: AbortSignal) {
     const known = targets.get(photoId)
-    if (known && clock.monotonic() < known.until) return { kind: 'accepted', data: known.target } as const
-    const until = clock.monotonic() + uploadExpiryMs
+    if (known && clock.now() < known.until) return { kind: 'accepted', data: known.target } as const
+    const until = clock.now() + uploadExpiryMs
     const outcome = await client.createUpload(
       { contentType: photo.type as ImageType, ...(customKey && { customKey }) },
       { signal },

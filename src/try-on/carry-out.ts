@@ -15,7 +15,7 @@ const staleMs = 60_000
 
 export type Runner = Actor<typeof tryOnMachine>
 
-/** When something was said, in ms that never run backwards, and by which shopper. */
+/** When something was said, in epoch ms, and by which shopper. */
 export interface Said {
   at: number
   by: Shopper
@@ -48,7 +48,7 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
   /** A page that slept must not spend money on what was said before, nor do what a former shopper has said. */
   function checkSaid(call: Call, said: Said): void {
     if (said.by.aborted) throw refusal({ kind: 'stopped', reason: 'startedOver' })
-    if (isConsent(call) && clock.monotonic() - said.at > staleMs) throw refusal({ kind: 'consentExpired' })
+    if (isConsent(call) && clock.now() - said.at > staleMs) throw refusal({ kind: 'consentExpired' })
   }
 
   function check(runner: Runner, call: Call): void {

@@ -125,7 +125,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const isWanted = async () => {
       const isHere = (await attempts.isWanted(claimed)) && (await parts.holdsSeat())
       // a page may have slept in any of these
-      return isHere && clock.monotonic() - wordAt < consentLifetimeMs
+      return isHere && clock.now() - wordAt < consentLifetimeMs
     }
     // probing and claiming may have taken a while
     if (!client.isSameInstallation()) return concluded(moved)
@@ -179,7 +179,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   /** A paid job goes on with a new key by itself; a submission only while its consent is young and no other page can. */
   async function keyChanged({ record, exclusive, wordAt }: TryOnContext): Promise<boolean> {
     if (record === null) return false
-    const isYoungWord = clock.monotonic() - wordAt < consentLifetimeMs
+    const isYoungWord = clock.now() - wordAt < consentLifetimeMs
     return (record.job !== undefined || (isYoungWord && exclusive)) && client.keyChanged()
   }
 

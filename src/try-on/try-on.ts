@@ -188,7 +188,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   const seenAttempt = () => shown.get().attempt?.id ?? null
 
-  const sayNow = (): Said => ({ at: clock.monotonic(), by: parts.shopper() })
+  const sayNow = (): Said => ({ at: clock.now(), by: parts.shopper() })
 
   function say(call: Call): Promise<void> {
     const done = perform(call)
