@@ -63,7 +63,8 @@ const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs, deadlineMs:
 export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const options = checkedOptions(given)
   const { namespace = 'default', retentionMs = 86_400_000, askVisitorFirst = false, uniqueUserId } = options
-  const clock = steadyClock(options.clock ?? systemClock)
+  const platformClock = options.clock ?? systemClock
+  const clock = steadyClock(platformClock)
   const timing = withDefaults<RoomTiming>(defaultTiming, options.timing)
   const storage = options.storage ?? defaultStorage(clock)
   const photosBeside = typeof storage.photos?.get === 'function' ? storage.photos : undefined
@@ -101,6 +102,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     if (tabs !== null || !journal.durable) return
     tabs = openTabs({
       name: keys().room,
+      now: () => platformClock.now(),
       epochs: catalog.epochs,
       isOfNow: catalog.isOfPresent,
       lookAgain: () => catalog.isPresent(catalog.shopper()),

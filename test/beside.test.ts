@@ -42,6 +42,31 @@ function troubled(works: (call: StorageCall) => boolean = () => false) {
   return { room, own, fail: () => own.meet((call) => !works(call), refused) }
 }
 
+/** A page that runs the flow, and may stop for a while as one does behind an alert(): what it hears then it hears late. */
+async function freezing() {
+  let isFrozen = false
+  const late: (() => void)[] = []
+  const orLater = (run: () => void) => (isFrozen ? void late.push(run) : run())
+  const Channel = BroadcastChannel
+  class LateChannel extends Channel {
+    override addEventListener(type: string, listener: unknown) {
+      const hear = listener as (event: unknown) => void
+      super.addEventListener(type, (event: unknown) => orLater(() => hear(event)))
+    }
+  }
+  const { clock } = world
+  const own = { ...clock, setTimeout: (run: () => void, ms: number) => clock.setTimeout(() => orLater(run), ms) }
+  vi.stubGlobal('BroadcastChannel', LateChannel)
+  const first = watched(world.room({ clock: own }).tryOn(product))
+  await world.until(first, 'idle')
+  vi.stubGlobal('BroadcastChannel', Channel)
+  const thaw = () => {
+    isFrozen = false
+    for (const run of late.splice(0)) run()
+  }
+  return { first, freeze: () => void (isFrozen = true), thaw }
+}
+
 /** Another page takes the lease, and dies. */
 const takeLease = () =>
   storage.items.set(`${recordKey}:lease`, JSON.stringify({ owner: 'another', until: world.clock.now() + 2_000 }))
@@ -69,32 +94,33 @@ describe('a word that is passed on', () => {
     expect(submissions()).toBeLessThanOrEqual(1)
   })
 
+  it('is carried out by nobody once its shopper was told that nobody answers', async () => {
+    useLocks()
+    const { freeze, thaw } = await freezing()
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'idle')
+    await world.settle()
+    freeze()
+    const word = second.start({ imageUrl: 'https://photos.test/p.png' })
+    const refusal = expect(word).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'unanswered' } })
+    await world.pass(31_000)
+    await refusal
+    thaw()
+    await world.pass(20_000)
+    expect([second.get().state, submissions()]).toEqual(['idle', 0])
+  })
+
   it('is carried out once where its first owner froze and hears of it late', async () => {
-    let isFrozen = false
-    const late: (() => void)[] = []
-    const orLater = (run: () => void) => (isFrozen ? void late.push(run) : run())
-    class Freezing extends BroadcastChannel {
-      override addEventListener(type: string, listener: unknown) {
-        const hear = listener as (event: unknown) => void
-        super.addEventListener(type, (event: unknown) => orLater(() => hear(event)))
-      }
-    }
-    const { clock } = world
-    const frozen = { ...clock, setTimeout: (run: () => void, ms: number) => clock.setTimeout(() => orLater(run), ms) }
-    vi.stubGlobal('BroadcastChannel', Freezing)
-    const first = watched(world.room({ clock: frozen }).tryOn(product))
-    await world.until(first, 'idle')
-    vi.unstubAllGlobals()
+    const { first, freeze, thaw } = await freezing()
     const second = watched(world.room().tryOn(product))
     const third = watched(world.room().tryOn(product))
     await world.pass(2_000)
-    isFrozen = true
+    freeze()
     const word = third.start({ imageUrl: 'https://photos.test/p.png' })
     await world.pass(8_000)
     await word
     await third.startOver()
-    isFrozen = false
-    for (const run of late.splice(0)) run()
+    thaw()
     await world.pass(10_000)
     for (const tryOn of [first, second, third]) expect(tryOn.get().state).toBe('idle')
     expect(submissions()).toBe(1)

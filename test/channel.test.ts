@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { TryOn } from 'fitting-room'
 import { isRead, testStorage, type TestStorage } from './support/storage.ts'
 import { createWorld, person, product, started, type World } from './support/world.ts'
@@ -17,6 +17,22 @@ const watched = (tryOn: TryOn) => {
 }
 const pictureOf = (name: string) => ({ imageUrl: `https://photos.test/${name}.png` })
 const submissions = () => world.sent.filter(({ method, path }) => method === 'POST' && path === '/generations')
+
+it('a browser that lets a site have no channel lets it have a try-on', async () => {
+  vi.stubGlobal(
+    'BroadcastChannel',
+    class {
+      constructor() {
+        throw new DOMException('The operation is insecure.', 'SecurityError')
+      }
+    },
+  )
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const room = world.room()
+  await world.until(await started(room.tryOn(product)), 'final')
+  await room.reset()
+  expect(await room.list()).toEqual([])
+})
 
 describe.each([
   ['memory', false],

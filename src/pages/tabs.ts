@@ -25,6 +25,9 @@ export type TabMessage =
   /** Everything of this shopper is being wiped. */
   | { type: 'reset' }
 
+/** How long another page may take to carry an intent out that was passed on to it, in ms. */
+export const answerLimitMs = 30_000
+
 /** The other pages of this room; where there is no BroadcastChannel, nobody. */
 export interface Tabs {
   post(message: TabMessage): void
@@ -37,6 +40,8 @@ type Epochs = Readonly<Record<string, number>>
 export interface TabsParts {
   /** What the rooms have in common that may hear each other: origin, installation and namespace. */
   name: string
+  /** Epoch ms, which are the same for all pages of one machine. */
+  now: () => number
   /** What tells this room's storage from every other, each with how often it was reset. */
   epochs: () => Epochs
   /** Whether a message with these epochs is of this storage and of its present shopper. */
@@ -96,21 +101,32 @@ const message = is.toldApart(
   is.object({ type: is.oneOf('lateAnswer'), name, record: attemptRecord, durable: is.boolean }),
   is.object({ type: is.oneOf('reset') }),
 )
-const envelope = is.object({ version: is.oneOf(1), epochs: is.tableOf(is.integer), message })
+const envelope = is.object({ version: is.oneOf(1), sentAt: is.number, epochs: is.tableOf(is.integer), message })
+
+/** Where a browser keeps a site's data from it, the constructor throws. */
+function channelOf(channelName: string): BroadcastChannel | null {
+  try {
+    return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(channelName)
+  } catch {
+    return null
+  }
+}
 
 const nobody: Tabs = { post: () => {}, close: () => {} }
 
 export function openTabs(parts: TabsParts): Tabs {
-  const { epochs, isOfNow, lookAgain, onMessage, onReset } = parts
-  if (typeof BroadcastChannel === 'undefined') return nobody
-  const channel = new BroadcastChannel(parts.name)
+  const { now, epochs, isOfNow, lookAgain, onMessage, onReset } = parts
+  const channel = channelOf(parts.name)
+  if (channel === null) return nobody
   const unknown = new Set<string>()
   let isOpen = true
 
   async function hear(data: unknown): Promise<void> {
     const read = envelope.safeParse(data)
     if (!read.success) return
-    const { epochs: theirs, message: heard } = read.data
+    const { sentAt, epochs: theirs, message: heard } = read.data
+    // a page that did not run hears late of what nobody waits for any more
+    if (heard.type === 'ask' && now() - sentAt > answerLimitMs) return
     // whose storage was reset the catalog itself knows best
     if (heard.type === 'reset') return isOpen ? onReset(theirs) : undefined
     const ids = Object.keys(theirs)
@@ -126,7 +142,7 @@ export function openTabs(parts: TabsParts): Tabs {
   // a waiting channel must not keep a process alive that has nothing else to do
   ;(channel as { unref?: () => void }).unref?.()
   return {
-    post: (sent) => channel.postMessage({ version: 1, epochs: epochs(), message: sent }),
+    post: (sent) => channel.postMessage({ version: 1, sentAt: now(), epochs: epochs(), message: sent }),
     close() {
       isOpen = false
       channel.close()

@@ -1,4 +1,4 @@
-import type { TabMessage } from '../pages/tabs.ts'
+import { answerLimitMs, type TabMessage } from '../pages/tabs.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { deferred } from '../platform/deferred.ts'
 import type { Clock } from '../ports.ts'
@@ -6,9 +6,6 @@ import { TryOnError, type Problem } from '../rules/problem.ts'
 
 export type Ask = TabMessage & { type: 'ask' }
 export type Answer = TabMessage & { type: 'answer' }
-
-/** How long another page may take to carry an intent out that was passed on to it, in ms. */
-const answerLimitMs = 30_000
 
 /** Intents of this page's shopper that the page which runs the flow has not answered yet. */
 export interface Asks {

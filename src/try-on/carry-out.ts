@@ -48,7 +48,7 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
   /** A page that slept must not spend money on what was said before, nor do what a former shopper has said. */
   function checkSaid(call: Call, said: Said): void {
     if (said.by.aborted) throw refusal({ kind: 'stopped', reason: 'startedOver' })
-    if (isConsent(call) && clock.now() - said.at > staleMs) throw refusal({ kind: 'consentExpired' })
+    if (mayPay(call) && clock.now() - said.at > staleMs) throw refusal({ kind: 'consentExpired' })
   }
 
   function check(runner: Runner, call: Call): void {
@@ -112,6 +112,7 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
 }
 
 const isConsent = ({ intent }: Call) => intent === 'start' || intent === 'retry'
+const mayPay = ({ intent }: Call) => intent !== 'startOver' && intent !== 'discard'
 
 /** Whether an intent has done what it says: another page may have been first, and storage may not have let it. */
 function isDone(event: TryOnEvent, before: AttemptRecord | null, after: AttemptRecord | null): boolean {
