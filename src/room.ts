@@ -128,6 +128,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
         onShow() {
           listen()
           tryOns.forEach((each) => each.restart())
+          // what another page has said meanwhile was not heard
+          void refresh()
         },
       })
       listen()

@@ -19,14 +19,9 @@ const pictureOf = (name: string) => ({ imageUrl: `https://photos.test/${name}.pn
 const submissions = () => world.sent.filter(({ method, path }) => method === 'POST' && path === '/generations')
 
 it('a browser that lets a site have no channel lets it have a try-on', async () => {
-  vi.stubGlobal(
-    'BroadcastChannel',
-    class {
-      constructor() {
-        throw new DOMException('The operation is insecure.', 'SecurityError')
-      }
-    },
-  )
+  vi.stubGlobal('BroadcastChannel', function BroadcastChannel() {
+    throw new DOMException('The operation is insecure.', 'SecurityError')
+  })
   onTestFinished(() => void vi.unstubAllGlobals())
   const room = world.room()
   await world.until(await started(room.tryOn(product)), 'final')

@@ -252,6 +252,23 @@ it('a record that no catalog names any more is listed again, and goes with reset
   expect([...storage.items.keys()].filter((key) => isRecord({ key }))).toEqual([])
 })
 
+it('a photo whose record is still being written is kept, whatever photo is chosen for another product meanwhile', async () => {
+  await world.close()
+  world = createWorld({ storage, gated: false })
+  const room = world.room()
+  const [one, other] = [room.tryOn(product), room.tryOn({ ...product, variantId: '2002' })]
+  await world.until(await started(one), 'final')
+  const archiving = storage.hold((call) => call.key.includes(':attempt:') && isWrite(call))
+  const words = [one.retry(person)]
+  await archiving.reached
+  words.push(other.start(person))
+  await world.settle()
+  archiving.release()
+  await Promise.all(words)
+  await world.until(one, 'final')
+  await world.until(other, 'final')
+})
+
 describe('a failed read', () => {
   async function unreadable() {
     const first = world.room()

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { full, isRecord, isWrite, recordKey, refused, testStorage, type TestStorage } from './support/storage.ts'
 import { createWorld, person, product, started, type World } from './support/world.ts'
 
@@ -29,6 +29,23 @@ describe('reset()', () => {
       epochs: expect.any(Object),
     }
     expect(catalog).toEqual(expected)
+  })
+
+  it('is heard of by a page that comes back from the back/forward cache and shows no try-on', async () => {
+    const page = new EventTarget()
+    vi.stubGlobal('window', page)
+    vi.stubGlobal('document', Object.assign(new EventTarget(), { visibilityState: 'visible' }))
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const kept = world.room()
+    await world.until(kept.tryOn(product), 'idle')
+    await kept.tryOn(product).start(person)
+    await world.until(kept.tryOn(product), 'final')
+    page.dispatchEvent(Object.assign(new Event('pagehide'), { persisted: true }))
+    vi.unstubAllGlobals()
+    await world.room().reset()
+    page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+    await world.settle()
+    expect([kept.photo.get(), kept.visitor.get().uniqueUserId]).toEqual([null, null])
   })
 
   it('fails where it can not know what has to go', async () => {

@@ -27,8 +27,10 @@ interface UploadTerms {
 
 export interface Photos extends Readable<RoomPhoto | null> {
   restore(): Promise<void>
-  /** Keeps a photo's bytes and makes it the room's; resolves with its ID. */
+  /** Keeps a photo's bytes and makes it the room's; resolves with its ID. The bytes stay until it is released. */
   keep(input: PhotoInput): Promise<string>
+  /** The record that a photo was kept for names it by now, or never will. */
+  release(photoId: string): Promise<void>
   /** Takes a photo over that another page of the room has kept. */
   takeOver(photo: RoomPhoto): void
   /**
@@ -58,6 +60,8 @@ export function createPhotos(parts: PhotosParts): Photos {
   const saved = savedValue(parts, () => keys().photo, savedPhoto)
   /** Bytes that the store has refused. */
   const held = new Map<string, StoredPhoto>()
+  /** Kept for records that may not name them yet. */
+  const awaited = new Set<string>()
   const uploaded = new Map<string, string>()
   const targets = new Map<string, { target: UploadTarget; until: number }>()
 
@@ -82,7 +86,8 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 
   async function letGoUnneeded(photoId: string): Promise<void> {
-    const isNeeded = errands.isRunning(photoId) || (await parts.isNeeded(photoId).catch(() => true))
+    const isInUse = awaited.has(photoId) || errands.isRunning(photoId)
+    const isNeeded = isInUse || (await parts.isNeeded(photoId).catch(() => true))
     if (!isNeeded) await letGo(photoId)
   }
 
@@ -143,6 +148,10 @@ export function createPhotos(parts: PhotosParts): Photos {
     check(shopper)
   }
 
+  const drop = async (photoId: string) => {
+    if (current.get()?.id !== photoId) await letGoUnneeded(photoId)
+  }
+
   return {
     get: current.get,
     subscribe: current.subscribe,
@@ -158,6 +167,7 @@ export function createPhotos(parts: PhotosParts): Photos {
       check(shopper)
       const id = newId()
       const before = current.get()
+      awaited.add(id)
       if ('imageUrl' in photo) uploaded.set(id, photo.imageUrl)
       else await keepBytes(id, photo, shopper)
       await show({ id, imageUrl: uploaded.get(id) ?? null }, shopper)
@@ -167,9 +177,10 @@ export function createPhotos(parts: PhotosParts): Photos {
     takeOver({ id, imageUrl }) {
       if (imageUrl !== null) uploaded.set(id, imageUrl)
     },
-    async drop(photoId) {
-      if (current.get()?.id !== photoId) await letGoUnneeded(photoId)
+    async release(photoId) {
+      if (awaited.delete(photoId)) await drop(photoId)
     },
+    drop,
     upload: (photoId, terms) => errands.run(photoId, (signal) => upload(photoId, terms, signal)),
     forget() {
       current.set(null)

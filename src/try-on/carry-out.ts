@@ -1,4 +1,4 @@
-import { waitFor, type Actor } from 'xstate'
+import { waitFor, type Actor, type SnapshotFrom } from 'xstate'
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
 import type { Seat } from '../pages/seat.ts'
@@ -36,14 +36,17 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
 
-  /** Intents wait while storage is being read or written, for as long as this page has the try-on. */
-  const settled = (own: Seat<Runner>, runner: Runner) =>
+  const until = (own: Seat<Runner>, runner: Runner, isSettled: (snapshot: SnapshotFrom<Runner>) => boolean) =>
     Promise.race([
       own.ended,
-      waitFor(runner, (snapshot) => !snapshot.hasTag('busy')).catch(() => {
+      waitFor(runner, isSettled).catch(() => {
         throw closed()
       }),
     ])
+  /** Intents wait while storage is being read or written, for as long as this page has the try-on. */
+  const settled = (own: Seat<Runner>, runner: Runner) => until(own, runner, (snapshot) => !snapshot.hasTag('busy'))
+  const carriedOut = (own: Seat<Runner>, runner: Runner) =>
+    until(own, runner, (snapshot) => !snapshot.hasTag('busy') && !snapshot.matches({ needsEmail: 'registering' }))
 
   /** A page that slept must not spend money on what was said before, nor do what a former shopper has said. */
   function checkSaid(call: Call, said: Said): void {
@@ -72,6 +75,20 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
     refuse(own, runner, refusal({ kind: 'storage' }))
   }
 
+  async function doEvent(own: Seat<Runner>, runner: Runner, call: Call, said: Said, event: TryOnEvent): Promise<void> {
+    if (!isCurrent(own)) throw closed()
+    check(runner, call)
+    checkSaid(call, said)
+    if (isConsent(call)) await confirm(own, runner)
+    const before = runner.getSnapshot().context.record
+    runner.send(event)
+    await carriedOut(own, runner)
+    const { record, problem } = runner.getSnapshot().context
+    if (isDone(event, before, record)) return
+    const why = problem ?? record?.problem
+    throw why ? refusal(why) : notAllowed(call)
+  }
+
   return {
     refusal,
     notAllowed,
@@ -84,17 +101,9 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
       await settled(own, runner)
       check(runner, call)
       const event = await eventOf(call, photos).catch((error: unknown) => refuse(own, runner, error))
-      if (!isCurrent(own)) throw closed()
-      check(runner, call)
-      checkSaid(call, said)
-      if (isConsent(call)) await confirm(own, runner)
-      const before = runner.getSnapshot().context.record
-      runner.send(event)
-      await settled(own, runner)
-      const { record, problem } = runner.getSnapshot().context
-      if (isDone(event, before, record)) return
-      const why = problem ?? record?.problem
-      throw why ? refusal(why) : notAllowed(call)
+      await doEvent(own, runner, call, said, event).finally(
+        () => 'consent' in event && photos.release(event.consent.photoId),
+      )
     },
 
     /**
@@ -119,5 +128,6 @@ function isDone(event: TryOnEvent, before: AttemptRecord | null, after: AttemptR
   const isSame = before !== null && before.attemptId === after?.attemptId
   const isStopped = after?.problem?.kind === 'storage'
   if ('consent' in event) return !isSame && !isStopped && after?.photo.id === event.consent.photoId
+  if (event.type === 'submitEmail') return isSame && after?.phase !== 'awaitingEmail'
   return !isSame || (event.type !== 'startOver' && event.type !== 'discard')
 }
