@@ -13,6 +13,8 @@ import { Words, type RoomLedger, type Told, type Word } from './words.ts'
 export interface JudgeParts {
   setup: Setup
   clock: Clock
+  /** How long the machine has slept, in ms. */
+  sleptMs: () => number
   disks: readonly Disk[]
   pages: () => Page[]
   jobs: () => ReadonlyMap<string, Job>
@@ -73,9 +75,11 @@ export class Judge implements Witness {
     return this.parts.clock.monotonic()
   }
 
+  private saidOn = (page: Page) => ({ at: this.now, wall: page.anchoredWall, sleptMs: this.parts.sleptMs() })
+
   /** A new word of the shopper, maybe for a photo that an earlier one was for. */
   word(page: Page, variantId: string, photo: string | undefined): Word {
-    const word = this.words.give(page.ledger, variantId, this.now, page.anchoredWall, !page.hasRead, photo)
+    const word = this.words.give(page.ledger, variantId, this.saidOn(page), !page.hasRead, photo)
     word.abandoned = this.leavings.isResetting(page.ledger)
     return word
   }
@@ -85,7 +89,7 @@ export class Judge implements Witness {
     const word = attempt === undefined ? undefined : this.words.ofAttempt.get(attempt)
     // an intent that waits for storage is for whatever is found there
     const meant = word ? [word] : attempt === undefined ? this.words.all.filter(({ room }) => room === page.ledger) : []
-    for (const each of meant) Object.assign(each, { at: this.now, wall: page.anchoredWall })
+    for (const each of meant) Object.assign(each, this.saidOn(page))
   }
 
   loaded(page: Page): void {
@@ -155,9 +159,14 @@ export class Judge implements Witness {
     if (word.at < page.loadedAt && page.disks.some(isUnread)) {
       this.deny(2, 'a submission by itself before every storage has answered')
     }
-    const age = this.now - word.at - page.stalledMs
+    const age = this.ageOf(word) - page.stalledMs
     const wallAge = Math.min(page.anchoredWall, page.wallNow()) - word.wall
-    if (Math.min(age, wallAge) > consentMs + slackMs) this.deny(2, 'a submission by itself for an old consent')
+    if (Math.min(age, wallAge) > consentMs + 2 * slackMs) this.deny(2, 'a submission by itself for an old consent')
+  }
+
+  /** How long ago a word was said, sleeps included. */
+  private ageOf({ at, sleptMs }: Word): number {
+    return this.now - at + this.parts.sleptMs() - sleptMs
   }
 
   saved(job: Job): void {
@@ -260,6 +269,8 @@ export class Judge implements Witness {
     if (word?.left || word?.abandoned || this.unsettledAttempts.has(before.attempt)) return
     // a page that was loaded when the wall clock stood elsewhere may have swept it
     if (this.parts.pages().some((each) => each !== page && this.isOutOfDate(before.attempt, each.anchoredWall))) return
+    // a word that was too old when its page looked again is asked for again
+    if (word && problem?.kind === 'consentExpired' && this.ageOf(word) > consentMs - slackMs) return
     // another word, given where this one could not be read, may go before it; the job is still owed
     if (word && this.words.ofAttempt.has(attempt?.id ?? '')) return
     // another page may have left it, which this one could not read

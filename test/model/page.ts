@@ -19,6 +19,8 @@ export interface Machine {
   clock: Clock
   /** How far the wall clock is off, in ms. */
   readonly skewMs: number
+  /** How long the machine has slept, in ms: the wall clock has gone on, and the monotonic one has not. */
+  readonly sleptMs: number
   locks: Locks
   bus: Bus
   hasLocks: boolean
@@ -56,6 +58,7 @@ export class Page implements Host {
   readonly disks: readonly Disk[]
   readonly loadedAt: number
   readonly loadedWall: number
+  private readonly sleptAtLoad: number
   readonly tryOns = new Map<number, TryOn>()
   readonly atomic: boolean
   killed = false
@@ -90,6 +93,7 @@ export class Page implements Host {
     this.disks = parts.disks
     this.loadedAt = parts.machine.clock.monotonic()
     this.loadedWall = this.wallNow()
+    this.sleptAtLoad = parts.machine.sleptMs
     this.modes = [...parts.modes]
     this.failures = parts.modes.map((mode) => (mode === 'failThenOk' ? 2 + (parts.ledger.leavings % 5) : 0))
     this.sound = this.works
@@ -117,9 +121,10 @@ export class Page implements Host {
   get hasWorked(): boolean {
     return this.works && this.machine.clock.monotonic() - this.troubledAt > noticeMs
   }
-  /** What its clock would say of the wall if the wall clock had only run on since the load. */
+  /** What its clock would say of the wall if the wall clock had never been set back since the load. */
   get anchoredWall(): number {
-    return this.loadedWall + this.machine.clock.monotonic() - this.loadedAt
+    const sleptMs = this.machine.sleptMs - this.sleptAtLoad
+    return this.loadedWall + this.machine.clock.monotonic() - this.loadedAt + sleptMs
   }
 
   tryOn(product: number): TryOn {

@@ -18,6 +18,8 @@ export interface Word {
   /** When the shopper last said something about it, on the machine's monotonic clock and on the wall. */
   at: number
   wall: number
+  /** How long the machine had slept by then. */
+  sleptMs: number
   /** The wall clock of its page when it was given. */
   givenWall: number
   /**
@@ -70,7 +72,13 @@ export class Words {
   readonly ofAttempt = new Map<string, Word>()
   readonly visitors = new Map<string, Visitor>()
 
-  give(room: RoomLedger, variantId: string, at: number, wall: number, isBlind: boolean, photo?: string): Word {
+  give(
+    room: RoomLedger,
+    variantId: string,
+    said: Pick<Word, 'at' | 'wall' | 'sleptMs'>,
+    isBlind: boolean,
+    photo?: string,
+  ): Word {
     const id = this.all.length
     const made: Word = {
       id,
@@ -78,9 +86,8 @@ export class Words {
       shopper: room.shopper,
       photo: photo ?? `word-${id}-`,
       variantId,
-      at,
-      wall,
-      givenWall: wall,
+      ...said,
+      givenWall: said.wall,
       isBlind,
       unsure: false,
       abandoned: false,

@@ -19,6 +19,9 @@ const ledgerOf = (name: string): RoomLedger => ({
   discarded: new Set(),
 })
 
+/** By how much the wall clock may go forward at once, in ms, before that is what a sleep of the machine looks like. */
+const driftMs = 60_000
+
 /** One turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -29,7 +32,7 @@ export class World {
   readonly setup: Setup
   readonly judge: Judge
   readonly network: Network
-  private readonly machine: Machine & { skewMs: number }
+  private readonly machine: Machine & { skewMs: number; sleptMs: number }
   private readonly ledgers = { a: ledgerOf('a'), b: ledgerOf('b') }
   private readonly disks = { a: [new Disk(), new Disk()], b: [new Disk()] }
   private readonly pages: (Page | undefined)[] = []
@@ -41,9 +44,10 @@ export class World {
     if (setup.second === 'same') this.disks.b = this.disks.a
     if (setup.second === 'memory') this.disks.b = []
     const { locks: hasLocks, slowMs } = setup
-    this.machine = { clock: this.clock, skewMs: 0, locks: new Locks(), bus: new Bus(), hasLocks, slowMs }
+    this.machine = { clock: this.clock, skewMs: 0, sleptMs: 0, locks: new Locks(), bus: new Bus(), hasLocks, slowMs }
     this.judge = new Judge({
       clock: this.clock,
+      sleptMs: () => this.machine.sleptMs,
       disks: [...new Set([...this.disks.a, ...this.disks.b])],
       pages: () => this.pages.filter((page) => page !== undefined),
       note: (line) => void this.trace.push(line),
@@ -186,6 +190,7 @@ export class World {
   private async pass(op: Op): Promise<void> {
     if (op.do === 'wall') {
       this.machine.skewMs += op.ms
+      if (op.ms > driftMs) this.machine.sleptMs += op.ms
       this.judge.wallMoved()
       await this.wait(2_500)
     }

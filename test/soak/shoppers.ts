@@ -63,6 +63,7 @@ export class Kiosk implements Witness {
     this.machine = {
       clock: this.time,
       skewMs: 0,
+      sleptMs: 0,
       locks: new Locks(),
       bus: new Bus(),
       hasLocks: false,
