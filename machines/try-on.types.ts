@@ -7,6 +7,8 @@ import type { Wait } from './trouble.ts'
 
 /** What the shopper agreed to send; the photo waits in the room under `photoId`. */
 export interface Consent {
+  /** What the attempt is called that it begins, so that whoever asks for it knows it again. */
+  attemptId: string
   photoId: string
   customerEmail?: Private<string> | undefined
   customKey?: string | undefined

@@ -101,7 +101,7 @@ function viewStateOf(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnState {
 const noForm = new Private({ email: '' })
 
 function permitted(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnView['can'] {
-  const consent = { photoId: '' }
+  const consent = { attemptId: '', photoId: '' }
   return {
     start: snapshot.can({ type: 'start', consent }),
     submitEmail: snapshot.can({ type: 'submitEmail', form: noForm }),

@@ -110,6 +110,25 @@ describe('a word that is passed on', () => {
     expect([second.get().state, submissions()]).toEqual(['idle', 0])
   })
 
+  it('resolves where the page that carried it out was closed before it could say so', async () => {
+    const { room, own } = troubled()
+    const first = watched(room.tryOn(product))
+    await world.until(first, 'idle')
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'idle')
+    await world.settle()
+    const closes = async (call: StorageCall) => {
+      await call.land()
+      room.close()
+    }
+    own.meet((call) => isRecord(call) && isWrite(call), closes)
+    const word = second.start(person)
+    await world.pass(10_000)
+    await word
+    await world.until(second, 'final')
+    expect(submissions()).toBe(1)
+  })
+
   it('is carried out once where its first owner froze and hears of it late', async () => {
     const { first, freeze, thaw } = await freezing()
     const second = watched(world.room().tryOn(product))

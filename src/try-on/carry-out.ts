@@ -99,6 +99,8 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
     /** Does it, or rejects with why it could not be done. */
     async carryOut(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
       await settled(own, runner)
+      // who has run the try-on before may have done it, and not have said so any more
+      if ('attemptId' in call && runner.getSnapshot().context.record?.attemptId === call.attemptId) return
       check(runner, call)
       const event = await eventOf(call, photos).catch((error: unknown) => refuse(own, runner, error))
       await doEvent(own, runner, call, said, event).finally(
@@ -127,7 +129,7 @@ const mayPay = ({ intent }: Call) => intent !== 'startOver' && intent !== 'disca
 function isDone(event: TryOnEvent, before: AttemptRecord | null, after: AttemptRecord | null): boolean {
   const isSame = before !== null && before.attemptId === after?.attemptId
   const isStopped = after?.problem?.kind === 'storage'
-  if ('consent' in event) return !isSame && !isStopped && after?.photo.id === event.consent.photoId
+  if ('consent' in event) return !isStopped && after?.attemptId === event.consent.attemptId
   if (event.type === 'submitEmail') return isSame && after?.phase !== 'awaitingEmail'
   return !isSame || (event.type !== 'startOver' && event.type !== 'discard')
 }

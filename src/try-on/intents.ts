@@ -2,6 +2,7 @@ import { Private } from '../../machines/private.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
 import { email, httpUrl, uploadRequest } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
+import { newId } from '../platform/new-id.ts'
 import type { PassedCall } from '../pages/tabs.ts'
 import { TryOnError } from '../rules/problem.ts'
 import type { PhotoInput } from '../shopper/photo-input.ts'
@@ -10,10 +11,19 @@ import type { EmailForm, StartOptions } from './try-on.types.ts'
 
 const roomPhoto = is.object({ id: is.text, imageUrl: is.nullable(httpUrl) })
 
+/** A word for one submission, of the attempt that it names. */
+type ConsentCall = {
+  intent: 'start' | 'retry'
+  attemptId: string
+  photo: PhotoInput | null
+  /** Without a photo it is the one that the shopper's page shows; null where it shows none. */
+  kept: RoomPhoto | null
+  options: StartOptions
+}
+
 /** An intent with what was given to it. */
 export type Call =
-  /** Without a photo it is the one that the shopper's page shows, `kept`; null where it shows none. */
-  | { intent: 'start' | 'retry'; photo: PhotoInput | null; kept: RoomPhoto | null; options: StartOptions }
+  | ConsentCall
   | { intent: 'submitEmail'; form: EmailForm }
   | { intent: 'discard'; abandonPaidJob: boolean }
   | { intent: 'resume' | 'startOver' }
@@ -26,16 +36,23 @@ export function consentCall(
   { customerEmail, customKey, moreLooksConsent }: StartOptions = {},
 ): Call {
   const plain = photo instanceof Blob || !photo ? (photo ?? null) : { imageUrl: photo.imageUrl }
-  return { intent, photo: plain, kept, options: { customerEmail, customKey, moreLooksConsent } }
+  const attemptId = newId()
+  return { intent, attemptId, photo: plain, kept, options: { customerEmail, customKey, moreLooksConsent } }
 }
 
 /** A call that another page has passed on: its parts are looked at as anybody's are, once it is carried out. */
 export function passedCall(call: PassedCall): Call {
-  const { intent, photo = null, kept = null, options = {}, form = {}, abandonPaidJob } = call
+  const { intent, attemptId, photo = null, kept = null, options = {}, form = {}, abandonPaidJob } = call
   switch (intent) {
     case 'start':
     case 'retry':
-      return { intent, photo: photo as PhotoInput | null, kept: kept as RoomPhoto | null, options: Object(options) }
+      return {
+        intent,
+        attemptId: is.text.safeParse(attemptId).data ?? newId(),
+        photo: photo as PhotoInput | null,
+        kept: kept as RoomPhoto | null,
+        options: Object(options),
+      }
     case 'submitEmail':
       return { intent, form: Object(form) }
     case 'discard':
@@ -47,7 +64,8 @@ export function passedCall(call: PassedCall): Call {
 
 /** The event that asks the machine whether an intent is permitted. */
 export function permissionOf(call: Call): TryOnEvent {
-  if (call.intent === 'start' || call.intent === 'retry') return { type: call.intent, consent: { photoId: '' } }
+  if (call.intent === 'start' || call.intent === 'retry')
+    return { type: call.intent, consent: { attemptId: '', photoId: '' } }
   if (call.intent === 'submitEmail') return { type: call.intent, form: new Private({ email: '' }) }
   if (call.intent === 'discard') return { type: call.intent, abandonPaidJob: call.abandonPaidJob }
   return { type: call.intent }
@@ -64,7 +82,7 @@ export async function eventOf(call: Call, photos: Photos): Promise<TryOnEvent> {
   const photoId = await photoOf(call.photo, call.kept, photos)
   const { customerEmail, ...terms } = call.options
   const address = customerEmail === undefined ? {} : { customerEmail: new Private(customerEmail) }
-  return { type: call.intent, consent: { photoId, ...terms, ...address } }
+  return { type: call.intent, consent: { attemptId: call.attemptId, photoId, ...terms, ...address } }
 }
 
 async function photoOf(photo: PhotoInput | null, kept: RoomPhoto | null, photos: Photos): Promise<string> {

@@ -7,7 +7,6 @@ import type { Attempts } from '../records/attempts.ts'
 import type { RequestOptions } from '../wire/operations.ts'
 import type { RoomClient } from '../wire/room-client.ts'
 import { report } from '../platform/guarded.ts'
-import { newId } from '../platform/new-id.ts'
 import { outcomeOf, type Outcome, type Situation, type Unusable } from '../rules/outcome.ts'
 import { TryOnError } from '../rules/problem.ts'
 import type { Photos } from '../shopper/photos.ts'
@@ -72,11 +71,11 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const given = context.consent
     if (given === null) throw new TypeError('no consent to write down')
     const now = whole(clock.now())
-    const { customKey, moreLooksConsent, photoId } = given
+    const { attemptId, customKey, moreLooksConsent, photoId } = given
     const record: AttemptRecord = {
       version: 1,
       savedAt: now,
-      attemptId: newId(),
+      attemptId,
       startedAt: now,
       phase: 'consented',
       productId: product.productId,

@@ -188,6 +188,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   const seenAttempt = () => shown.get().attempt?.id ?? null
 
+  /** Whether an intent is for what there is: for the attempt that its shopper saw, or the one that it has begun. */
+  const isMeant = (call: Call, seen: string | null) =>
+    seenAttempt() === seen || ('attemptId' in call && call.attemptId === seenAttempt())
+
   const sayNow = (): Said => ({ at: clock.now(), by: parts.shopper() })
 
   function say(call: Call): Promise<void> {
@@ -217,7 +221,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
     if (answer || !taken.runner) return
     await settled(taken, taken.runner)
-    if (seenAttempt() !== attempt) throw notAllowed(call)
+    if (!isMeant(call, attempt)) throw notAllowed(call)
     await carryOut(taken, taken.runner, call, saidNow)
   }
 
@@ -229,7 +233,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     seen: string | null | undefined,
   ): Promise<boolean> {
     await settled(own, runner)
-    if (seen === undefined || seenAttempt() === seen) return true
+    if (seen === undefined || isMeant(call, seen)) return true
     if (call.intent === 'resume') return false
     throw notAllowed(call)
   }
@@ -244,7 +248,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const heardNow = sayNow()
     const carriedOut = async (runner: Runner) => {
       await settled(own, runner)
-      if (attempt !== seenAttempt()) throw notAllowed(call)
+      if (!isMeant(call, attempt)) throw notAllowed(call)
       await carryOut(own, runner, call, heardNow)
       return null
     }

@@ -20,7 +20,7 @@ type Place = 'funnel' | 'upload' | 'register' | 'submission' | 'poll'
 
 const clock = manualClock()
 const now = clock.now()
-const consent = { photoId: 'photo' }
+const consent = { attemptId: 'one', photoId: 'photo' }
 const consented: AttemptRecord = {
   version: 1,
   savedAt: now,
