@@ -211,6 +211,18 @@ it.each([
 })
 
 describe('storage that loses data in between', () => {
+  it('gets the job anew while it is being polled', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'processing')
+    storage.items.clear()
+    await world.pass(2_000)
+    expect([tryOn.get().state, tryOn.get().durable]).toEqual(['processing', true])
+    room.close()
+    const again = world.room().tryOn(product)
+    expect((await world.until(again, ({ state }) => state !== 'restoring')).state).toBe('processing')
+  })
+
   it('gets the job ID anew', async () => {
     const held = world.hold('POST', '/generations', 'after')
     const tryOn = await started(world.room().tryOn(product))

@@ -269,7 +269,7 @@ const variantOf = ({ name }: Row) => (name === 'needsEmail' ? '2009' : name === 
 /** Where an intent leads at once. */
 const after: Record<Intent, (from: TryOnView['state'], tryOn: TryOn) => TryOnView['state']> = {
   start: () => 'preparing',
-  submitEmail: () => 'needsEmail',
+  submitEmail: () => 'submitting',
   resume: (from, tryOn) => {
     if (tryOn.get().attempt?.jobId) return 'processing'
     return from === 'unauthorized' ? 'submitting' : 'preparing'

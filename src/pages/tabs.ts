@@ -119,6 +119,8 @@ export function openTabs(parts: TabsParts): Tabs {
   const channel = channelOf(parts.name)
   if (channel === null) return nobody
   const unknown = new Set<string>()
+  /** What is heard meanwhile waits, so that it is heard in order. */
+  let looking: Promise<unknown> | null = null
   let isOpen = true
 
   async function hear(data: unknown): Promise<void> {
@@ -133,8 +135,9 @@ export function openTabs(parts: TabsParts): Tabs {
     if (!ids.some((id) => id in epochs()) && ids.some((id) => !unknown.has(id))) {
       // this page may not know yet what storage has come to be called
       for (const id of ids) unknown.add(id)
-      await lookAgain()
+      looking = lookAgain().finally(() => (looking = null))
     }
+    await looking
     if (isOpen && isOfNow(theirs)) onMessage(heard)
   }
 

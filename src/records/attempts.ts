@@ -22,6 +22,8 @@ export interface Attempts {
   begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Written>
   /** The claim that stands before the POST leaves; where it can not, who holds the try-on stops it. */
   claim(consented: AttemptRecord, holdsSeat: () => Promise<boolean>): Promise<Written>
+  /** Whether storage still has the record, as far as it can be read. */
+  stands(record: AttemptRecord): Promise<boolean>
   /** Whether the claim still stands: the last look before the socket. */
   isWanted(claimed: AttemptRecord): Promise<boolean>
   /** Writes the next phase of `seen`. */
@@ -178,8 +180,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return current.replace(claimed, (found) => found === null)
   }
 
-  /** Whether storage holds a record as it was seen. */
-  const stands = async (seen: AttemptRecord) => (await place().cell.copies()).some((copy) => isAsSeen(copy, seen))
+  /** Whether some tier holds a record as it was seen. */
+  const isHeld = async (seen: AttemptRecord) => (await place().cell.copies()).some((copy) => isAsSeen(copy, seen))
 
   /** Whether an older copy of the attempt may come back that would submit it again. */
   async function mayComeBack(claimed: AttemptRecord): Promise<boolean> {
@@ -220,9 +222,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       let kept = await current.replace(claimed, (found) => isAsSeen(found, consented))
       if (kept === 'memory' && isOf(current.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed)
       // where the consent stands as it was seen and can not be changed, storage can not be relied on
-      if (kept === 'unchanged' && !(await stands(consented))) return { kind: 'overtaken' }
-      const isHeld = kept === 'stored' || (kept === 'memory' && parts.mayClaimInMemory())
-      if (isHeld && !(await mayComeBack(claimed))) return written(claimed, listed === 'stored' ? kept : 'memory')
+      if (kept === 'unchanged' && !(await isHeld(consented))) return { kind: 'overtaken' }
+      const isClaimed = kept === 'stored' || (kept === 'memory' && parts.mayClaimInMemory())
+      if (isClaimed && !(await mayComeBack(claimed))) return written(claimed, listed === 'stored' ? kept : 'memory')
       // another page may have taken over from one whose storage fails, and what stands is that page's
       if (!(await holdsSeat())) {
         place().cell.forget()
@@ -232,6 +234,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       // what was stopped does not go on by itself
       if (!(await catalog.mark(claimed.attemptId, 'left'))) unburied.add(claimed.attemptId)
       return stopped(consented)
+    },
+
+    async stands(record) {
+      const found = await place()
+        .cell.read()
+        .catch(() => record)
+      return isAsSeen(found, record)
     },
 
     async isWanted(claimed) {

@@ -144,8 +144,9 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const next =
       outcome.kind === 'accepted' ? recordOfPoll(record, outcome.data, now) : recordOfStop(record, outcome, now)
     if (outcome.kind === 'accepted' && outcome.data.status === 'SUCCESS') learn(outcome.data)
-    // what only memory has is tried again
-    return next === record && durable ? unchanged : { ...(await attempts.write(next, record)), outcome }
+    // what only memory has is tried again, and so is what storage has lost
+    const isKept = next === record && durable && (await attempts.stands(record))
+    return isKept ? unchanged : { ...(await attempts.write(next, record)), outcome }
   }
 
   /** What stopped the requests, or the e-mail address that is wanted before a submission. */
