@@ -9,7 +9,14 @@ export const needsEmail = tryOnSetup.createStateConfig({
   initial: 'asking',
   states: {
     asking: {
-      on: { submitEmail: { target: 'registering', actions: 'takeForm' }, startOver: leaves, discard: discards },
+      on: {
+        submitEmail: {
+          target: 'registering',
+          actions: { type: 'takeForm', params: ({ event }) => event.form },
+        },
+        startOver: leaves,
+        discard: discards,
+      },
     },
     registering: {
       on: { ...noted, ...wakes('register'), startOver: leaves, discard: discards },

@@ -1,5 +1,6 @@
 import { consentLifetimeMs } from '../src/rules/record.ts'
-import type { TryOnContext } from './try-on.types.ts'
+import type { Wait } from './trouble.ts'
+import type { Consent, TryOnContext } from './try-on.types.ts'
 
 /** A guard or an action that looks at what the actor came to. */
 export const its = <Name extends string>(type: Name) =>
@@ -31,13 +32,21 @@ export const requested = <Name extends string>(src: Name, repeats = Infinity) =>
 export const wakes = (name: string) => ({ wake: { actions: { type: 'wakeRequest', params: name } } }) as const
 
 /** What requests tell while they are made. */
-export const noted = { waiting: { actions: 'noteWait' } } as const
+export const noted = {
+  waiting: {
+    actions: { type: 'noteWait', params: ({ event }: { event: { of: string; wait: Wait | null } }) => event },
+  },
+} as const
 
 /** Goes where the record leads that stands now. */
 export const routed = { target: '#tryOn.routing', actions: its('take') } as const
 
 /** What several states answer in the same way to one intent. */
-export const begins = { guard: 'isCurrent', target: '#tryOn.preparing.consenting', actions: 'takeConsent' } as const
+export const begins = {
+  guard: 'isCurrent',
+  target: '#tryOn.preparing.consenting',
+  actions: { type: 'takeConsent', params: ({ event }: { event: { consent: Consent } }) => event.consent },
+} as const
 export const leaves = { guard: 'isCurrent', target: '#tryOn.leaving' } as const
 export const discards = { guard: 'mayDiscard', target: '#tryOn.discarding' } as const
 /** With the same job, or with the same consent, which the shopper's word renews. */

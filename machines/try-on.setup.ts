@@ -1,4 +1,4 @@
-import { assertEvent, assign, fromPromise, sendTo, setup } from 'xstate'
+import { assign, fromPromise, sendTo, setup } from 'xstate'
 import type { Funnel, VisitorStatus } from '../src/contract/resources.ts'
 import type { Outcome, Unusable } from '../src/rules/outcome.ts'
 import { TryOnError, type Problem } from '../src/rules/problem.ts'
@@ -14,8 +14,9 @@ import {
   type AttemptRecord,
 } from '../src/rules/record.ts'
 import { requestMachine } from './request.machine.ts'
-import { troubleKind } from './trouble.ts'
-import type { Polled, TryOnContext, TryOnEvent, TryOnInput, Written } from './try-on.types.ts'
+import type { Private } from './private.ts'
+import { troubleKind, type Wait } from './trouble.ts'
+import type { Consent, EmailForm, Polled, TryOnContext, TryOnEvent, TryOnInput, Written } from './try-on.types.ts'
 
 const provided = <Output, Input = TryOnContext>() =>
   fromPromise<Output, Input>(() => Promise.reject(new Error('provided by the room')))
@@ -85,15 +86,17 @@ export const tryOnSetup = setup({
   actions: {
     take: assign((_, written: Written) => taken(written)),
     takeStored: assign(({ context }, written: Written) => ({ ...taken(written), ...timesOf(written, context) })),
-    takeConsent: assign(({ context, event }) => {
-      assertEvent(event, ['start', 'retry'])
-      const { consent } = event
-      return { consent, customerEmail: consent.customerEmail ?? null, ...fresh, wordAt: context.clock.now() }
-    }),
-    takeForm: assign(({ context, event }) => {
-      assertEvent(event, 'submitEmail')
-      return { form: event.form, problem: null, wordAt: context.clock.now() }
-    }),
+    takeConsent: assign(({ context }, consent: Consent) => ({
+      ...fresh,
+      consent,
+      customerEmail: consent.customerEmail ?? null,
+      wordAt: context.clock.now(),
+    })),
+    takeForm: assign(({ context }, form: Private<EmailForm>) => ({
+      form,
+      problem: null,
+      wordAt: context.clock.now(),
+    })),
     takeProblem: assign((_, problem: Problem) => ({ problem })),
     takeFailure: assign((_, error: unknown) => (error instanceof TryOnError ? { problem: error.problem } : {})),
     takeBreak: assign(({ context: { record } }) => ({
@@ -134,10 +137,9 @@ export const tryOnSetup = setup({
       const waitMs = waitLeftMs(record, clock.now())
       return { failures: failures + 1, waitMs, waits: waiting('submission', record.problem, waitMs, context) }
     }),
-    noteWait: assign(({ context, event }) => {
-      assertEvent(event, 'waiting')
-      const { [event.of]: _before, ...others } = context.waits
-      return { waits: event.wait === null ? others : { ...others, [event.of]: event.wait } }
+    noteWait: assign(({ context }, { of, wait }: { of: string; wait: Wait | null }) => {
+      const { [of]: _before, ...others } = context.waits
+      return { waits: wait === null ? others : { ...others, [of]: wait } }
     }),
     wakeRequest: sendTo((_, name: string) => name, { type: 'wake' }),
     endWait: assign(({ context }) => ({

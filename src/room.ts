@@ -82,7 +82,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const records = { catalog, journal, keys, store, clock, retentionMs, archiveOf, cellOf }
   const visitor = createVisitor({ ...records, errands, ownId: uniqueUserId })
   const photos = createPhotos({ ...records, errands, client, isNeeded: (photoId) => isPhotoNeeded(records, photoId) })
-  const storageId = () => Object.keys(catalog.epochs()).sort()[0] ?? ''
+  const storageId = () => Object.keys(catalog.counts()).sort()[0] ?? ''
   const ownership = createOwnership({ storage, clock, leaseOf, storageId })
   const tryOns = new Map<string, RunningTryOn>()
   const products = new Map<string, Product>()
@@ -103,7 +103,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     tabs = openTabs({
       name: keys().room,
       now: () => platformClock.now(),
-      epochs: catalog.epochs,
+      epochs: catalog.counts,
       isOfNow: catalog.isOfPresent,
       lookAgain: () => catalog.isPresent(catalog.shopper()),
       onMessage: (message) => tryOns.forEach((each) => each.hear(message)),
@@ -146,9 +146,9 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   /** A word of the shopper is a reason to look again into storage that could not be read. */
   async function reopen(): Promise<boolean> {
     await open()
-    if (catalog.isRead() || !journal.durable) return false
+    if (catalog.isSeen() || !journal.durable) return false
     await catalog.open()
-    return catalog.isRead()
+    return catalog.isSeen()
   }
 
   /** The shopper has gone: whoever looks is shown what there is now. */

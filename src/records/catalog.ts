@@ -1,6 +1,6 @@
 import * as is from '../contract/schema.ts'
 import type { Clock } from '../ports.ts'
-import { createEpochs, type Counts, type Shopper } from './epochs.ts'
+import { createEpochs, type Counts, type Epochs, type Shopper } from './epochs.ts'
 import type { Cell, Codec, Journal, Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
 
@@ -15,25 +15,13 @@ type Fate = 'left' | 'discarded'
  * it names, and whoever writes looks here afterwards whether the shopper is still the same: so a reset(), which counts
  * first and removes then, leaves nothing behind, whichever of the two is overtaken by the other.
  */
-export interface Catalog {
+export interface Catalog extends Pick<Epochs, 'counts' | 'shopper' | 'isSeen' | 'isOfPresent' | 'dated' | 'isOfNow'> {
   /** Reads it, or begins it where there is none. */
   open(): Promise<void>
-  /** The shopper of now, as far as this page knows. */
-  shopper(): Shopper
   /** Whether that shopper was wiped by no page meanwhile; where storage fails, as far as this page knows. */
   isPresent(shopper: Shopper): Promise<boolean>
-  /** How often this storage was reset, as far as this page knows. */
-  epochs(): Counts
-  /** Whether what another page says is of this storage and of its present shopper; learns of a reset from it. */
-  isOfPresent(epochs: Counts): boolean
-  /** Whether the stored catalog was ever read, so that it is known which storage this is. */
-  isRead(): boolean
   /** Another page has reset its room, which may be this one's. */
   hear(epochs: Counts): void
-  /** Values that carry when they were written, and are no more once a reset() came after. */
-  dated<T extends object>(codec: Codec<T>): Codec<T>
-  /** Whether a stored value carries that it was written since the last reset(). */
-  isOfNow(stored: unknown): boolean
   /** Names what is about to be written. */
   list(key: string, shopper: Shopper): Promise<ListedIn>
   /** When each key that is listed expires, in epoch ms; rejects where storage fails. */
@@ -178,6 +166,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   }
 
   return {
+    ...epochs,
     async open() {
       epochs.opens()
       const isRead = await find().then(
@@ -192,20 +181,14 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       epochs.isOpened()
       await takeOver()
     },
-    shopper: epochs.shopper,
     async isPresent(of) {
       if (!of.aborted) await look()
       return !of.aborted
     },
-    epochs: epochs.counts,
-    isRead: epochs.isSeen,
-    isOfPresent: epochs.isOfPresent,
     hear(found) {
       if (epochs.hear(found)) void look()
     },
     isUnreadable: () => isUnreadable,
-    dated: epochs.dated,
-    isOfNow: epochs.isOfNow,
     async list(key, of) {
       const kept = await change(({ entries }) => {
         if (of.aborted || Number(entries[key]) > clock.now()) return undefined

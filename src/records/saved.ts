@@ -55,7 +55,7 @@ export function savedValue<T extends object>(
         .read()
         .catch(() => null)
       // what this page saves meanwhile is newer, and without a catalog nobody knows whose it is
-      const isOutdated = shopper.aborted || underWay > 0 || begun !== before || !catalog.isRead()
+      const isOutdated = shopper.aborted || underWay > 0 || begun !== before || !catalog.isSeen()
       if (found === null || found === 'unreadable' || isOutdated) return null
       if (clock.now() - found.savedAt <= retentionMs) return found.value
       await cell().update(() => null)

@@ -239,72 +239,45 @@ function kindOf(outcome: Unusable) {
   return ({ email: 'emailRequired', key: 'key', request: 'refused' } as const)[outcome.reason]
 }
 
-/** What happened, for developers; texts for shoppers are the UI's. */
-export function explain(of: Problem): string {
-  switch (of.kind) {
-    case 'refused':
-      return of.at === undefined
-        ? `${of.operation} was refused${said(of)}; correct the request and start a new attempt`
-        : `${of.operation} was not sent: "${of.at}" breaks the contract`
-    case 'key':
-      return of.situation === 'noKey'
-        ? 'apiKey gave no key that can be sent; resume() when it does'
-        : 'the API key was refused (401); resume() with a valid key'
-    case 'emailRequired':
-      return 'the service asks for an e-mail address first; call submitEmail()'
-    case 'limitReached':
-      return 'the try-on limit is reached; show the message'
-    case 'throttled':
-      return `${of.operation} has to wait: too many requests from this address`
-    case 'unavailable':
-      return `${of.operation} got no usable answer${said(of)}`
-    case 'notSent':
-      return `${of.operation} could not be sent (${of.situation})`
-    case 'outcomeUnknown':
-      return `it is not known whether the submission started a job${said(of)}; retry() pays for a new one`
-    case 'protocol':
-      return `${of.operation} answered against the contract${said(of)}${of.at ? ` at "${of.at}"` : ''}`
-    case 'interrupted':
-      return 'the page ended before the answer came: a job may or may not have been started; retry() pays for a new one'
-    case 'jobFailed':
-      return `the job failed: ${of.error}`
-    case 'deadline':
-      return 'the job is not finished yet; resume() goes on with the same job'
-    case 'photo':
-      return photoTexts[of.reason]
-    case 'input':
-      return inputText(of)
-    case 'storage':
-      return 'storage did not take what had to stand there first, so nothing was sent'
-    case 'storageUnreadable':
-      return 'storage could not be read; resume() reads it again'
-    case 'recordUnreadable':
-      return 'a stored record is not readable by this version and was left as it is'
-    case 'consentExpired':
-      return 'the consent was given too long ago, so nothing was sent; the next word of the shopper is a new one'
-    case 'internal':
-      return of.sent
-        ? 'something broke that was not foreseen; the submission may have been sent'
-        : 'something broke that was not foreseen; nothing was sent'
-    case 'notAllowed':
-      return `${of.intent}() is not allowed in state "${of.state}"`
-    case 'paidJob':
-      return 'a paid job may be running; discard({ abandonPaidJob: true }) forgets it'
-    case 'stopped':
-      return `the wait ended: ${of.reason}`
-  }
-}
-
 const said = (of: { status: number | null; error: string | null; situation: Situation }) =>
-  of.status === null ? ` (${of.situation})` : ` (${of.status}${of.error === null ? '' : `: ${of.error}`})`
+  ` (${of.status === null ? of.situation : of.error === null ? of.status : `${of.status}: ${of.error}`})`
 
-function inputText({ at, given, valid, example }: InputProblem): string {
-  const parts = [
-    given === undefined ? '' : `: given ${given}`,
-    valid === undefined ? '' : `; valid is ${valid}`,
-    example === undefined ? '' : `, for example ${example}`,
-  ]
-  return `"${at}" is not valid${parts.join('')}`
+type Of<Kind extends ProblemKind> = Extract<Problem, { kind: Kind }>
+
+const texts: { [Kind in ProblemKind]: string | ((of: Of<Kind>) => string) } = {
+  refused: (of) =>
+    of.at === undefined
+      ? `${of.operation} was refused${said(of)}; correct the request and start a new attempt`
+      : `${of.operation} was not sent: "${of.at}" breaks the contract`,
+  key: ({ situation }) =>
+    situation === 'noKey'
+      ? 'apiKey gave no key that can be sent; resume() when it does'
+      : 'the API key was refused (401); resume() with a valid key',
+  emailRequired: 'the service asks for an e-mail address first; call submitEmail()',
+  limitReached: 'the try-on limit is reached; show the message',
+  throttled: ({ operation }) => `${operation} has to wait: too many requests from this address`,
+  unavailable: (of) => `${of.operation} got no usable answer${said(of)}`,
+  notSent: ({ operation, situation }) => `${operation} could not be sent (${situation})`,
+  outcomeUnknown: (of) => `it is not known whether the submission started a job${said(of)}; retry() pays for a new one`,
+  protocol: (of) => `${of.operation} answered against the contract${said(of)}${of.at ? ` at "${of.at}"` : ''}`,
+  interrupted: 'the page ended before the answer came: there may be a job; retry() pays for a new one',
+  jobFailed: ({ error }) => `the job failed: ${error}`,
+  deadline: 'the job is not finished yet; resume() goes on with it',
+  photo: ({ reason }) => photoTexts[reason],
+  input: ({ at, given, valid, example }) =>
+    `"${at}" is not valid` +
+    (given === undefined ? '' : `: given ${given}`) +
+    (valid === undefined ? '' : `; valid is ${valid}`) +
+    (example === undefined ? '' : `, for example ${example}`),
+  storage: 'storage did not take what had to stand there first, so nothing was sent',
+  storageUnreadable: 'storage could not be read; resume() reads it again',
+  recordUnreadable: 'a stored record is not readable by this version and was left as it is',
+  consentExpired: 'the consent was given too long ago, so nothing was sent; the shopper has to give it again',
+  internal: ({ sent }) =>
+    `something broke that was not foreseen; ${sent ? 'the submission may have been' : 'nothing was'} sent`,
+  notAllowed: ({ intent, state }) => `${intent}() is not allowed in state "${state}"`,
+  paidJob: 'a paid job may be running; discard({ abandonPaidJob: true }) forgets it',
+  stopped: ({ reason }) => `the wait ended: ${reason}`,
 }
 
 const photoTexts = {
@@ -314,6 +287,12 @@ const photoTexts = {
   unreadable: 'the photo could not be read',
   url: 'this is no photo: start(photo) takes a File, a Blob or { imageUrl } with an http(s) URL',
 } as const
+
+/** What happened, for developers; texts for shoppers are the UI's. */
+export function explain(of: Problem): string {
+  const text = texts[of.kind] as string | ((of: Problem) => string)
+  return typeof text === 'string' ? text : text(of)
+}
 
 class ErrorOf<P extends Problem> extends Error {
   override readonly name = 'TryOnError'
