@@ -90,7 +90,7 @@ const isFunnelIds = (value: unknown): value is number[] =>
 function checkText(at: string, value: unknown, example: string): void {
   if (value === undefined) return
   if (typeof value === 'string' && value !== '' && !/\p{Surrogate}/u.test(value)) return
-  throw refused(at, value, 'a text of at least one character, and of whole characters', `'${example}'`)
+  throw refused(at, value, 'a text of one or more whole characters', `'${example}'`)
 }
 
 function checkMs(at: string, value: unknown): void {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StoredPhoto } from 'fitting-room'
-import { isRecord, recordKey, testStorage, type TestStorage } from './support/storage.ts'
+import { isRecord, isWrite, recordKey, testStorage, type TestStorage } from './support/storage.ts'
 import { createWorld, lost, person, product, started, type World } from './support/world.ts'
 
 const retentionMs = 86_400_000
@@ -18,6 +18,26 @@ it('a finished record is gone after its retention', async () => {
   room.close()
   world.clock.advance(retentionMs + 1)
   expect((await world.until(world.room().tryOn(product), 'idle')).attempt).toBeNull()
+})
+
+it('an expired record that another page removes at the same time is gone, and storage works', async () => {
+  const room = world.room()
+  await world.until(await started(room.tryOn(product)), 'final')
+  room.close()
+  const own = storage.another()
+  const other = world.room({ storage: own })
+  await other.ready
+  world.clock.advance(retentionMs + 1)
+  const removal = own.hold((call) => isRecord(call) && isWrite(call))
+  const tryOn = other.tryOn(product)
+  tryOn.subscribe(() => {})
+  await removal.reached
+  await world.room().ready
+  await world.settle()
+  expect(storage.items.has(recordKey)).toBe(false)
+  removal.release()
+  const { problem, durable } = await world.until(tryOn, 'idle')
+  expect([problem, durable]).toEqual([null, true])
 })
 
 it('a record with a job is polled once before it expires', async () => {

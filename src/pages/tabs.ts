@@ -103,10 +103,10 @@ const message = is.toldApart(
 )
 const envelope = is.object({ version: is.oneOf(1), sentAt: is.number, epochs: is.tableOf(is.integer), message })
 
-/** Where a browser keeps a site's data from it, the constructor throws. */
+/** Where there is none, or a browser keeps a site's data from it, the constructor throws. */
 function channelOf(channelName: string): BroadcastChannel | null {
   try {
-    return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(channelName)
+    return new BroadcastChannel(channelName)
   } catch {
     return null
   }

@@ -1,4 +1,4 @@
-import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import { isUnsent, mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import type { Catalog } from './catalog.ts'
 import type { Shopper } from './epochs.ts'
 import type { Cell, Kept } from './journal.ts'
@@ -38,6 +38,12 @@ export async function keepInArchive(
     },
     async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
   )
+}
+
+/** Whether an attempt was forgotten, or left before anything was sent. */
+export async function isDoneWith(catalog: Catalog, record: AttemptRecord): Promise<boolean> {
+  const fate = await catalog.fateOf(record.attemptId)
+  return fate === 'discarded' || (fate === 'left' && isUnsent(record))
 }
 
 /** What another tier of storage has hidden behind the record that is shown, if money may have been spent on it. */

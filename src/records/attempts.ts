@@ -2,9 +2,9 @@ import type { Written } from '../../machines/try-on.types.ts'
 import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
 import { advance, ageOfWord, consentLifetimeMs, mayBePaid, mayBeRunning, type AttemptRecord } from '../rules/record.ts'
-import { archiveHidden, keepInArchive, type ArchiveParts } from './archive.ts'
-import { createCurrent, isAsSeen, isOf, readable, type CurrentParts } from './current.ts'
-import type { Found, Kept } from './journal.ts'
+import { archiveHidden, isDoneWith, keepInArchive, type ArchiveParts } from './archive.ts'
+import { createCurrent, isAsSeen, isOf, type CurrentParts } from './current.ts'
+import { readable, type Found, type Kept } from './journal.ts'
 
 /**
  * The durable side of one try-on: which attempt is current, written by compare-on-attempt and on the phase that was
@@ -130,6 +130,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return { kind: 'stands', record: advance(record, clock.now(), { phase: 'rejected', problem }), durable: false }
   }
 
+  async function stands(record: AttemptRecord): Promise<boolean> {
+    const found = await place()
+      .cell.read()
+      .catch(() => record)
+    return isAsSeen(found, record)
+  }
+
   /** What there is when the record is gone, or instead of it where it is no longer as it was seen. */
   async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Written> {
     const removed = await remove(record)
@@ -149,14 +156,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (record === null) {
       return { kind: 'none', durable: parts.isDurable, problem: found.skipped ? { kind: 'recordUnreadable' } : null }
     }
-    if (await current.isDoneWith(record)) {
-      return (await remove(record)) === 'unchanged' ? unread : restore([...gone, record.attemptId])
-    }
-    await archiveHidden(parts, place().cell, record)
-    const expiry = expiryOf(record)
+    const isOver = await isDoneWith(catalog, record)
+    if (!isOver) await archiveHidden(parts, place().cell, record)
+    const expiry = isOver ? null : expiryOf(record)
     if (expiry !== undefined) {
-      // what is read and what is changed are not the same: storage can not be relied on
-      if ((await remove(record)) === 'unchanged') return unread
+      // where it is not gone what is read and what is changed are not the same: storage can not be relied on
+      if ((await remove(record)) === 'unchanged' && (await stands(record))) return unread
       const rest = await restore([...gone, record.attemptId])
       return rest.kind === 'overtaken' ? rest : { ...rest, problem: expiry ?? rest.problem ?? null }
     }
@@ -213,7 +218,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async claim(consented, holdsSeat) {
-      if (await current.isDoneWith(consented)) {
+      if (await isDoneWith(catalog, consented)) {
         await remove(consented)
         return { kind: 'overtaken' }
       }
@@ -236,12 +241,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return stopped(consented)
     },
 
-    async stands(record) {
-      const found = await place()
-        .cell.read()
-        .catch(() => record)
-      return isAsSeen(found, record)
-    },
+    stands,
 
     async isWanted(claimed) {
       if (!(await isAlive(claimed))) return false

@@ -1,8 +1,8 @@
-import { isUnsent, type AttemptRecord } from '../rules/record.ts'
+import type { AttemptRecord } from '../rules/record.ts'
 import type { Place } from './archive.ts'
 import type { Catalog } from './catalog.ts'
 import type { Shopper } from './epochs.ts'
-import type { Found, Kept } from './journal.ts'
+import { readable, type Found, type Kept } from './journal.ts'
 
 type Condition = (found: Found<AttemptRecord>) => boolean
 
@@ -17,8 +17,6 @@ export interface Current {
   remember(record: AttemptRecord): void
   /** Whether the attempt may still be written: it was neither discarded nor wiped with its shopper. */
   isAlive(record: AttemptRecord): Promise<boolean>
-  /** Whether it was forgotten, or left before anything was sent. */
-  isDoneWith(record: AttemptRecord): Promise<boolean>
   /** Names a record in the catalog before it is written: storage may have lost it, or have refused it before. */
   list(record: AttemptRecord): Promise<'stored' | 'memory' | 'gone'>
   /** Writes where what stands fulfils a condition. */
@@ -37,7 +35,6 @@ export interface CurrentParts {
   candidates: () => readonly Place[]
 }
 
-export const readable = (found: Found<AttemptRecord>) => (found === 'unreadable' ? null : found)
 export const isOf = (found: Found<AttemptRecord>, attemptId: string) => readable(found)?.attemptId === attemptId
 export const isAsSeen = (found: Found<AttemptRecord>, seen: AttemptRecord | null) =>
   isOf(found, seen?.attemptId ?? '') && readable(found)?.phase === seen?.phase
@@ -94,10 +91,6 @@ export function createCurrent({ catalog, candidates }: CurrentParts): Current {
       shoppers.set(attemptId, shopper)
     },
     isAlive,
-    async isDoneWith(record) {
-      const fate = await catalog.fateOf(record.attemptId)
-      return fate === 'discarded' || (fate === 'left' && isUnsent(record))
-    },
     list,
     replace,
     async put(record, condition) {

@@ -10,6 +10,9 @@ const wipeLimitMs = 30_000
 /** What is stored under a key: a value, null for nothing, or what this version can not read and leaves alone. */
 export type Found<T extends object> = T | null | 'unreadable'
 
+/** What this version can read of it. */
+export const readable = <T extends object>(found: Found<T>): T | null => (found === 'unreadable' ? null : found)
+
 /** How a value is read from the stored JSON and written to it; what a reset() should have wiped is as good as nothing. */
 export interface Codec<T extends object> {
   read(stored: unknown): Found<T> | 'wiped'

@@ -1,7 +1,7 @@
 import { digitsOf } from '../contract/ids.ts'
 import type { Clock } from '../ports.ts'
-import { isUnsent, mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts'
-import { archiveHidden, type ArchiveParts, type RecordCell } from './archive.ts'
+import { mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts'
+import { archiveHidden, isDoneWith, type ArchiveParts, type RecordCell } from './archive.ts'
 import { kindOf, type Keys } from './keys.ts'
 
 /** One attempt that storage holds. Times are epoch ms. */
@@ -39,9 +39,9 @@ export async function listAttempts<Opened>(
 ): Promise<Listed<Opened>[]> {
   const { keys, clock, retentionMs, cellOf } = parts
   for (const { key, record } of await readRecords(parts)) await archiveHidden(parts, cellOf(key), record)
-  const readable = await readRecords(parts)
-  const shown = shownKeys(readable, keys())
-  return furthest(readable, shown)
+  const known = await readRecords(parts)
+  const shown = shownKeys(known, keys())
+  return furthest(known, shown)
     .filter(({ record }) => mayBeRunning(record) || clock.now() - record.savedAt <= retentionMs)
     .sort((a, b) => b.record.startedAt - a.record.startedAt)
     .map(({ key, record }) => {
@@ -54,10 +54,10 @@ export async function listAttempts<Opened>(
 async function readRecords({ catalog, keys, cellOf }: ListingParts) {
   const listed = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'record')
   const found = await Promise.all(listed.map(async (key) => ({ key, record: await cellOf(key).read() })))
-  const readable = found.flatMap(({ key, record }) => (record && record !== 'unreadable' ? [{ key, record }] : []))
+  const known = found.flatMap(({ key, record }) => (record && record !== 'unreadable' ? [{ key, record }] : []))
   // another tier of storage may have a copy of what was discarded, or left before anything was sent
-  const fates = await Promise.all(readable.map(({ record }) => catalog.fateOf(record.attemptId)))
-  return readable.filter(({ record }, at) => fates[at] !== 'discarded' && !(fates[at] === 'left' && isUnsent(record)))
+  const done = await Promise.all(known.map(({ record }) => isDoneWith(catalog, record)))
+  return known.filter((_, at) => !done[at])
 }
 
 /** A try-on shows the first of its records that can be read; one past it was begun while that could not be. */

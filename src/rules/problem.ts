@@ -247,7 +247,7 @@ type Of<Kind extends ProblemKind> = Extract<Problem, { kind: Kind }>
 const texts: { [Kind in ProblemKind]: string | ((of: Of<Kind>) => string) } = {
   refused: (of) =>
     of.at === undefined
-      ? `${of.operation} was refused${said(of)}; correct the request and start a new attempt`
+      ? `${of.operation} was refused${said(of)}; correct it and start anew`
       : `${of.operation} was not sent: "${of.at}" breaks the contract`,
   key: ({ situation }) =>
     situation === 'noKey'
@@ -258,30 +258,29 @@ const texts: { [Kind in ProblemKind]: string | ((of: Of<Kind>) => string) } = {
   throttled: ({ operation }) => `${operation} has to wait: too many requests from this address`,
   unavailable: (of) => `${of.operation} got no usable answer${said(of)}`,
   notSent: ({ operation, situation }) => `${operation} could not be sent (${situation})`,
-  outcomeUnknown: (of) => `it is not known whether the submission started a job${said(of)}; retry() pays for a new one`,
+  outcomeUnknown: (of) => `the submission may have started a job${said(of)}; retry() pays for a new one`,
   protocol: (of) => `${of.operation} answered against the contract${said(of)}${of.at ? ` at "${of.at}"` : ''}`,
-  interrupted: 'the page ended before the answer came: there may be a job; retry() pays for a new one',
+  interrupted: 'the page ended before the answer: there may be a job; retry() pays for a new one',
   jobFailed: ({ error }) => `the job failed: ${error}`,
-  deadline: 'the job is not finished yet; resume() goes on with it',
+  deadline: 'the job is not finished; resume() goes on with it',
   photo: ({ reason }) => photoTexts[reason],
   input: ({ at, given, valid, example }) =>
     `"${at}" is not valid` +
     (given === undefined ? '' : `: given ${given}`) +
     (valid === undefined ? '' : `; valid is ${valid}`) +
     (example === undefined ? '' : `, for example ${example}`),
-  storage: 'storage did not take what had to stand there first, so nothing was sent',
+  storage: 'storage did not take what comes first, so nothing was sent',
   storageUnreadable: 'storage could not be read; resume() reads it again',
-  recordUnreadable: 'a stored record is not readable by this version and was left as it is',
-  consentExpired: 'the consent was given too long ago, so nothing was sent; the shopper has to give it again',
-  internal: ({ sent }) =>
-    `something broke that was not foreseen; ${sent ? 'the submission may have been' : 'nothing was'} sent`,
+  recordUnreadable: 'a stored record can not be read, and was left as it is',
+  consentExpired: 'the consent is too old, so nothing was sent; the shopper has to give it again',
+  internal: ({ sent }) => `something broke unforeseen; ${sent ? 'the submission may have been' : 'nothing was'} sent`,
   notAllowed: ({ intent, state }) => `${intent}() is not allowed in state "${state}"`,
   paidJob: 'a paid job may be running; discard({ abandonPaidJob: true }) forgets it',
   stopped: ({ reason }) => `the wait ended: ${reason}`,
 }
 
 const photoTexts = {
-  missing: 'there is no photo to try on with; start(photo) takes a File, a Blob or { imageUrl }',
+  missing: 'there is no photo; start(photo) takes a File, a Blob or { imageUrl }',
   empty: 'the photo is an empty file',
   type: 'the photo is not a JPEG, PNG, WebP, HEIC, HEIF or AVIF image',
   unreadable: 'the photo could not be read',

@@ -33,7 +33,10 @@ export function createAsks({ clock, post, refusal }: AsksParts): Asks {
   return {
     answerTo(ask, isHeard, check) {
       const { promise, resolve, reject } = deferred<Answer>()
+      const until = clock.now() + answerLimitMs
       const pass = () => {
+        // its shopper is about to be told that nobody answers
+        if (clock.now() >= until) return
         try {
           check()
           post(ask)

@@ -1,7 +1,8 @@
-import { waitFor, type Actor, type SnapshotFrom } from 'xstate'
+import type { Actor, SnapshotFrom } from 'xstate'
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
 import type { Seat } from '../pages/seat.ts'
+import { deferred } from '../platform/deferred.ts'
 import type { Clock } from '../ports.ts'
 import type { Shopper } from '../records/epochs.ts'
 import { TryOnError, type Problem } from '../rules/problem.ts'
@@ -36,13 +37,15 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
 
-  const until = (own: Seat<Runner>, runner: Runner, isSettled: (snapshot: SnapshotFrom<Runner>) => boolean) =>
-    Promise.race([
-      own.ended,
-      waitFor(runner, isSettled).catch(() => {
-        throw closed()
-      }),
-    ])
+  function until(own: Seat<Runner>, runner: Runner, isThere: (snapshot: SnapshotFrom<Runner>) => boolean) {
+    const { promise, resolve, reject } = deferred<void>()
+    const look = (snapshot: SnapshotFrom<Runner>) => void (isThere(snapshot) && resolve())
+    const end = () => reject(closed())
+    const { unsubscribe } = runner.subscribe({ next: look, error: end, complete: end })
+    look(runner.getSnapshot())
+    return Promise.race([own.ended, promise]).finally(unsubscribe)
+  }
+
   /** Intents wait while storage is being read or written, for as long as this page has the try-on. */
   const settled = (own: Seat<Runner>, runner: Runner) => until(own, runner, (snapshot) => !snapshot.hasTag('busy'))
   const carriedOut = (own: Seat<Runner>, runner: Runner) =>

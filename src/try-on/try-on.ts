@@ -188,9 +188,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   const seenAttempt = () => shown.get().attempt?.id ?? null
 
+  const isBegun = (call: Call) => 'attemptId' in call && call.attemptId === seenAttempt()
   /** Whether an intent is for what there is: for the attempt that its shopper saw, or the one that it has begun. */
-  const isMeant = (call: Call, seen: string | null) =>
-    seenAttempt() === seen || ('attemptId' in call && call.attemptId === seenAttempt())
+  const isMeant = (call: Call, seen: string | null) => seenAttempt() === seen || isBegun(call)
 
   const sayNow = (): Said => ({ at: clock.now(), by: parts.shopper() })
 
@@ -216,7 +216,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (taken.runner) return carryOut(taken, taken.runner, call, saidNow)
     const attempt = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), place, id: newId(), call, seenAttempt: attempt }
-    const answered = asks.answerTo(ask, heard === seat, () => checkSaid(call, saidNow))
+    const answered = asks.answerTo(ask, heard === seat, () => isBegun(call) || checkSaid(call, saidNow))
     const answer = await Promise.race([answered, taken.owned, taken.ended]).finally(() => asks.drop(ask))
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
     if (answer || !taken.runner) return
