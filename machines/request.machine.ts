@@ -1,4 +1,5 @@
-import { assign, fromPromise, sendParent, setup } from 'xstate'
+import { assign, fromPromise, sendParent } from 'xstate'
+import { setup } from './setup.ts'
 import type { Outcome } from '../src/rules/outcome.ts'
 import type { Clock } from '../src/ports.ts'
 import { askedWaitMs, waitAfter } from '../src/rules/backoff.ts'

@@ -1,4 +1,4 @@
-import { assign, fromPromise, sendTo, setup } from 'xstate'
+import { assign, fromPromise, sendTo } from 'xstate'
 import type { Funnel, VisitorStatus } from '../src/contract/resources.ts'
 import type { Outcome, Unusable } from '../src/rules/outcome.ts'
 import { TryOnError, type Problem } from '../src/rules/problem.ts'
@@ -13,6 +13,7 @@ import {
   wordOf,
   type AttemptRecord,
 } from '../src/rules/record.ts'
+import { setup } from './setup.ts'
 import { requestMachine } from './request.machine.ts'
 import type { Private } from './private.ts'
 import { troubleKind, type Wait } from './trouble.ts'

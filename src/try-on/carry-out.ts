@@ -38,7 +38,7 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
 
   function until(own: Seat<Runner>, runner: Runner, isThere: (snapshot: SnapshotFrom<Runner>) => boolean) {
-    const { promise, resolve, reject } = deferred<void>()
+    const { promise, resolve, reject } = deferred()
     const look = (snapshot: SnapshotFrom<Runner>) => void (isThere(snapshot) && resolve())
     const end = () => reject(closed())
     const { unsubscribe } = runner.subscribe({ next: look, error: end, complete: end })
