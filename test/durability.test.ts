@@ -358,7 +358,7 @@ describe('records that this version can not read', () => {
       () => (reads++, old),
     )
     const { problem } = await world.until(world.room().tryOn(product), 'idle')
-    expect([problem?.kind, reads]).toEqual(['storageUnreadable', 2])
+    expect([problem?.kind, reads]).toEqual(['storageUnreadable', 3])
   })
 })
 
