@@ -20,6 +20,15 @@ it('a finished record is gone after its retention', async () => {
   expect((await world.until(world.room().tryOn(product), 'idle')).attempt).toBeNull()
 })
 
+it('a photo that expires while its page is open is not used again', async () => {
+  const room = world.room()
+  const tryOn = await started(room.tryOn(product))
+  await world.until(tryOn, 'final')
+  world.clock.advance(retentionMs + 1)
+  await expect(tryOn.retry()).rejects.toMatchObject({ problem: { kind: 'photo', reason: 'missing' } })
+  expect([room.photo.get(), world.count('POST', '/generations')]).toEqual([null, 1])
+})
+
 it('an expired record that another page removes at the same time is gone, and storage works', async () => {
   const room = world.room()
   await world.until(await started(room.tryOn(product)), 'final')

@@ -10,6 +10,8 @@ export interface Saved<T extends object> {
   restore(): Promise<T | null>
   /** Saves it, unless that shopper was wiped meanwhile. */
   save(value: T, shopper: Shopper): Promise<void>
+  /** Whether what was restored or saved last has expired since. */
+  hasExpired(): boolean
 }
 
 export interface SavedParts {
@@ -37,6 +39,7 @@ export function savedValue<T extends object>(
   const cell = () => journal.cell(key(), catalog.dated(codec))
   let begun = 0
   let underWay = 0
+  let savedAt = Infinity
 
   async function write(value: T, shopper: Shopper): Promise<void> {
     if ((await catalog.list(key(), shopper)) === 'gone') return
@@ -47,7 +50,10 @@ export function savedValue<T extends object>(
     )
   }
 
+  const hasExpired = () => clock.now() - savedAt > retentionMs
+
   return {
+    hasExpired,
     async restore() {
       const shopper = catalog.shopper()
       const before = begun
@@ -57,13 +63,15 @@ export function savedValue<T extends object>(
       // what this page saves meanwhile is newer, and without a catalog nobody knows whose it is
       const isOutdated = shopper.aborted || underWay > 0 || begun !== before || !catalog.isSeen()
       if (found === null || found === 'unreadable' || isOutdated) return null
-      if (clock.now() - found.savedAt <= retentionMs) return found.value
+      savedAt = found.savedAt
+      if (!hasExpired()) return found.value
       await cell().update(() => null)
       return null
     },
     async save(value, shopper) {
       begun++
       underWay++
+      savedAt = clock.now()
       await write(value, shopper).finally(() => underWay--)
     },
   }

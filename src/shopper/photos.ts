@@ -27,6 +27,8 @@ interface UploadTerms {
 
 export interface Photos extends Readable<RoomPhoto | null> {
   restore(): Promise<void>
+  /** The room's photo for another try-on; null where there is none, or where it has expired while the page was open. */
+  again(): RoomPhoto | null
   /** Keeps a photo's bytes and makes it the room's; resolves with its ID. The bytes stay until it is released. */
   keep(input: PhotoInput): Promise<string>
   /** The record that a photo was kept for names it by now, or never will. */
@@ -155,6 +157,10 @@ export function createPhotos(parts: PhotosParts): Photos {
   return {
     get: current.get,
     subscribe: current.subscribe,
+    again() {
+      if (saved.hasExpired()) current.set(null)
+      return current.get()
+    },
     async restore() {
       const photo = await saved.restore()
       if (photo === null) return

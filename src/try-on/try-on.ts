@@ -295,8 +295,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
       sit()
       return shown.subscribe(onChange)
     },
-    start: (photo, options) => say(consentCall('start', photos.get(), photo, options)),
-    retry: (photo, options) => say(consentCall('retry', photos.get(), photo, options)),
+    start: (photo, options) => say(consentCall('start', photos.again(), photo, options)),
+    retry: (photo, options) => say(consentCall('retry', photos.again(), photo, options)),
     submitEmail: ({ email, name: shopperName }) =>
       say({ intent: 'submitEmail', form: { email, ...(shopperName !== undefined && { name: shopperName }) } }),
     resume: () => say({ intent: 'resume' }),
