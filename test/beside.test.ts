@@ -271,6 +271,30 @@ it('result() goes on where its page loses the lease and takes it again', async (
   expect(await result).toEqual(tryOn.get().result)
 })
 
+it('a write that is confirmed after its limit takes nothing back that another page has listed', async () => {
+  const { room, own } = troubled()
+  const one = watched(room.tryOn({ ...product, variantId: '2002' }))
+  await world.until(one, 'idle')
+  const two = await started(world.room().tryOn(product))
+  const { attempt } = await world.until(two, 'final')
+  await two.startOver()
+  const later = (ms: number) => new Promise<void>((resolve) => void world.clock.setTimeout(resolve, ms))
+  let isFirst = true
+  own.meet(isWrite, async ({ key, land }) => {
+    const isSlow = isFirst && key.endsWith(':catalog')
+    if (isSlow) isFirst = false
+    await later(20)
+    await land()
+    if (isSlow) await later(4_990)
+  })
+  void one.start(person).catch(() => undefined)
+  for (let passed = 0; passed < 8_000; passed += 10) {
+    world.clock.advance(10)
+    await world.settle()
+  }
+  expect(await jobIds(world.room())).toContain(attempt?.jobId)
+})
+
 it('what was discarded while a tier took no write is in no list', async () => {
   const disks = [testStorage(), testStorage()] as const
   const load = (...hows: (((call: StorageCall) => unknown) | null)[]) => {

@@ -31,15 +31,27 @@ describe('reset()', () => {
     expect(catalog).toEqual(expected)
   })
 
-  it('is heard of by a page that comes back from the back/forward cache and shows no try-on', async () => {
+  it.each([
+    ['shows no try-on', false],
+    ['had a write that failed', true],
+  ])('is heard of by a page that comes back from the back/forward cache and %s', async (_, fails) => {
+    const own = storage.another()
     const page = new EventTarget()
+    vi.stubGlobal('isSecureContext', true)
     vi.stubGlobal('window', page)
     vi.stubGlobal('document', Object.assign(new EventTarget(), { visibilityState: 'visible' }))
     onTestFinished(() => void vi.unstubAllGlobals())
-    const kept = world.room()
+    const kept = world.room({ storage: own })
     await world.until(kept.tryOn(product), 'idle')
     await kept.tryOn(product).start(person)
     await world.until(kept.tryOn(product), 'final')
+    if (fails) own.meet(isWrite, refused)
+    await kept
+      .tryOn(product)
+      .retry({ imageUrl: 'https://photos.test/p.png' })
+      .catch(() => undefined)
+    await world.pass(2_000)
+    own.recover()
     page.dispatchEvent(Object.assign(new Event('pagehide'), { persisted: true }))
     vi.unstubAllGlobals()
     await world.room().reset()

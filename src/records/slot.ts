@@ -1,4 +1,4 @@
-import { withinLimit } from '../platform/clock.ts'
+import { TimeLimit, withinLimit } from '../platform/clock.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
 
 /** How long one storage call may take, in ms, before memory stands in for it. */
@@ -46,13 +46,15 @@ export interface SlotParts {
 export function createSlot({ storage, clock, onWorking }: SlotParts, key: string): Slot {
   /** What storage was last seen to hold. */
   let disk: string | null = null
-  /** What only memory has, because storage did not take it; null where it was to be removed. */
-  let ahead: string | null | undefined
+  /** What only memory has, because storage did not take it, null where it was to be removed; and what it was based on. */
+  let ahead: { text: string | null; base: string | null } | undefined
   /** What writes that have not ended may still leave. */
   const landing = new Set<string>()
   /** How many writes have begun, and which of them was the last to land. */
   let begun = 0
   let landed = 0
+  /** How many calls were given up that have not ended. */
+  let hanging = 0
   const isBlind = typeof storage.update !== 'function'
 
   /**
@@ -62,12 +64,25 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   function queued<T>(work: () => Promise<T>, isWrite = true): Promise<T> {
     const turn = slot.tail.then(work)
     const limited = withinLimit(clock, storageLimitMs, turn)
+    limited.catch((error: unknown) => {
+      if (!(error instanceof TimeLimit)) return
+      hanging++
+      const end = () => void hanging--
+      turn.then(end, end)
+    })
     slot.tail = (isWrite && isBlind ? turn : limited).catch(() => undefined)
     return limited
   }
 
   /** Memory's value counts while storage holds what that was based on. */
-  const current = (old: string | null) => (ahead !== undefined && old === disk ? ahead : old)
+  const current = (old: string | null) => (ahead?.base === old ? ahead.text : old)
+
+  function see(found: string | null): void {
+    disk = found
+    if (ahead?.base !== found) ahead = undefined
+  }
+
+  const fromDisk = () => queued(async () => textOf(await storage.getItem(key)), false)
 
   const takeBack = (written: string | null) => apply(storage, key, (old) => (disk = old === written ? null : old))
 
@@ -75,14 +90,13 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
     let decision: string | null | undefined
     let isGivenUp = false
     const number = ++begun
+    const kept = () => (decision === undefined ? 'unchanged' : 'stored')
 
     async function land(): Promise<void> {
       let written: string | null = null
       let isChanged = false
-      let isOvertaken = false
       const decide: Change = (old) => {
         // what comes late writes what memory knows by now, and only over what that was based on
-        isOvertaken = isGivenUp && old !== disk
         if (!isGivenUp) decision = change(current(old))
         written = isGivenUp || decision === undefined ? current(old) : decision
         isChanged = written !== old
@@ -91,12 +105,10 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       }
       await apply(storage, key, decide).finally(() => landing.delete(written ?? ''))
       onWorking()
-      if (isOvertaken) return
       // a storage that is not as atomic as it says has put it over what was written since
-      if (landed > number) return apply(storage, key, (old) => (old === written ? disk : old))
+      if (landed > number) return isChanged ? apply(storage, key, (old) => (old === written ? disk : old)) : undefined
       landed = number
-      disk = written
-      if (!isGivenUp || ahead === written) ahead = undefined
+      see(written)
       if (!isChanged || (await confirm())) return
       decision = undefined
       await takeBack(written)
@@ -104,13 +116,17 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
 
     try {
       await queued(land)
-      return decision === undefined ? 'unchanged' : 'stored'
+      return kept()
     } catch {
+      const decided = decision
       isGivenUp = true
-      const remembered = change(current(disk))
+      const base = disk
+      const remembered = change(current(base))
       if (remembered === undefined || !(await confirm())) return 'unchanged'
+      // it has landed meanwhile after all, or something else
+      if (disk !== base) return disk === decided ? kept() : 'unchanged'
       // what only memory had is gone from it; what storage holds, if anything, is as unknown as before
-      ahead = remembered === null && disk === null ? undefined : remembered
+      ahead = remembered === null && base === null ? undefined : { text: remembered, base }
       return 'memory'
     }
   }
@@ -118,8 +134,13 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   const slot: Slot = {
     tail: Promise.resolve(),
     async read() {
-      if (ahead !== undefined) return ahead
-      return (disk = await queued(async () => textOf(await storage.getItem(key)), false))
+      if (ahead !== undefined && hanging > 0) return ahead.text
+      const found = await fromDisk().catch((error: unknown) => {
+        if (ahead === undefined) throw error
+        return ahead.base
+      })
+      see(found)
+      return current(found)
     },
     update,
     takeBack: (read) => queued(() => takeBack(read)),
@@ -130,9 +151,12 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       return [...texts, ...landing]
     },
     onDisk: () => disk,
-    inMemory: () => ahead,
+    inMemory: () => ahead?.text,
     forget: () => void (ahead = undefined),
-    isEmptied: () => void (disk = null),
+    isEmptied() {
+      disk = null
+      if (ahead) ahead.base = null
+    },
   }
   return slot
 }
