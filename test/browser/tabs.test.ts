@@ -78,7 +78,7 @@ describe('intents from a tab that is not the owner', () => {
     await other.start(photo)
     await other.result()
     const asked = heard.find(({ message }) => message.type === 'ask')
-    const stale = { ...asked.message, id: 'stale', call: { ...asked.message.call, intent: 'retry' } }
+    const stale = { ...asked.message, id: 'stale', call: { ...asked.message.call, attemptId: 'stale' } }
     wire.postMessage(asked)
     wire.postMessage({ ...asked, message: stale })
     const answer = () => heard.map(({ message }) => message).find(({ type, id }) => type === 'answer' && id === 'stale')
