@@ -32,9 +32,13 @@ export function bindingsSuite(name: string, mount: Mount): void {
         apiKey: 'sandbox-key',
         storage: memoryStorage(),
         timing: { pollIntervalMs: 400 },
-        fetch: (input, init) => {
-          requests.push(`${init?.method} ${new URL(String(input)).pathname.split('/')[1]}`)
-          return fetch(input, init)
+        fetch: async (input, init) => {
+          const name = `${init?.method} ${new URL(String(input)).pathname.split('/')[1]}`
+          requests.push(name)
+          const answer = await fetch(input, init)
+          // the service counts the requests of all tests together: what it did not take is sent again
+          if (answer.status === 429) requests.splice(requests.indexOf(name), 1)
+          return answer
         },
       })
     })

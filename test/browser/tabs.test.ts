@@ -27,10 +27,14 @@ function openTab({ polls = true } = {}): FittingRoom {
     apiKey: 'sandbox-key',
     namespace,
     timing: { pollIntervalMs: 400 },
-    fetch: (input, init) => {
+    fetch: async (input, init) => {
       const name = `${init?.method} ${new URL(String(input)).pathname.split('/')[1]}`
       sent.push(`${index} ${name}`)
-      return !polls && name === 'GET generations' ? new Promise(() => {}) : fetch(input, init)
+      if (!polls && name === 'GET generations') return new Promise(() => {})
+      const answer = await fetch(input, init)
+      // the service counts the requests of all tests together: what it did not take is sent again
+      if (answer.status === 429) sent.splice(sent.indexOf(`${index} ${name}`), 1)
+      return answer
     },
   })
   tabs.push(room)
