@@ -20,6 +20,7 @@ const never: TryOnView['can'] = Object.freeze({
 /** The view before storage has been read, and always on a server. */
 export const restoringView: TryOnView = Object.freeze({
   state: 'restoring',
+  group: 'waiting',
   attempt: null,
   funnel: null,
   etaSeconds: null,
@@ -42,14 +43,16 @@ export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnVie
   const record = snapshot.matches({ preparing: 'consenting' }) ? null : context.record
   const state = viewStateOf(snapshot)
   if (state === 'restoring') return restoringView
-  const known = context.problem ?? keptProblem(state, context)
+  const kept = keptProblem(state, context)
+  // that an address is wanted is no problem before one was refused
+  const known = context.problem ?? (kept?.kind === 'emailRequired' ? null : kept)
   const shared = {
     funnel: record?.funnel ?? null,
     etaSeconds: record?.job?.etaSeconds ?? null,
     progress: progressOf(state, context),
     preview: null,
     result: null,
-    message: merchantText(keptProblem(state, context)),
+    message: merchantText(kept),
     problem: known,
     trouble: shownTrouble(context),
     waitingUntil: waitingUntil(context),
@@ -58,32 +61,41 @@ export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnVie
     can: permitted(snapshot),
   }
   const attempt = attemptOf(record)
-  if (state === 'preparing') return { ...shared, state, attempt }
+  if (state === 'preparing') return { ...shared, state, group: 'busy', attempt }
   if (state === 'stalled')
-    return { ...shared, state, attempt, problem: known ?? { kind: record?.job ? 'deadline' : 'consentExpired' } }
-  if (state === 'idle') return { ...shared, state, attempt: null }
+    return {
+      ...shared,
+      ...stopped,
+      state,
+      attempt,
+      problem: known ?? { kind: record?.job ? 'deadline' : 'consentExpired' },
+    }
+  if (state === 'idle') return { ...shared, state, group: 'ready', attempt: null }
   if (attempt === null) return restoringView
   const picture = record?.result ? shown(record.result) : null
   switch (state) {
     case 'submitting':
-    case 'needsEmail':
     case 'processing':
-      return { ...shared, state, attempt }
+      return { ...shared, state, group: 'busy', attempt }
+    case 'needsEmail':
+      return { ...shared, state, group: 'asks', attempt }
     case 'preview':
       return picture === null
-        ? { ...shared, state: 'processing', attempt }
-        : { ...shared, state, attempt, preview: picture }
+        ? { ...shared, state: 'processing', group: 'busy', attempt }
+        : { ...shared, state, group: 'busy', attempt, preview: picture }
     case 'final':
-      if (picture !== null) return { ...shared, state, attempt, result: picture }
-      return { ...shared, state: 'protocolError', attempt, problem: incomplete }
+      if (picture === null) return { ...shared, ...stopped, state: 'protocolError', attempt, problem: incomplete }
+      return { ...shared, state, group: 'done', attempt, result: picture, preview: record?.preview ?? null }
     case 'limitReached':
-      return { ...shared, state, attempt, problem: known ?? incomplete, message: shared.message ?? '' }
+      return { ...shared, ...stopped, state, attempt, problem: known ?? incomplete, message: shared.message ?? '' }
     case 'outcomeUnknown':
-      return { ...shared, state, attempt, problem: known ?? { kind: 'interrupted' } }
+      return { ...shared, ...stopped, state, attempt, problem: known ?? { kind: 'interrupted' } }
     default:
-      return { ...shared, state, attempt, problem: known ?? incomplete }
+      return { ...shared, ...stopped, state, attempt, problem: known ?? incomplete }
   }
 }
+
+const stopped = { group: 'stopped' } as const
 
 /** Of a stored record that lacks what its phase promises. */
 const incomplete: Problem = { kind: 'recordUnreadable' }

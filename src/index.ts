@@ -45,7 +45,7 @@ export {
   type UnavailableProblem,
 } from './rules/problem.ts'
 export type { AttemptView, Progress, Trouble, TryOnResult, TryOnView } from './rules/view.ts'
-export type { Intent, TryOnState } from './rules/words.ts'
+export type { Intent, TryOnGroup, TryOnState } from './rules/words.ts'
 export type { Phase } from './rules/record.ts'
 export type { Outcome, Refusal, Requested, Situation, Unusable } from './rules/outcome.ts'
 export type { Operation } from './contract/endpoints.ts'

@@ -73,6 +73,8 @@ export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promi
 
 /** Anything with a current value and changes: try-ons and the room's shared stores. */
 export interface Readable<T> {
+  /** The constant value before anything was read: for servers, and while a page is hydrated. */
+  readonly initial?: T | undefined
   /** The value of this moment; the same reference until it changes. */
   get(): T
   /** Hears changes only: what stands already is what `get()` gives. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createWorld, person, product, started, type World } from './support/world.ts'
+import { answers, createWorld, person, product, started, type World } from './support/world.ts'
 
 let world: World
 beforeEach(() => void (world = createWorld()))
@@ -33,6 +33,19 @@ describe('result()', () => {
     expect((await waiting).status).toBe('SUCCESS')
   })
 
+  it('is not needed to hear what was wrong: an intent that nobody listens to rejects in silence', async () => {
+    const uncaught: unknown[] = []
+    const hear = (error: unknown) => void uncaught.push(error)
+    process.on('unhandledRejection', hear)
+    const tryOn = world.room().tryOn(product)
+    void tryOn.start()
+    void tryOn.retry()
+    await world.until(tryOn, ({ problem }) => problem?.kind === 'photo')
+    await world.settle()
+    process.off('unhandledRejection', hear)
+    expect(uncaught).toEqual([])
+  })
+
   it('of an intent that was just said is that of the new attempt', async () => {
     const tryOn = await started(world.room().tryOn(product))
     const before = await world.until(tryOn, 'final')
@@ -53,4 +66,48 @@ describe('result()', () => {
     expect(await result).toMatchObject({ problem: { kind: 'stopped', reason: 'aborted' } })
     await world.until(tryOn, 'final')
   })
+})
+
+describe('ready', () => {
+  it('is the first view that storage was read for, at once where it was', async () => {
+    const tryOn = world.room().tryOn(product)
+    expect(tryOn.get().state).toBe('restoring')
+    expect((await tryOn.ready).state).toBe('idle')
+    const again = await started(world.room().tryOn(product))
+    await world.until(again, 'processing')
+    expect(await again.ready).toBe(again.get())
+  })
+
+  it('rejects where the room is closed before, or its base URL is none', async () => {
+    const room = world.room()
+    const { ready } = room.tryOn(product)
+    room.close()
+    await expect(ready).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'closed' } })
+    await expect(world.room({ baseUrl: 'api.test' }).tryOn(product).ready).rejects.toMatchObject({ kind: 'input' })
+  })
+})
+
+describe('the preview', () => {
+  it('stays in final, after a reload too, and goes with the next attempt', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    const { preview } = await world.until(tryOn, 'preview')
+    const view = await world.until(tryOn, 'final')
+    expect([view.preview, view.result?.storageStatus]).toEqual([preview, 'READY'])
+    room.close()
+    const again = world.room().tryOn(product)
+    expect((await world.until(again, 'final')).preview).toEqual(preview)
+    again.subscribe(() => {})
+    await again.retry()
+    expect(again.get().preview).toBeNull()
+  })
+})
+
+it('that an address is wanted is no problem before one was refused', async () => {
+  const tryOn = await started(world.room().tryOn({ ...product, variantId: '2009' }))
+  expect((await world.until(tryOn, 'needsEmail')).problem).toBeNull()
+  world.fault('POST', '/customer-register', [answers(400, { error: 'Registration failed' })])
+  void tryOn.submitEmail({ email: 'ada@example.com' })
+  const view = await world.until(tryOn, ({ problem }) => problem?.kind === 'refused')
+  expect(view.state).toBe('needsEmail')
 })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { TryOnError, type Intent, type TryOn, type TryOnView } from 'fitting-room'
+import { TryOnError, type Intent, type TryOn, type TryOnGroup, type TryOnView } from 'fitting-room'
 import {
   answers,
   createWorld,
@@ -212,7 +212,7 @@ const stateOf = ({ name }: Row) => name.split(/[ ,]/)[0] as TryOnView['state']
 describe.each(rows)('$name', (row) => {
   it('is reached, and permits exactly its intents', async () => {
     const { view } = await row.reach()
-    expect(view.state).toBe(stateOf(row))
+    expect([view.state, view.group]).toEqual([stateOf(row), groupOf[stateOf(row)]])
     expect(intents.filter((intent) => view.can[intent])).toEqual(row.can)
   })
 
@@ -265,6 +265,24 @@ describe.each(rows)('$name', (row) => {
 })
 
 const variantOf = ({ name }: Row) => (name === 'needsEmail' ? '2009' : name === 'failed' ? '2003' : '2001')
+
+const groupOf: Record<TryOnView['state'], TryOnGroup> = {
+  restoring: 'waiting',
+  idle: 'ready',
+  preparing: 'busy',
+  submitting: 'busy',
+  processing: 'busy',
+  preview: 'busy',
+  needsEmail: 'asks',
+  final: 'done',
+  stalled: 'stopped',
+  unauthorized: 'stopped',
+  failed: 'stopped',
+  outcomeUnknown: 'stopped',
+  limitReached: 'stopped',
+  rejected: 'stopped',
+  protocolError: 'stopped',
+}
 
 /** Where an intent leads at once. */
 const after: Record<Intent, (from: TryOnView['state'], tryOn: TryOn) => TryOnView['state']> = {

@@ -57,6 +57,8 @@ export const attemptRecord = is.object({
   waitMs: is.optional(is.integerFrom(0)),
   job: is.optional(is.object({ jobId, etaSeconds: is.integer, acceptedAt: epochMs })),
   result: is.optional(jobSuccess),
+  /** The temporary picture that came before the final one. */
+  preview: is.optional(jobSuccess),
   problem: is.optional(problem),
 })
 export type AttemptRecord = is.TypeOf<typeof attemptRecord>
@@ -162,7 +164,9 @@ export function recordOfPoll(record: AttemptRecord, job: PolledJob, now: number)
   const stillRunning = job.status === 'PROCESSING' || job.storageStatus === 'PENDING'
   const reached = stillRunning ? (result ? 'preview' : 'accepted') : 'final'
   if (reached === record.phase && JSON.stringify(result) === JSON.stringify(record.result)) return record
-  return advance(record, now, { phase: reached, ...(result && { result }) })
+  // there is a picture to show while the final one loads
+  const preview = reached === 'final' && record.phase === 'preview' ? { preview: record.result } : {}
+  return advance(record, now, { phase: reached, ...(result && { result }), ...preview })
 }
 
 /** Whether money may have been spent on this attempt: then it is archived, never dropped. */

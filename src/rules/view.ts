@@ -44,7 +44,7 @@ interface ViewFields {
   /** The service's estimate, in seconds. */
   etaSeconds: number | null
   progress: Progress | null
-  /** A temporary picture; never the final one. */
+  /** The temporary picture, which `final` still has while the other one loads; never the final one. */
   preview: TryOnResult | null
   /** The final picture. */
   result: TryOnResult | null
@@ -64,23 +64,26 @@ interface ViewFields {
   can: Readonly<Record<Intent, boolean>>
 }
 
-/** What a UI renders, told apart by `state`. */
+/** What a UI renders, told apart by `state`, or by its `group`. */
 export type TryOnView = Readonly<
   ViewFields &
     (
-      | { state: 'restoring'; attempt: null; problem: null; preview: null; result: null }
-      | { state: 'idle'; attempt: null; preview: null; result: null }
+      | { state: 'restoring'; group: 'waiting'; attempt: null; problem: null; preview: null; result: null }
+      | { state: 'idle'; group: 'ready'; attempt: null; preview: null; result: null }
       /** The attempt is null until the consent is written down. */
-      | { state: 'preparing' }
-      | { state: 'submitting' | 'needsEmail' | 'processing'; attempt: AttemptView }
-      | { state: 'preview'; attempt: AttemptView; preview: TryOnResult }
-      | { state: 'final'; attempt: AttemptView; result: TryOnResult }
+      | { state: 'preparing'; group: 'busy' }
+      | { state: 'submitting' | 'processing'; group: 'busy'; attempt: AttemptView }
+      | { state: 'preview'; group: 'busy'; attempt: AttemptView; preview: TryOnResult }
+      /** The problem is null until an address was refused. */
+      | { state: 'needsEmail'; group: 'asks'; attempt: AttemptView }
+      | { state: 'final'; group: 'done'; attempt: AttemptView; result: TryOnResult }
       /** The attempt is null where not even the consent could be written down. */
-      | { state: 'stalled'; problem: Problem }
+      | { state: 'stalled'; group: 'stopped'; problem: Problem }
       /** The message is empty where the service sent none. */
-      | { state: 'limitReached'; attempt: AttemptView; problem: Problem; message: string }
+      | { state: 'limitReached'; group: 'stopped'; attempt: AttemptView; problem: Problem; message: string }
       | {
           state: 'unauthorized' | 'failed' | 'outcomeUnknown' | 'rejected' | 'protocolError'
+          group: 'stopped'
           attempt: AttemptView
           problem: Problem
         }

@@ -1,5 +1,6 @@
+import { deferred } from '../platform/deferred.ts'
 import type { Readable } from '../ports.ts'
-import { TryOnError } from '../rules/problem.ts'
+import { TryOnError, type Problem } from '../rules/problem.ts'
 import type { TryOnResult, TryOnView } from '../rules/view.ts'
 import type { TryOnState } from '../rules/words.ts'
 
@@ -20,6 +21,15 @@ const stops: readonly TryOnState[] = [
 ]
 const inputs: readonly TryOnState[] = ['needsEmail', 'unauthorized']
 
+/** The only stop that is no problem to a shopper. */
+const emailWanted: Problem = {
+  kind: 'emailRequired',
+  operation: 'createGeneration',
+  situation: 'emailRequired',
+  status: null,
+  error: null,
+}
+
 /** The end of a try-on as a promise, for headless use. */
 export function resultOf(
   tryOn: Readable<TryOnView>,
@@ -39,8 +49,8 @@ export function resultOf(
       signal?.removeEventListener('abort', abort)
       finish()
     }
-    const fail = (view: TryOnView, problem = view.problem) =>
-      end(() => reject(new TryOnError(problem ?? { kind: 'deadline' }, view.attempt?.jobId ?? null)))
+    const fail = (view: TryOnView, problem = view.problem ?? emailWanted) =>
+      end(() => reject(new TryOnError(problem, view.attempt?.jobId ?? null)))
     const abort = () => fail(tryOn.get(), { kind: 'stopped', reason: 'aborted' })
 
     const look = (view: TryOnView) => {
@@ -63,4 +73,13 @@ export function resultOf(
       if (!isOver) look(tryOn.get())
     })
   })
+}
+
+/** The first view that tells what storage holds. */
+export async function readyOf(tryOn: Readable<TryOnView>, ended: Promise<never>): Promise<TryOnView> {
+  const { promise, resolve } = deferred<TryOnView>()
+  const look = (view: TryOnView) => void (view.state !== 'restoring' && resolve(view))
+  const { unsubscribe } = tryOn.subscribe(look)
+  look(tryOn.get())
+  return Promise.race([promise, ended]).finally(unsubscribe)
 }

@@ -17,7 +17,7 @@ import { createAsks, type Answer, type Ask } from './asks.ts'
 import { createCarryOut, type Runner, type Said } from './carry-out.ts'
 import { inspection } from './inspect.ts'
 import { consentCall, passedCall, type Call } from './intents.ts'
-import { resultOf } from './result.ts'
+import { readyOf, resultOf } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
 
@@ -196,6 +196,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   function say(call: Call): Promise<void> {
     const done = perform(call)
+    // the view says what was wrong
+    done.catch(() => undefined)
     said = Promise.allSettled([said, done])
     return done
   }
@@ -289,6 +291,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
   }
 
   const tryOn: TryOn = {
+    initial: restoringView,
+    get ready() {
+      const ready = readyOf(tryOn, life.promise)
+      ready.catch(() => undefined)
+      return ready
+    },
     get: shown.get,
     subscribe(onChange) {
       // an address that is none is told before anybody listens

@@ -26,9 +26,12 @@ export interface DiscardOptions {
 
 /**
  * One durable flow for one product variant. Intents resolve once they have taken effect and reject with a
- * `TryOnError`: of kind `notAllowed` where the state does not permit them, else with what is wrong with the input.
+ * `TryOnError`: of kind `notAllowed` where the state does not permit them, else with what is wrong with the input. Nobody
+ * has to listen to that: the view says it too.
  */
 export interface TryOn extends Readable<TryOnView> {
+  /** The first view that is not `restoring`; storage is read for it. Rejects where the room is closed before. */
+  readonly ready: Promise<TryOnView>
   /** The shopper's consent for ONE submission, with a photo or with the room's photo again. */
   start(photo?: PhotoInput, options?: StartOptions): Promise<void>
   /** Registers the visitor's address, then goes on with the same attempt. A refused address stays, with its problem. */
