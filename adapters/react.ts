@@ -3,7 +3,8 @@ import type { Readable } from 'fitting-room'
 
 /**
  * The current value of a try-on (or of `room.visitor`, `room.photo`), kept up to date while the component is mounted.
- * Rendering starts nothing: the room's work begins with the subscription of the mounted component.
+ * Rendering starts nothing: the room's work begins with the subscription of the mounted component. On a server, and
+ * while a page is hydrated, it is the readable's `initial` value.
  */
 export function useTryOn<T>(readable: Readable<T>): T {
   const subscribe = useCallback(
@@ -14,5 +15,6 @@ export function useTryOn<T>(readable: Readable<T>): T {
     [readable],
   )
   const get = () => readable.get()
-  return useSyncExternalStore(subscribe, get, get)
+  const first = () => (readable.initial === undefined ? readable.get() : readable.initial)
+  return useSyncExternalStore(subscribe, get, first)
 }

@@ -1,17 +1,42 @@
-import { onScopeDispose, shallowReadonly, shallowRef, type ShallowRef } from 'vue'
+import {
+  getCurrentInstance,
+  onMounted,
+  onScopeDispose,
+  ref,
+  shallowReadonly,
+  shallowRef,
+  toValue,
+  watch,
+  type MaybeRefOrGetter,
+  type ShallowRef,
+} from 'vue'
 import type { Readable } from 'fitting-room'
 
 /**
- * A ref of a try-on's view (or of `room.visitor`, `room.photo`), kept up to date until its scope ends. On a server it
- * holds the first view and starts nothing.
+ * A ref of a try-on's view (or of `room.visitor`, `room.photo`), kept up to date until its scope ends; of a ref or a
+ * getter it follows what that gives. On a server it holds the `initial` value and starts nothing; where a page is
+ * hydrated it does so until the component is mounted.
  */
-export function useTryOn<T>(readable: Readable<T>): Readonly<ShallowRef<T>> {
-  const value = shallowRef(readable.get())
-  if (typeof window !== 'undefined') {
+export function useTryOn<T>(source: MaybeRefOrGetter<Readable<T>>): Readonly<ShallowRef<T>> {
+  const first = toValue(source)
+  const isHydrating = Boolean(getCurrentInstance()?.vnode.el)
+  const isServed = typeof window === 'undefined' || isHydrating
+  const value = shallowRef(isServed && first.initial !== undefined ? first.initial : first.get()) as ShallowRef<T>
+  const isMounted = ref(!isServed)
+  if (isHydrating) onMounted(() => (isMounted.value = true))
+
+  let end = () => {}
+  const follow = (readable: Readable<T> | null) => {
+    end()
+    if (readable === null) return
     const subscription = readable.subscribe((next) => (value.value = next))
+    end = () => subscription.unsubscribe()
     // a change between the first read and the subscription
     value.value = readable.get()
-    onScopeDispose(() => subscription.unsubscribe())
+  }
+  if (typeof window !== 'undefined') {
+    watch(() => (isMounted.value ? toValue(source) : null), follow, { immediate: true, flush: 'sync' })
+    onScopeDispose(() => end())
   }
   return shallowReadonly(value)
 }

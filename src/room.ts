@@ -264,5 +264,5 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
 
 /** The shared store without what only the room may do. */
 function readOnly<T>(store: Readable<T>): Readable<T> {
-  return { get: () => store.get(), subscribe: (onChange) => store.subscribe(onChange) }
+  return { initial: store.initial, get: () => store.get(), subscribe: (onChange) => store.subscribe(onChange) }
 }

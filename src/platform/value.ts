@@ -12,6 +12,7 @@ export function createValue<T>(first: T): Value<T> {
   let current = first
   const listeners = new Set<(value: T) => void>()
   return {
+    initial: first,
     get: () => current,
     set(next) {
       if (JSON.stringify(next) === JSON.stringify(current)) return false

@@ -155,6 +155,7 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 
   return {
+    initial: current.initial,
     get: current.get,
     subscribe: current.subscribe,
     again() {

@@ -70,6 +70,7 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
 
   return {
     learner,
+    initial: visitor.initial,
     get: visitor.get,
     subscribe: visitor.subscribe,
     async restore() {

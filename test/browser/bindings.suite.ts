@@ -13,8 +13,15 @@ import photoUrl from '../../examples/sample/person.png'
 /** Renders `show(value)` of each readable into an element of its own, as a component of the framework would. */
 export type Mount = <T>(place: HTMLElement, readables: Readable<T>[], show: (value: T) => string) => () => void
 
+/** One element for the readable that is selected, by what changes in the framework's own way; the first one at first. */
+export type Follow = <T>(
+  place: HTMLElement,
+  readables: readonly [Readable<T>, Readable<T>],
+  show: (value: T) => string,
+) => { select(at: 0 | 1): void; unmount(): void }
+
 /** What every binding must do, with a real room, the real service and a real browser. */
-export function bindingsSuite(name: string, mount: Mount): void {
+export function bindingsSuite(name: string, mount: Mount, follow: Follow): void {
   describe(`fitting-room/${name}`, () => {
     let room: FittingRoom
     let place: HTMLElement
@@ -92,6 +99,31 @@ export function bindingsSuite(name: string, mount: Mount): void {
       await expect.poll(() => listeners.size).toBe(0)
       set(6)
       expect(texts()).toEqual([])
+    })
+
+    it('follows what is selected, for the view at once and with one subscription', async () => {
+      const [one, other] = [counted(), counted()]
+      one.set(1)
+      other.set(2)
+      const { select, unmount } = follow(place, [one.readable, other.readable], String)
+      await expect.poll(texts).toEqual(['1'])
+      select(1)
+      await expect.poll(texts).toEqual(['2'])
+      one.set(10)
+      other.set(20)
+      await expect.poll(texts).toEqual(['20'])
+      await expect.poll(() => [one.listeners.size, other.listeners.size]).toEqual([0, 1])
+      unmount()
+      await expect.poll(() => other.listeners.size).toBe(0)
+    })
+
+    it('binds whatever has get and subscribe, and what has an initial value no less', async () => {
+      const { readable, set } = counted()
+      const unmount = mount(place, [{ ...readable, initial: -1 }], String)
+      await expect.poll(texts).toEqual(['0'])
+      set(1)
+      await expect.poll(texts).toEqual(['1'])
+      unmount()
     })
 
     it('keeps two try-ons and the shared stores of a page apart', async () => {

@@ -1,34 +1,48 @@
 import { createElement, StrictMode, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
-import { createRoot } from 'react-dom/client'
-import { createRoot as createSolidRoot, createRenderEffect } from 'solid-js'
-import { createApp, defineComponent, h } from 'vue'
+import { createRoot, hydrateRoot } from 'react-dom/client'
+import { createRoot as createSolidRoot, createRenderEffect, createSignal } from 'solid-js'
+import { createSubscriber } from 'svelte/reactivity'
+import { createApp, createSSRApp, defineComponent, h, shallowRef } from 'vue'
+import { expect, it, vi } from 'vitest'
 import type { Readable } from 'fitting-room'
 import { useTryOn as useReact } from 'fitting-room/react'
 import { useTryOn as useSolid } from 'fitting-room/solid'
 import { useTryOn as useSvelte } from 'fitting-room/svelte'
 import { useTryOn as useVue } from 'fitting-room/vue'
-import { bindingsSuite, type Mount } from './bindings.suite.ts'
+import { bindingsSuite, type Follow, type Mount } from './bindings.suite.ts'
 
-const react =
-  (wrap: (children: ReactNode) => ReactNode): Mount =>
-  (place, readables, show) => {
-    const View = ({ of }: { of: Readable<unknown> }) =>
+function paragraphIn(place: HTMLElement): HTMLElement {
+  const paragraph = place.appendChild(document.createElement('p'))
+  paragraph.dataset['view'] = ''
+  return paragraph
+}
+
+function react(wrap: (children: ReactNode) => ReactNode): [Mount, Follow] {
+  const viewOf =
+    (show: (value: never) => string) =>
+    ({ of }: { of: Readable<unknown> }) =>
       createElement('p', { 'data-view': '' }, show(useReact(of) as never))
-    const root = createRoot(place)
-    flushSync(() => root.render(wrap(readables.map((of, key) => createElement(View, { of, key })))))
-    return () => root.unmount()
-  }
-bindingsSuite(
-  'react',
-  react((children) => children),
-)
-bindingsSuite(
-  'react in StrictMode',
-  react((children) => createElement(StrictMode, null, children)),
-)
+  return [
+    (place, readables, show) => {
+      const View = viewOf(show)
+      const root = createRoot(place)
+      flushSync(() => root.render(wrap(readables.map((of, key) => createElement(View, { of, key })))))
+      return () => root.unmount()
+    },
+    (place, readables, show) => {
+      const View = viewOf(show)
+      const root = createRoot(place)
+      const select = (at: 0 | 1) => flushSync(() => root.render(wrap(createElement(View, { of: readables[at] }))))
+      select(0)
+      return { select, unmount: () => root.unmount() }
+    },
+  ]
+}
+bindingsSuite('react', ...react((children) => children))
+bindingsSuite('react in StrictMode', ...react((children) => createElement(StrictMode, null, children)))
 
-bindingsSuite('vue', (place, readables, show) => {
+const mountVue: Mount = (place, readables, show) => {
   const View = defineComponent({
     props: { of: { type: Object, required: true } },
     setup(props) {
@@ -39,12 +53,21 @@ bindingsSuite('vue', (place, readables, show) => {
   const app = createApp({ render: () => readables.map((of) => h(View, { of })) })
   app.mount(place)
   return () => app.unmount()
+}
+bindingsSuite('vue', mountVue, (place, readables, show) => {
+  const at = shallowRef<0 | 1>(0)
+  const setup = () => {
+    const view = useVue(() => readables[at.value])
+    return () => h('p', { 'data-view': '' }, show(view.value))
+  }
+  const app = createApp(defineComponent({ setup }))
+  app.mount(place)
+  return { select: (next) => void (at.value = next), unmount: () => app.unmount() }
 })
 
-bindingsSuite('svelte', (place, readables, show) => {
+const mountSvelte: Mount = (place, readables, show) => {
   const ends = readables.map((readable) => {
-    const paragraph = place.appendChild(document.createElement('p'))
-    paragraph.dataset['view'] = ''
+    const paragraph = paragraphIn(place)
     const end = useSvelte(readable).subscribe((value) => (paragraph.textContent = show(value)))
     return () => {
       end()
@@ -52,19 +75,85 @@ bindingsSuite('svelte', (place, readables, show) => {
     }
   })
   return () => ends.forEach((end) => end())
+}
+bindingsSuite('svelte', mountSvelte, (place, readables, show) => {
+  let at: 0 | 1 = 0
+  let changed = () => {}
+  // as a rune does
+  const track = createSubscriber((update) => {
+    changed = update
+  })
+  const selected = () => {
+    track()
+    return readables[at]
+  }
+  const paragraph = paragraphIn(place)
+  const unmount = useSvelte(selected).subscribe((value) => (paragraph.textContent = show(value)))
+  const select = (next: 0 | 1) => {
+    at = next
+    changed()
+  }
+  return { select, unmount }
 })
 
-bindingsSuite('solid', (place, readables, show) =>
+const mountSolid: Mount = (place, readables, show) =>
   createSolidRoot((dispose) => {
     for (const readable of readables) {
       const view = useSolid(readable)
-      const paragraph = place.appendChild(document.createElement('p'))
-      paragraph.dataset['view'] = ''
+      const paragraph = paragraphIn(place)
       createRenderEffect(() => (paragraph.textContent = show(view())))
     }
     return () => {
       dispose()
       place.replaceChildren()
     }
+  })
+bindingsSuite('solid', mountSolid, (place, readables, show) =>
+  createSolidRoot((dispose) => {
+    const [at, select] = createSignal<0 | 1>(0)
+    const view = useSolid(() => readables[at()])
+    const paragraph = paragraphIn(place)
+    createRenderEffect(() => (paragraph.textContent = show(view())))
+    return { select: (next) => void select(next), unmount: dispose }
   }),
 )
+
+/** Hydrates a paragraph; returns what unmounts it. */
+type Hydrate = (place: HTMLElement, readable: Readable<number>) => () => void
+
+const hydrates: [string, Hydrate][] = [
+  [
+    'react',
+    (place, readable) => {
+      const View = () => createElement('p', { 'data-view': '' }, useReact(readable))
+      const root = hydrateRoot(place, createElement(View))
+      return () => root.unmount()
+    },
+  ],
+  [
+    'vue',
+    (place, readable) => {
+      const setup = () => {
+        const value = useVue(readable)
+        return () => h('p', { 'data-view': '' }, value.value)
+      }
+      const app = createSSRApp(defineComponent({ setup }))
+      app.mount(place)
+      return () => app.unmount()
+    },
+  ],
+]
+
+it.each(hydrates)('%s hydrates what a server has rendered, and then shows what there is', async (_, hydrate) => {
+  const complaints = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')]
+  const place = document.body.appendChild(document.createElement('div'))
+  place.innerHTML = '<p data-view="">0</p>'
+  const paragraph = place.firstElementChild
+  const unmount = hydrate(place, { initial: 0, get: () => 5, subscribe: () => ({ unsubscribe: () => {} }) })
+  await expect.poll(() => place.textContent).toBe('5')
+  expect(place.firstElementChild).toBe(paragraph)
+  for (const complaint of complaints) expect(complaint).not.toHaveBeenCalled()
+  unmount()
+  place.remove()
+  vi.restoreAllMocks()
+})
