@@ -2,7 +2,6 @@ import { createElement, StrictMode, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 import { createRoot, hydrateRoot } from 'react-dom/client'
 import { createRoot as createSolidRoot, createRenderEffect, createSignal } from 'solid-js'
-import { createSubscriber } from 'svelte/reactivity'
 import { createApp, createSSRApp, defineComponent, h, shallowRef } from 'vue'
 import { expect, it, vi } from 'vitest'
 import type { Readable } from 'fitting-room'
@@ -76,25 +75,7 @@ const mountSvelte: Mount = (place, readables, show) => {
   })
   return () => ends.forEach((end) => end())
 }
-bindingsSuite('svelte', mountSvelte, (place, readables, show) => {
-  let at: 0 | 1 = 0
-  let changed = () => {}
-  // as a rune does
-  const track = createSubscriber((update) => {
-    changed = update
-  })
-  const selected = () => {
-    track()
-    return readables[at]
-  }
-  const paragraph = paragraphIn(place)
-  const unmount = useSvelte(selected).subscribe((value) => (paragraph.textContent = show(value)))
-  const select = (next: 0 | 1) => {
-    at = next
-    changed()
-  }
-  return { select, unmount }
-})
+bindingsSuite('svelte', mountSvelte)
 
 const mountSolid: Mount = (place, readables, show) =>
   createSolidRoot((dispose) => {
