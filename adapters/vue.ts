@@ -19,12 +19,12 @@ import type { Readable } from 'fitting-room'
  */
 export function useTryOn<T>(source: MaybeRefOrGetter<Readable<T>>): Readonly<ShallowRef<T>> {
   const first = toValue(source)
-  const isHydrating = Boolean(getCurrentInstance()?.vnode.el)
-  const isServed = typeof window === 'undefined' || isHydrating
+  const isServer = typeof window === 'undefined'
+  const isServed = isServer || Boolean(getCurrentInstance()?.vnode.el)
   const value = shallowRef(isServed && first.initial !== undefined ? first.initial : first.get()) as ShallowRef<T>
+  if (isServer) return shallowReadonly(value)
   const isMounted = ref(!isServed)
-  if (isHydrating) onMounted(() => (isMounted.value = true))
-
+  if (isServed) onMounted(() => (isMounted.value = true))
   let end = () => {}
   const follow = (readable: Readable<T> | null) => {
     end()
@@ -34,9 +34,7 @@ export function useTryOn<T>(source: MaybeRefOrGetter<Readable<T>>): Readonly<Sha
     // a change between the first read and the subscription
     value.value = readable.get()
   }
-  if (typeof window !== 'undefined') {
-    watch(() => (isMounted.value ? toValue(source) : null), follow, { immediate: true, flush: 'sync' })
-    onScopeDispose(() => end())
-  }
+  watch(() => (isMounted.value ? toValue(source) : null), follow, { immediate: true, flush: 'sync' })
+  onScopeDispose(() => end())
   return shallowReadonly(value)
 }

@@ -251,11 +251,11 @@ const texts: { [Kind in ProblemKind]: string | ((of: Of<Kind>) => string) } = {
       : `${of.operation} was not sent: "${of.at}" breaks the contract`,
   key: ({ situation }) =>
     situation === 'noKey'
-      ? 'apiKey gave no key that can be sent; resume() when it does'
-      : 'the API key was refused (401); resume() with a valid key',
-  emailRequired: 'the service asks for an e-mail address first; call submitEmail()',
-  limitReached: 'the try-on limit is reached; show the message',
-  throttled: ({ operation }) => `${operation} has to wait: too many requests from this address`,
+      ? 'apiKey gave no key; resume() when it does'
+      : 'the API key was refused; resume() with a valid one',
+  emailRequired: 'an e-mail address is asked for first; submitEmail() gives it',
+  limitReached: 'the try-on limit is reached',
+  throttled: ({ operation }) => `${operation} has to wait: too many requests`,
   unavailable: (of) => `${of.operation} got no usable answer${said(of)}`,
   notSent: ({ operation, situation }) => `${operation} could not be sent (${situation})`,
   outcomeUnknown: (of) => `the submission may have started a job${said(of)}; retry() pays for a new one`,

@@ -26,24 +26,5 @@ export const tryOnStates = [
 /** Where a try-on stands, as a view says it. */
 export type TryOnState = (typeof tryOnStates)[number]
 
-/** The least that a UI has to tell apart: what each state is to a shopper. */
-export const groups = {
-  restoring: 'waiting',
-  idle: 'ready',
-  preparing: 'busy',
-  submitting: 'busy',
-  needsEmail: 'asks',
-  processing: 'busy',
-  preview: 'busy',
-  stalled: 'stopped',
-  unauthorized: 'stopped',
-  final: 'done',
-  failed: 'stopped',
-  outcomeUnknown: 'stopped',
-  limitReached: 'stopped',
-  rejected: 'stopped',
-  protocolError: 'stopped',
-} as const satisfies Record<TryOnState, string>
-
 /** The least that a UI has to tell apart. */
-export type TryOnGroup = (typeof groups)[TryOnState]
+export type TryOnGroup = 'waiting' | 'ready' | 'busy' | 'asks' | 'done' | 'stopped'

@@ -1,4 +1,3 @@
-import { deferred } from '../platform/deferred.ts'
 import type { Readable } from '../ports.ts'
 import { TryOnError, type Problem } from '../rules/problem.ts'
 import type { TryOnResult, TryOnView } from '../rules/view.ts'
@@ -76,10 +75,15 @@ export function resultOf(
 }
 
 /** The first view that tells what storage holds. */
-export async function readyOf(tryOn: Readable<TryOnView>, ended: Promise<never>): Promise<TryOnView> {
-  const { promise, resolve } = deferred<TryOnView>()
-  const look = (view: TryOnView) => void (view.state !== 'restoring' && resolve(view))
-  const { unsubscribe } = tryOn.subscribe(look)
-  look(tryOn.get())
-  return Promise.race([promise, ended]).finally(unsubscribe)
+export function readyOf(tryOn: Readable<TryOnView>, ended: Promise<never>): Promise<TryOnView> {
+  return new Promise((resolve, reject) => {
+    const look = (view: TryOnView) => {
+      if (view.state === 'restoring') return
+      unsubscribe()
+      resolve(view)
+    }
+    const { unsubscribe } = tryOn.subscribe(look)
+    ended.catch(reject)
+    look(tryOn.get())
+  })
 }
