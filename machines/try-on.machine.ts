@@ -5,7 +5,7 @@ import { preparing } from './try-on.preparing.ts'
 import { asked, begins, discards, ended, follows, goesOn, its } from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
 import { submitting } from './try-on.submitting.ts'
-import type { TryOnContext, TryOnInput, Written } from './try-on.types.ts'
+import type { TryOnContext, TryOnInput } from './try-on.types.ts'
 
 /** The one way from a record's phase to the state that it means, after a reload as after every write. */
 export const stateOfPhase = {
@@ -32,10 +32,6 @@ const routes = (Object.keys(stateOfPhase) as Phase[]).map((phase) => ({
 
 /** What storage holds is not of this run, so that only its age is known. */
 const booted = { target: 'booting', actions: its('takeStored') } as const
-
-/** What a late answer tells. */
-const tells = <Name extends string>(type: Name) =>
-  ({ type, params: ({ event }: { event: { written: Written } }) => event.written }) as const
 
 /** What is known before storage is read. */
 export const freshContext = (input: TryOnInput): TryOnContext => ({
@@ -138,15 +134,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
     failed: { on: ended },
     limitReached: { on: ended },
     rejected: { on: ended },
-    outcomeUnknown: {
-      on: {
-        ...ended,
-        lateAnswer: [
-          { guard: tells('isJobOfThisAttempt'), target: 'routing', actions: [tells('take'), 'startJob'] },
-          { guard: tells('isThisAttempt'), target: 'booting', actions: tells('take') },
-        ],
-      },
-    },
+    outcomeUnknown: { on: ended },
     protocolError: { on: { ...ended, resume: { ...follows, guard: 'hasJob' } } },
 
     /** Nothing goes on by itself after what was not foreseen. */

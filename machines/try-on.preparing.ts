@@ -5,6 +5,7 @@ import {
   breaks,
   discards,
   its,
+  learns,
   leaves,
   noted,
   renewing,
@@ -38,6 +39,7 @@ export const preparing = tryOnSetup.createStateConfig({
       type: 'parallel',
       on: {
         ...noted,
+        ...learns,
         start: begins,
         startOver: leaves,
         discard: discards,

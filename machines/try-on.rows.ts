@@ -1,10 +1,14 @@
 import { consentLifetimeMs } from '../src/rules/record.ts'
 import type { Wait } from './trouble.ts'
-import type { Consent, TryOnContext } from './try-on.types.ts'
+import type { Consent, TryOnContext, Written } from './try-on.types.ts'
 
 /** A guard or an action that looks at what the actor came to. */
 export const its = <Name extends string>(type: Name) =>
   ({ type, params: <T>({ event }: { event: { output: T } }): T => event.output }) as const
+
+/** What a late answer tells. */
+export const tells = <Name extends string>(type: Name) =>
+  ({ type, params: ({ event }: { event: { written: Written } }) => event.written }) as const
 
 /** What broke unforeseen ends in a state that says nothing untrue and can be left. */
 export const breaks = { target: '#tryOn.broken', actions: 'takeBreak' } as const
@@ -41,6 +45,15 @@ export const noted = {
 /** Goes where the record leads that stands now. */
 export const routed = { target: '#tryOn.routing', actions: its('take') } as const
 
+/** What came of a submission that another page, or this one before it was away, has made. */
+export const learns = {
+  lateAnswer: [
+    { guard: tells('isNoNews') },
+    { guard: tells('isJob'), target: '#tryOn.routing', actions: [tells('take'), 'startJob'] },
+    { target: '#tryOn.booting', actions: tells('take') },
+  ],
+} as const
+
 /** What several states answer in the same way to one intent. */
 export const begins = {
   guard: 'isCurrent',
@@ -56,7 +69,7 @@ export const goesOn = [
   { guard: 'isPrepared', target: '#tryOn.submitting.renewing', actions: 'hearWord' },
   { target: '#tryOn.preparing.renewing', actions: 'hearWord' },
 ] as const
-export const ended = { retry: begins, startOver: leaves, discard: discards } as const
+export const ended = { ...learns, retry: begins, startOver: leaves, discard: discards } as const
 
 /** The renewed consent is written down before anything is sent for it. */
 export const renewing = {

@@ -80,9 +80,8 @@ export const tryOnSetup = setup({
     mayWait: ({ context }, written: Written) =>
       recordIn(written)?.phase === 'throttled' && !isTooLate(recordIn(written), context),
     isJob: (_, written: Written) => recordIn(written)?.job !== undefined,
-    isThisAttempt: ({ context }, written: Written) => isSameAttempt(recordIn(written), context.record),
-    isJobOfThisAttempt: ({ context }, written: Written) =>
-      recordIn(written)?.job !== undefined && isSameAttempt(recordIn(written), context.record),
+    isNoNews: ({ context: { record } }, written: Written) =>
+      !isSameAttempt(recordIn(written), record) || record?.job !== undefined,
   },
   actions: {
     take: assign((_, written: Written) => taken(written)),

@@ -1,4 +1,4 @@
-import { asked, discards, its, leaves, renewing, routed } from './try-on.rows.ts'
+import { asked, discards, its, learns, leaves, renewing, routed } from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
 
 const waits = { guard: its('mayWait'), target: 'waiting', actions: its('take') } as const
@@ -41,7 +41,7 @@ export const submitting = tryOnSetup.createStateConfig({
       entry: 'planSubmission',
       exit: 'endWait',
       after: { wait: 'probing' },
-      on: { wake: { guard: 'wasNotSent', target: 'probing' }, startOver: leaves, discard: discards },
+      on: { ...learns, wake: { guard: 'wasNotSent', target: 'probing' }, startOver: leaves, discard: discards },
     },
   },
 })

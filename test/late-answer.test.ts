@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testStorage } from './support/storage.ts'
-import { createWorld, dropped, person, product, started, type World } from './support/world.ts'
+import { answers, createWorld, dropped, person, product, started, type World } from './support/world.ts'
 
 let world: World
 beforeEach(() => void (world = createWorld({ storage: testStorage() })))
@@ -70,5 +70,18 @@ describe('a lost answer', () => {
     held.release()
     await world.settle()
     expect((await room.list()).map(({ jobId }) => jobId)).toEqual([expect.any(String)])
+  })
+
+  it('is learned by a page that runs the same try-on, since nothing keeps it out, wherever that stands', async () => {
+    const storage = testStorage({ atomic: false })
+    world.fault('POST', '/generations', [answers(401, { error: 'Unauthorized' })])
+    const submits = await started(world.room({ storage }).tryOn(product))
+    await world.until(submits, 'unauthorized')
+    const lags = world.room({ storage: storage.another() }).tryOn(product)
+    await world.until(lags, 'unauthorized')
+    await submits.resume()
+    const { attempt } = await world.until(submits, 'processing')
+    expect(await world.until(lags, 'processing')).toMatchObject({ attempt })
+    expect(world.count('POST', '/generations')).toBe(2)
   })
 })

@@ -266,7 +266,7 @@ export class Judge implements Witness {
     )
       return
     const word = this.words.ofAttempt.get(before.attempt)
-    if (word?.left || word?.abandoned || this.unsettledAttempts.has(before.attempt)) return
+    if (word?.left || word?.mayBeLeft || word?.abandoned || this.unsettledAttempts.has(before.attempt)) return
     // a page that was loaded when the wall clock stood elsewhere may have swept it
     if (this.parts.pages().some((each) => each !== page && this.isOutOfDate(before.attempt, each.anchoredWall))) return
     // a word that was too old when its page looked again is asked for again

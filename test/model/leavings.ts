@@ -32,6 +32,7 @@ export class Leavings {
         ledger.leaving.delete(leaving)
         if (done && word) word.left = true
       },
+      untold: () => void (word && (word.mayBeLeft = true)),
       // an intent that waits for storage is for whatever is found there
       discarding: () => {
         for (const each of word ? this.words.like(word) : this.words.all)

@@ -35,7 +35,7 @@ export class Shopper {
   }
 
   /** The shopper's intent on a page; what comes of it is heard later. */
-  hear(page: Page, what: string, work: () => Promise<void>, onRefused = () => {}): Promise<boolean> {
+  hear(page: Page, what: string, work: () => Promise<void>, onRefused = (_kind: string) => {}): Promise<boolean> {
     const pending: Pending = { page, what }
     this.pending.add(pending)
     const done = onHost(page, () => Promise.resolve().then(work)).then(
@@ -43,7 +43,7 @@ export class Shopper {
       (error: unknown) => {
         if (!(error instanceof TryOnError)) this.judge.uncaught(error)
         else this.note(`  ${what} on page ${page.slot}: ${error.problem.kind}`)
-        if (error instanceof TryOnError && error.kind === 'notAllowed') onRefused()
+        if (error instanceof TryOnError) onRefused(error.kind)
         return false
       },
     )
@@ -63,7 +63,7 @@ export class Shopper {
     const photo = again !== undefined ? undefined : kind === 'file' ? file() : url
     const leaving = this.judge.leavings.leaving(page, before ?? null)
     // of two words for one photo a submission tells nobody apart
-    const retract = () => again !== undefined && this.judge.words.retract(word)
+    const retract = (kind: string) => kind === 'notAllowed' && again !== undefined && this.judge.words.retract(word)
     const carryOut = () => tryOn[intent](photo, { customKey: `word-${word.id}` })
     void this.hear(page, intent, carryOut, retract).then((done) => {
       const { attempt } = tryOn.get()
@@ -85,7 +85,9 @@ export class Shopper {
     const works = page.works
     if (intent === 'discard') leaving.discarding()
     const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())
-    void this.hear(page, intent, work).then((done) => {
+    // a page that stopped in the middle can not say whether it was done
+    const onRefused = (kind: string) => void (kind === 'stopped' && leaving.untold())
+    void this.hear(page, intent, work, onRefused).then((done) => {
       leaving.over(done)
       if (done && intent === 'discard' && works && page.works) leaving.discarded()
     })

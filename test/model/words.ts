@@ -33,6 +33,8 @@ export interface Word {
   abandoned: boolean
   /** The shopper has left or discarded it: nothing is submitted for it any more. */
   left: boolean
+  /** A page that was to leave it stopped in the middle. */
+  mayBeLeft: boolean
   told: Map<string, Told>
 }
 
@@ -92,6 +94,7 @@ export class Words {
       unsure: false,
       abandoned: false,
       left: false,
+      mayBeLeft: false,
       told: new Map(),
     }
     this.all.push(made)
