@@ -1,7 +1,7 @@
 import { assign, fromPromise, sendParent } from 'xstate'
 import { setup } from './setup.ts'
 import type { Outcome } from '../src/rules/outcome.ts'
-import type { Clock } from '../src/ports.ts'
+import type { SteadyClock } from '../src/ports.ts'
 import { askedWaitMs, waitAfter } from '../src/rules/backoff.ts'
 import { its } from './try-on.rows.ts'
 import type { Trouble } from '../src/rules/view.ts'
@@ -11,10 +11,10 @@ import { troubleKind, type Wait } from './trouble.ts'
 export interface RequestInput<T = unknown> {
   /** What the parent calls it. */
   name: string
-  clock: Clock
+  clock: SteadyClock
   /** How many failures in a row are followed by another try; waits that the service asks for are none. */
   repeats: number
-  /** No wait ends later than this, in epoch ms. */
+  /** No wait ends later than this, in ms of the page's own time. */
   until: number
   of: T
 }
@@ -47,7 +47,7 @@ export const requestMachine = setup({
       outcome.kind === 'throttled' || (outcome.kind === 'unavailable' && context.failures < context.repeats),
     /** For requests that may have done, without an answer, what a second one would do again. */
     isUnsafe: (_scope, _outcome: Outcome<unknown>) => false,
-    isInTime: ({ context }) => context.clock.now() + context.waitMs < context.until,
+    isInTime: ({ context }) => context.clock.elapsed() + context.waitMs < context.until,
     mayTryNow: ({ context }) => context.trouble?.kind !== 'throttled',
   },
   actions: {

@@ -90,12 +90,12 @@ export const tryOnSetup = setup({
       ...fresh,
       consent,
       customerEmail: consent.customerEmail ?? null,
-      wordAt: context.clock.now(),
+      wordAt: context.clock.elapsed(),
     })),
     takeForm: assign(({ context }, form: Private<EmailForm>) => ({
       form,
       problem: null,
-      wordAt: context.clock.now(),
+      wordAt: context.clock.elapsed(),
     })),
     takeProblem: assign((_, problem: Problem) => ({ problem })),
     takeFailure: assign((_, error: unknown) => (error instanceof TryOnError ? { problem: error.problem } : {})),
@@ -117,7 +117,7 @@ export const tryOnSetup = setup({
       emailNeeded: outcome.kind === 'accepted' && dataOf<VisitorStatus>(outcome).requestsLeft === 0,
     })),
     forgetForm: assign({ form: null, emailNeeded: false }),
-    hearWord: assign(({ context }) => ({ wordAt: context.clock.now(), failures: 0, problem: null })),
+    hearWord: assign(({ context }) => ({ wordAt: context.clock.elapsed(), failures: 0, problem: null })),
     startJob: assign(({ context: { clock } }) => ({
       jobAt: clock.monotonic(),
       deadlineFrom: clock.monotonic(),
@@ -174,7 +174,7 @@ function timesOf(written: Written, { record: known, clock, wordAt, jobAt, deadli
   const knowsJob = isKnown && known?.job?.jobId === record.job?.jobId
   const acceptedAt = since(record.job?.acceptedAt ?? record.startedAt)
   return {
-    wordAt: knowsWord ? wordAt : clock.now() - ageOfWord(record, clock.now()),
+    wordAt: knowsWord ? wordAt : clock.elapsed() - ageOfWord(record, clock.now()),
     ...(knowsJob ? { jobAt, deadlineFrom } : { jobAt: acceptedAt, deadlineFrom: acceptedAt }),
     failures: 0,
   }
@@ -183,7 +183,7 @@ function timesOf(written: Written, { record: known, clock, wordAt, jobAt, deadli
 /** Whether nothing may be sent for this record any more without the shopper's word, or not before that is so. */
 function isTooLate(record: AttemptRecord | null, { clock, wordAt }: TryOnContext): boolean {
   const waitMs = record === null ? 0 : waitLeftMs(record, clock.now())
-  return clock.now() + waitMs >= wordAt + consentLifetimeMs
+  return clock.elapsed() + waitMs >= wordAt + consentLifetimeMs
 }
 
 /** The trouble began with the first of the failures in a row. */

@@ -1,5 +1,5 @@
 import type { Outcome, Unusable } from '../src/rules/outcome.ts'
-import type { Clock, UploadProgress } from '../src/ports.ts'
+import type { SteadyClock, UploadProgress } from '../src/ports.ts'
 import type { Problem } from '../src/rules/problem.ts'
 import type { AttemptRecord } from '../src/rules/record.ts'
 import type { Private } from './private.ts'
@@ -33,7 +33,7 @@ export type Written =
 export type Polled = Written & { outcome: Outcome<unknown> }
 
 export interface TryOnInput {
-  clock: Clock
+  clock: SteadyClock
   pollIntervalMs: number
   deadlineMs: number
   askVisitorFirst: boolean

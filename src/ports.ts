@@ -68,6 +68,12 @@ export interface Clock {
   clearTimeout(timer: unknown): void
 }
 
+/** The time of one page, which goes on where the platform's is set. */
+export interface SteadyClock extends Clock {
+  /** How long the page has run, in ms, with what the machine has slept meanwhile: what a word ages by. */
+  elapsed(): number
+}
+
 /** The platform's `fetch`, as far as it is used. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 

@@ -12,7 +12,7 @@ import {
   type StorageCall,
   type TestStorage,
 } from './support/storage.ts'
-import { createWorld, person, product, started, type World } from './support/world.ts'
+import { createWorld, dropped, person, product, refuses, started, type World } from './support/world.ts'
 
 /** Pages beside each other of which not every one can read and write what the others can. */
 
@@ -127,6 +127,34 @@ describe('a word that is passed on', () => {
     await word
     await world.until(second, 'final')
     expect(submissions()).toBe(1)
+  })
+
+  it('is waited for while it is being carried out, however long that takes', async () => {
+    world.fault('POST', '/generations', [refuses('emailRequired')])
+    const first = await started(world.room().tryOn(product))
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'needsEmail')
+    world.fault('POST', '/customer-register', [refuses('rateLimitExceeded', { retryAfter: 45 })])
+    const word = second.submitEmail({ email: 'ada@example.com' })
+    await world.pass(40_000)
+    expect([first.get().state, submissions()]).toEqual(['needsEmail', 1])
+    await world.pass(10_000)
+    await word
+    await world.until(second, 'final')
+    expect(submissions()).toBe(2)
+  })
+
+  it('makes its photo the room’s on the page where it was said', async () => {
+    await world.until(watched(world.room().tryOn(product)), 'idle')
+    const room = world.room()
+    const second = watched(room.tryOn(product))
+    await world.until(second, 'idle')
+    await second.start(person)
+    expect(room.photo.get()).toMatchObject({ id: expect.any(String) })
+    await world.until(second, 'final')
+    await second.retry()
+    await world.until(second, 'final')
+    expect(submissions()).toBe(2)
   })
 
   it('is carried out once where its first owner froze and hears of it late', async () => {
@@ -260,6 +288,40 @@ it('a start() in place of an attempt that a reload would go on with sends nothin
   funnel.release()
   await world.pass(20_000)
   expect([tryOn.get().state, submissions()]).toEqual(['rejected', 0])
+})
+
+it('a retry() whose photo takes long to read is not for what another one has begun meanwhile', async () => {
+  world.fault('POST', '/generations', [dropped, dropped])
+  const tryOn = await started(world.room().tryOn(product))
+  await world.until(tryOn, 'outcomeUnknown')
+  let read = () => {}
+  const slow = person.slice()
+  const isRead = new Promise<void>((resolve) => (read = resolve))
+  slow.arrayBuffer = async () => {
+    await isRead
+    return person.arrayBuffer()
+  }
+  const word = expect(tryOn.retry(slow)).rejects.toMatchObject({ kind: 'notAllowed' })
+  await tryOn.retry({ imageUrl: 'https://photos.test/p.png' })
+  await world.until(tryOn, 'outcomeUnknown')
+  read()
+  await word
+  await world.pass(10_000)
+  expect([tryOn.get().state, submissions()]).toEqual(['outcomeUnknown', 2])
+})
+
+it('a start() during which the machine slept is one of before', async () => {
+  const clock = { ...world.clock, ahead: 0, now: () => world.clock.now() + clock.ahead }
+  const tryOn = watched(world.room({ clock }).tryOn(product))
+  await world.until(tryOn, 'idle')
+  const renewal = storage.hold((call) => isLease(call) && isWrite(call))
+  const word = expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'consentExpired' })
+  await renewal.reached
+  clock.ahead = 9 * 3_600_000
+  renewal.release()
+  await word
+  await world.pass(20_000)
+  expect(submissions()).toBe(0)
 })
 
 it('result() goes on where its page loses the lease and takes it again', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 import { tryOnMachine, tryOnView, type TryOnContext, type Written } from 'fitting-room/machines'
+import { steadyClock } from '../src/platform/clock.ts'
 import type { AttemptRecord } from '../src/rules/record.ts'
 import {
   full,
@@ -219,7 +220,7 @@ it('a claim whose submission breaks unforeseen is outcomeUnknown, and resume() i
   const probe = fromPromise<Written, TryOnContext>(async ({ input }) => standing(input.record ?? claimed))
   const machine = tryOnMachine.provide({ actors: { restore, probe, claim: stands(claimed), submit: broken } })
   const given = { pollIntervalMs: 1, deadlineMs: 1, askVisitorFirst: false, exclusive: true, archived: false }
-  const own = createActor(machine, { input: { ...given, clock }, clock })
+  const own = createActor(machine, { input: { ...given, clock: steadyClock(clock) }, clock })
   own.start()
   await world.settle()
   clock.advance(1)

@@ -13,6 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => world.close())
 
+const gated = { ...product, variantId: '2009' }
 const submissions = () => world.count('POST', '/generations')
 
 /** A page's clock, which goes as the world's does but may be set: `ahead` is by how many ms. */
@@ -66,6 +67,41 @@ describe('a wall clock that is set back by an hour within a run', () => {
   })
 })
 
+describe.each([
+  ['forth and back', 25 * hours],
+  ['back and forth', -25 * hours],
+])('a wall clock that was set %s', (_, shift) => {
+  const setAndUndone = async () => {
+    const clock = pageClock()
+    const room = world.room({ clock })
+    await started(room.tryOn({ ...product, variantId: '2002' }))
+    for (const ahead of [shift, 0]) {
+      clock.ahead = ahead
+      await world.pass(2_000)
+      await room.list()
+    }
+    return room
+  }
+
+  it('makes nothing old that another page has written since', async () => {
+    const room = await setAndUndone()
+    const other = world.room()
+    const { attempt } = await world.until(await started(other.tryOn(product)), 'final')
+    other.close()
+    expect((await world.until(room.tryOn(product), 'final')).attempt).toEqual(attempt)
+    expect((await world.room().list()).map(({ jobId }) => jobId)).toContain(attempt?.jobId)
+  })
+
+  it('dates no word later than it was said', async () => {
+    const room = await setAndUndone()
+    const put = world.hold('PUT', '/photos')
+    const tryOn = await started(room.tryOn(product))
+    await put.reached
+    expect(tryOn.get().attempt?.startedAt).toBeLessThanOrEqual(world.clock.now())
+    put.release()
+  })
+})
+
 /** Sleep stops the monotonic clock, and with it every timer, on most platforms. */
 describe('a machine that sleeps', () => {
   it('sends nothing in the morning for a word of the evening, until resume()', async () => {
@@ -81,6 +117,25 @@ describe('a machine that sleeps', () => {
     await tryOn.resume()
     await world.until(tryOn, 'final')
     expect(submissions()).toBe(1)
+  })
+
+  it('does so after a reload, too, where an address was given in the evening and registered in the morning', async () => {
+    const clock = pageClock()
+    const room = world.room({ clock })
+    const tryOn = await started(room.tryOn(gated))
+    await world.until(tryOn, 'needsEmail')
+    const sent = submissions()
+    const register = world.hold('POST', '/customer-register')
+    void tryOn.submitEmail({ email: 'ada@example.com' })
+    await register.reached
+    clock.ahead += 9 * hours
+    register.release()
+    await world.until(tryOn, 'stalled')
+    room.close()
+    const again = world.room({ clock: pageClock(clock.ahead) }).tryOn(gated)
+    await world.until(again, 'stalled')
+    await world.pass(30_000)
+    expect([again.get().state, submissions()]).toEqual(['stalled', sent])
   })
 
   it('ends a wait for another try in the same way', async () => {

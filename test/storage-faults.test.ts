@@ -3,7 +3,7 @@ import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
 import { mapArea } from './storage/map-area.ts'
-import { full, isRead, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
+import { full, hung, isRead, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
 import { createWorld, person, product, type World } from './support/world.ts'
 
 let world: World | undefined
@@ -187,4 +187,39 @@ it('a job that only memory has is written as soon as storage takes it', async ()
   storage.recover()
   await world.until(tryOn, ({ durable }) => durable)
   expect(tryOn.get().state).toBe('processing')
+})
+
+it.each(['one storage', 'a chain'])(
+  '%s that takes long for every call is no reason to submit nothing',
+  async (what) => {
+    const slow = testStorage()
+    world = createWorld({ storage: slow })
+    const { clock } = world
+    const later = ({ land }: StorageCall) =>
+      new Promise((resolve) => void clock.setTimeout(() => resolve(land()), what === 'a chain' ? 800 : 1_800))
+    slow.meet(() => true, later)
+    const storage = what === 'a chain' ? storageChain([slow, testStorage()], clock) : slow
+    const tryOn = world.room({ storage }).tryOn(product)
+    await world.until(tryOn, 'idle')
+    void tryOn.start(person)
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  },
+)
+
+it('a page of which writes never end goes on reading what other pages write', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage, gated: false })
+  const own = storage.another()
+  const room = world.room({ storage: own })
+  await room.ready
+  own.meet((call) => !isRead(call) && call.key.endsWith(':catalog'), hung)
+  void room.tryOn(product).start(person)
+  await world.pass(20_000)
+  const other = world.room({ storage: storage.another() }).tryOn({ ...product, variantId: '2002' })
+  await other.start(person)
+  const { attempt } = await world.until(other, 'final')
+  const listed = room.list()
+  await world.pass(20_000)
+  expect((await listed).map(({ jobId }) => jobId)).toContain(attempt?.jobId)
 })

@@ -1,11 +1,12 @@
 import { restoringView, tryOnMachine, tryOnView } from 'fitting-room/machines'
 import { createActor } from 'xstate'
 import { describe, expect, it } from 'vitest'
+import { steadyClock } from '../src/platform/clock.ts'
 import type { AttemptRecord } from '../src/rules/record.ts'
 import { manualClock } from './support/manual-clock.ts'
 
 const input = {
-  clock: manualClock(),
+  clock: steadyClock(manualClock()),
   pollIntervalMs: 1,
   deadlineMs: 1,
   askVisitorFirst: false,

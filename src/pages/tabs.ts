@@ -19,13 +19,15 @@ export type TabMessage =
   | { type: 'hello'; name: string; place: string; seenAttempt: string | null }
   /** A page that waits passes an intent on, with the attempt that its shopper saw. */
   | { type: 'ask'; name: string; place: string; id: string; call: PassedCall; seenAttempt: string | null }
+  /** It is being carried out, which may take a while. */
+  | { type: 'taken'; name: string; id: string }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
   /** What the answer to a submission has led to, for whichever page runs the try-on by now. */
   | { type: 'lateAnswer'; name: string; record: AttemptRecord; durable: boolean }
   /** Everything of this shopper is being wiped. */
   | { type: 'reset' }
 
-/** How long another page may take to carry an intent out that was passed on to it, in ms. */
+/** How long another page may take before it carries an intent out that was passed on to it, in ms. */
 export const answerLimitMs = 30_000
 
 /** The other pages of this room; where there is no BroadcastChannel, nobody. */
@@ -92,6 +94,7 @@ const message = is.toldApart(
     call: is.wholeOf<PassedCall>(is.object({ intent: is.oneOf(...intents) })),
     seenAttempt: is.nullable(is.text),
   }),
+  is.object({ type: is.oneOf('taken'), name, id: is.text }),
   is.object({
     type: is.oneOf('answer'),
     name,

@@ -1,4 +1,4 @@
-import type { Clock } from '../ports.ts'
+import type { Clock, SteadyClock } from '../ports.ts'
 
 /** The longest time that a platform's timer can wait, in ms; a longer one would be over at once. */
 const longestTimerMs = 2 ** 31 - 1
@@ -35,38 +35,40 @@ function elapsed(): number {
   return elapsedMs
 }
 
-/**
- * A clock that nobody can set back while a page runs: its epoch ms go on from where they began. Most platforms stop the
- * monotonic clock while the machine sleeps, so that `now` is what tells how long ago the shopper has said something.
- */
-export interface SteadyClock extends Clock {
-  /** Begins anew from the platform's time, as a page does that is loaded. */
-  begin(): void
-}
-
 /** By how much, in ms, the platform's two clocks may move apart before that is taken for a sleep, or for being set. */
 const driftMs = 60_000
 
-/** Whole epoch ms from the platform's time at the beginning, counted on by the monotonic clock and through sleeps. */
-export function steadyClock(clock: Clock): SteadyClock {
-  let offset: number | null = null
-  let apart = 0
+/**
+ * A clock that nobody can set back while a page runs: its whole epoch ms go on from where they began. Most platforms stop
+ * the monotonic clock while the machine sleeps, so that the wall clock is what tells of it; a clock that was set forward
+ * looks the same until it is set back.
+ */
+export function steadyClock(clock: Clock): SteadyClock & {
+  /** Begins anew from the platform's time, as a page does that is loaded. */
+  begin(): void
+} {
+  let first: number | null = null
+  let last = NaN
+  let sleptMs = 0
 
+  /** The epoch ms at which the monotonic clock stood at zero: no earlier ones than at the beginning. */
   function epochOfZero(): number {
     const now = clock.now() - clock.monotonic()
-    if (offset === null) return (offset = apart = now)
-    const moved = now - apart
-    if (Math.abs(moved) <= driftMs) return offset
-    apart = now
-    return (offset += Math.max(0, moved))
+    if (Math.abs(now - last) > driftMs) {
+      sleptMs += Math.max(0, now - last)
+      last = now
+    }
+    first ??= last = now
+    return Math.max(first, last)
   }
 
   return {
     now: () => Math.max(0, Math.floor(epochOfZero() + clock.monotonic())),
     monotonic: () => clock.monotonic(),
+    elapsed: () => (epochOfZero(), clock.monotonic() + sleptMs),
     setTimeout: (run, ms) => clock.setTimeout(run, ms),
     clearTimeout: (timer) => clock.clearTimeout(timer),
-    begin: () => void (offset = null),
+    begin: () => void (first = null),
   }
 }
 

@@ -53,7 +53,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   /** How many writes have begun, and which of them was the last to land. */
   let begun = 0
   let landed = 0
-  /** How many calls were given up that have not ended. */
+  /** How many reads were given up that have not ended. */
   let hanging = 0
   const isBlind = typeof storage.update !== 'function'
 
@@ -65,7 +65,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
     const turn = slot.tail.then(work)
     const limited = withinLimit(clock, storageLimitMs, turn)
     limited.catch((error: unknown) => {
-      if (!(error instanceof TimeLimit)) return
+      if (isWrite || !(error instanceof TimeLimit)) return
       hanging++
       const end = () => void hanging--
       turn.then(end, end)
@@ -89,6 +89,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   async function update(change: Decide, confirm: () => Promise<boolean>): Promise<Kept> {
     let decision: string | null | undefined
     let isGivenUp = false
+    let confirmed: Promise<boolean> | undefined
     const number = ++begun
     const kept = () => (decision === undefined ? 'unchanged' : 'stored')
 
@@ -109,7 +110,9 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       if (landed > number) return isChanged ? apply(storage, key, (old) => (old === written ? disk : old)) : undefined
       landed = number
       see(written)
-      if (!isChanged || (await confirm())) return
+      if (!isChanged) return
+      confirmed = confirm()
+      if (await confirmed) return
       decision = undefined
       await takeBack(written)
     }
@@ -118,6 +121,8 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       await queued(land)
       return kept()
     } catch {
+      // it stands, and looking whether it should is what took long
+      if (confirmed) return (await confirmed) ? kept() : 'unchanged'
       const decided = decision
       isGivenUp = true
       const base = disk

@@ -1,11 +1,13 @@
 import { answerLimitMs, type TabMessage } from '../pages/tabs.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { deferred } from '../platform/deferred.ts'
-import type { Clock } from '../ports.ts'
+import type { SteadyClock } from '../ports.ts'
 import { TryOnError, type Problem } from '../rules/problem.ts'
+import { consentLifetimeMs } from '../rules/record.ts'
 
 export type Ask = TabMessage & { type: 'ask' }
-export type Answer = TabMessage & { type: 'answer' }
+type Answer = TabMessage & { type: 'answer' }
+export type Heard = Answer | (TabMessage & { type: 'taken' })
 
 /** Intents of this page's shopper that the page which runs the flow has not answered yet. */
 export interface Asks {
@@ -18,25 +20,26 @@ export interface Asks {
   drop(ask: Ask): void
   /** That page may have come after an intent was passed on; what it has had before it answers once. */
   passAll(): void
-  /** Whether this page waits for that answer, which it takes. */
-  take(answer: Answer): boolean
+  /** Whether this page waits for that answer, or for the word that it will come. */
+  hear(message: Heard): boolean
 }
 
 interface AsksParts {
-  clock: Clock
+  clock: SteadyClock
   post: (message: TabMessage) => void
   refusal: (problem: Problem) => TryOnError
 }
 
 export function createAsks({ clock, post, refusal }: AsksParts): Asks {
-  const asked = new Map<string, { pass: () => void; answer: (message: Answer) => void }>()
+  const asked = new Map<string, { pass: () => void; hear: (message: Heard) => void }>()
   return {
     answerTo(ask, isHeard, check) {
       const { promise, resolve, reject } = deferred<Answer>()
-      const until = clock.now() + answerLimitMs
+      const taken = deferred()
+      let until = clock.elapsed() + answerLimitMs
       const pass = () => {
         // its shopper is about to be told that nobody answers
-        if (clock.now() >= until) return
+        if (clock.elapsed() >= until) return
         try {
           check()
           post(ask)
@@ -45,19 +48,28 @@ export function createAsks({ clock, post, refusal }: AsksParts): Asks {
           reject(error instanceof TryOnError ? error : refusal({ kind: 'photo', reason: 'unreadable' }))
         }
       }
-      asked.set(ask.id, { pass, answer: resolve })
+      const hear = (message: Heard) => {
+        if (message.type === 'answer') return resolve(message)
+        until = Infinity
+        taken.resolve()
+      }
+      asked.set(ask.id, { pass, hear })
       if (isHeard) pass()
-      return withinLimit(clock, answerLimitMs, promise).catch((error: unknown) => {
-        throw error instanceof TryOnError ? error : refusal({ kind: 'stopped', reason: 'unanswered' })
-      })
+      const begun = withinLimit(clock, answerLimitMs, Promise.race([promise, taken.promise]))
+      // a page that is frozen in the middle never answers
+      return begun
+        .then(() => withinLimit(clock, consentLifetimeMs, promise))
+        .catch((error: unknown) => {
+          throw error instanceof TryOnError ? error : refusal({ kind: 'stopped', reason: 'unanswered' })
+        })
     },
     drop: ({ id }) => void asked.delete(id),
     passAll() {
       for (const { pass } of asked.values()) pass()
     },
-    take(answer) {
-      const ask = asked.get(answer.id)
-      ask?.answer(answer)
+    hear(message) {
+      const ask = asked.get(message.id)
+      ask?.hear(message)
       return ask !== undefined
     },
   }

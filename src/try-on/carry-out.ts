@@ -3,7 +3,7 @@ import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
 import type { Seat } from '../pages/seat.ts'
 import { deferred } from '../platform/deferred.ts'
-import type { Clock } from '../ports.ts'
+import type { SteadyClock } from '../ports.ts'
 import type { Shopper } from '../records/epochs.ts'
 import { TryOnError, type Problem } from '../rules/problem.ts'
 import type { AttemptRecord } from '../rules/record.ts'
@@ -16,14 +16,14 @@ const staleMs = 60_000
 
 export type Runner = Actor<typeof tryOnMachine>
 
-/** When something was said, in epoch ms, and by which shopper. */
+/** When something was said, in ms of the page's own time, and by which shopper. */
 export interface Said {
   at: number
   by: Shopper
 }
 
 interface CarryOutParts {
-  clock: Clock
+  clock: SteadyClock
   photos: Photos
   /** What this page shows. */
   view: () => TryOnView
@@ -54,13 +54,14 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
   /** A page that slept must not spend money on what was said before, nor do what a former shopper has said. */
   function checkSaid(call: Call, said: Said): void {
     if (said.by.aborted) throw refusal({ kind: 'stopped', reason: 'startedOver' })
-    if (mayPay(call) && clock.now() - said.at > staleMs) throw refusal({ kind: 'consentExpired' })
+    if (mayPay(call) && clock.elapsed() - said.at > staleMs) throw refusal({ kind: 'consentExpired' })
   }
 
-  function check(runner: Runner, call: Call): void {
+  /** Returns the attempt that the intent is permitted for. */
+  function check(runner: Runner, call: Call): string | undefined {
     const snapshot = runner.getSnapshot()
     if (snapshot.status !== 'active') throw refusal({ kind: 'internal', sent: false })
-    if (snapshot.can(permissionOf(call))) return
+    if (snapshot.can(permissionOf(call))) return attemptOf(runner)
     const couldAbandon = call.intent === 'discard' && snapshot.can({ type: 'discard', abandonPaidJob: true })
     throw couldAbandon ? refusal({ kind: 'paidJob' }) : notAllowed(call)
   }
@@ -78,11 +79,19 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
     refuse(own, runner, refusal({ kind: 'storage' }))
   }
 
-  async function doEvent(own: Seat<Runner>, runner: Runner, call: Call, said: Said, event: TryOnEvent): Promise<void> {
-    if (!isCurrent(own)) throw closed()
-    check(runner, call)
-    checkSaid(call, said)
+  async function doEvent(
+    own: Seat<Runner>,
+    runner: Runner,
+    call: Call,
+    said: Said,
+    event: TryOnEvent,
+    meant: string | undefined,
+  ): Promise<void> {
     if (isConsent(call)) await confirm(own, runner)
+    if (!isCurrent(own)) throw closed()
+    // reading the photo, and storage, may have taken a while
+    if (check(runner, call) !== meant) throw notAllowed(call)
+    checkSaid(call, said)
     const before = runner.getSnapshot().context.record
     runner.send(event)
     await carriedOut(own, runner)
@@ -103,10 +112,10 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
     async carryOut(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
       await settled(own, runner)
       // who has run the try-on before may have done it, and not have said so any more
-      if ('attemptId' in call && runner.getSnapshot().context.record?.attemptId === call.attemptId) return
-      check(runner, call)
+      if ('attemptId' in call && attemptOf(runner) === call.attemptId) return
+      const meant = check(runner, call)
       const event = await eventOf(call, photos).catch((error: unknown) => refuse(own, runner, error))
-      await doEvent(own, runner, call, said, event).finally(
+      await doEvent(own, runner, call, said, event, meant).finally(
         () => 'consent' in event && photos.release(event.consent.photoId),
       )
     },
@@ -125,6 +134,7 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
   }
 }
 
+const attemptOf = (runner: Runner) => runner.getSnapshot().context.record?.attemptId
 const isConsent = ({ intent }: Call) => intent === 'start' || intent === 'retry'
 const mayPay = ({ intent }: Call) => intent !== 'startOver' && intent !== 'discard'
 

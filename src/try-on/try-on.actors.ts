@@ -10,7 +10,7 @@ import { report } from '../platform/guarded.ts'
 import { outcomeOf, type Outcome, type Situation, type Unusable } from '../rules/outcome.ts'
 import { TryOnError } from '../rules/problem.ts'
 import type { Photos } from '../shopper/photos.ts'
-import type { Clock, UploadProgress } from '../ports.ts'
+import type { SteadyClock, UploadProgress } from '../ports.ts'
 import {
   advance,
   consentLifetimeMs,
@@ -31,7 +31,7 @@ export interface Product {
 
 export interface TryOnParts {
   client: RoomClient
-  clock: Clock
+  clock: SteadyClock
   photos: Photos
   visitor: VisitorStore
   attempts: Attempts
@@ -124,7 +124,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const isWanted = async () => {
       const isHere = (await attempts.isWanted(claimed)) && (await parts.holdsSeat())
       // a page may have slept in any of these
-      return isHere && clock.now() - wordAt < consentLifetimeMs
+      return isHere && clock.elapsed() - wordAt < consentLifetimeMs
     }
     // probing and claiming may have taken a while
     if (!client.isSameInstallation()) return concluded(moved)
@@ -158,10 +158,12 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   /** The shopper's word to go on with the same attempt. */
-  async function writeWord(record: AttemptRecord | null, phase: 'consented' | 'emailRegistered'): Promise<Written> {
+  async function writeWord({ record, wordAt }: TryOnContext, phase: 'consented' | 'emailRegistered'): Promise<Written> {
     if (record === null) return nothing
     const now = clock.now()
-    return attempts.write(advance(record, now, { phase, consentedAt: whole(now) }), record)
+    // an address may be registered long after it was given
+    const consentedAt = whole(now - (clock.elapsed() - wordAt))
+    return attempts.write(advance(record, now, { phase, consentedAt }), record)
   }
 
   async function register({ form }: TryOnContext, options: RequestOptions): Promise<Outcome<unknown>> {
@@ -179,7 +181,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   /** A paid job goes on with a new key by itself; a submission only while its consent is young and no other page can. */
   async function keyChanged({ record, exclusive, wordAt }: TryOnContext): Promise<boolean> {
     if (record === null) return false
-    const isYoungWord = clock.now() - wordAt < consentLifetimeMs
+    const isYoungWord = clock.elapsed() - wordAt < consentLifetimeMs
     return (record.job !== undefined || (isYoungWord && exclusive)) && client.keyChanged()
   }
 
@@ -198,8 +200,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
     askVisitor: request(() => visitor.ask(client), mayHaveCreatedVisitor),
     register: request(register),
     writeStop: task(writeStop),
-    writeRegistration: task(({ record }) => writeWord(record, 'emailRegistered')),
-    renew: task(({ record }) => writeWord(record, 'consented')),
+    writeRegistration: task((context) => writeWord(context, 'emailRegistered')),
+    renew: task((context) => writeWord(context, 'consented')),
     probe: task(probe),
     claim: task(async ({ record }) => (record ? attempts.claim(record, parts.holdsSeat) : nothing)),
     submit: task(submit),

@@ -13,7 +13,7 @@ import { TryOnError } from '../rules/problem.ts'
 import type { Shopper } from '../records/epochs.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
-import { createAsks, type Answer, type Ask } from './asks.ts'
+import { createAsks, type Ask, type Heard } from './asks.ts'
 import { createCarryOut, type Runner, type Said } from './carry-out.ts'
 import { inspection } from './inspect.ts'
 import { consentCall, passedCall, type Call } from './intents.ts'
@@ -192,7 +192,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Whether an intent is for what there is: for the attempt that its shopper saw, or the one that it has begun. */
   const isMeant = (call: Call, seen: string | null) => seenAttempt() === seen || isBegun(call)
 
-  const sayNow = (): Said => ({ at: clock.now(), by: parts.shopper() })
+  const sayNow = (): Said => ({ at: clock.elapsed(), by: parts.shopper() })
 
   function say(call: Call): Promise<void> {
     const done = perform(call)
@@ -221,7 +221,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const answered = asks.answerTo(ask, heard === seat, () => isBegun(call) || checkSaid(call, saidNow))
     const answer = await Promise.race([answered, taken.owned, taken.ended]).finally(() => asks.drop(ask))
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
-    if (answer || !taken.runner) return
+    // a photo that was passed on is the room's
+    if (answer) return photos.restore()
+    if (!taken.runner) return
     await settled(taken, taken.runner)
     if (!isMeant(call, attempt)) throw notAllowed(call)
     await carryOut(taken, taken.runner, call, saidNow)
@@ -246,6 +248,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     // another page may be the one that is asked
     if (!own?.runner || served.has(id) || !own.isProven()) return
     served.add(id)
+    post({ type: 'taken', name: parts.name(), id })
     const call = passedCall(passed)
     const heardNow = sayNow()
     const carriedOut = async (runner: Runner) => {
@@ -285,9 +288,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     withheld = null
   }
 
-  function hearAnswerTo(message: Answer): void {
+  function hearAnswerTo(message: Heard): void {
     // what this page's shopper has said has been done there
-    if (asks.take(message) && message.problem === null) showWithheld()
+    if (asks.hear(message) && message.type === 'answer' && message.problem === null) showWithheld()
   }
 
   const tryOn: TryOn = {
@@ -340,7 +343,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     stop,
     hear(message) {
       if (!('name' in message) || message.name !== parts.name()) return
-      if (message.type === 'answer') hearAnswerTo(message)
+      if (message.type === 'answer' || message.type === 'taken') hearAnswerTo(message)
       else if (message.type === 'lateAnswer') hearAnswer(message)
       else if (message.place !== place) moveOver()
       else if (message.type === 'ask') void serve(message)
