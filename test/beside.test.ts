@@ -220,6 +220,17 @@ describe('a page behind one that can not read storage', () => {
   })
 })
 
+it('pages that were open before there was a visitor are one visitor', async () => {
+  const [one, other] = [world.room(), world.room()]
+  const [first, second] = [one.tryOn(product), other.tryOn({ ...product, variantId: '2002' })]
+  await world.until(first, 'idle')
+  await world.until(second, 'idle')
+  await world.until(await started(first), 'processing')
+  await world.until(await started(second), 'processing')
+  const bodies = world.sent.filter(({ method, path }) => method === 'POST' && path === '/generations')
+  expect(bodies.map(({ body }) => body.uniqueUserId)).toEqual([undefined, one.visitor.get().uniqueUserId])
+})
+
 it('a page that can read no storage hears of a reset() all the same', async () => {
   const put = world.hold('PUT', '/photos')
   const blind = troubled()

@@ -39,6 +39,6 @@ describe('the built package', () => {
   })
 
   it('brings no server to a front end', () => {
-    expect(Object.keys(manifest.dependencies).sort()).toEqual(['idb-keyval', 'xstate'])
+    expect(Object.keys(manifest.dependencies).sort()).toEqual(['xstate'])
   })
 })

@@ -1,4 +1,3 @@
-import { del, get, promisifyRequest, set, type UseStore } from 'idb-keyval'
 import type { AtomicStorage, StoredPhoto } from '../../src/ports.ts'
 
 /**
@@ -10,29 +9,32 @@ export function indexedDbStorage(name = 'fitting-room'): AtomicStorage {
   const records = strictStore(names.values)
   const photos = strictStore(names.photos)
   return {
-    getItem: (key) => get<string>(key, records).then((value) => value ?? null),
-    setItem: (key, value) => set(key, value, records),
-    removeItem: (key) => del(key, records),
+    getItem: (key) => valueIn<string>(records, key).then((value) => value ?? null),
+    setItem: (key, value) => updateIn(records, key, () => value),
+    removeItem: (key) => updateIn(records, key, () => null),
     removeItems: (keys, isKept) => removeIn(records, keys, isKept),
     update: (key, change) => updateIn(records, key, change),
     isBegun: async (what) => (await indexedDB.databases()).some((each) => each.name === names[what]),
     photos: {
-      get: (key) => get<StoredPhoto>(key, photos),
-      set: (key, photo) => set(key, photo, photos),
-      remove: (key) => del(key, photos),
+      get: (key) => valueIn<StoredPhoto>(photos, key),
+      set: (key, photo) => updateIn(photos, key, () => photo),
+      remove: (key) => updateIn(photos, key, () => null),
     },
   }
 }
 
 const table = 'items'
 
+/** Does something in a transaction of its own. */
+type Store = <T>(mode: IDBTransactionMode, use: (items: IDBObjectStore) => Promise<T>) => Promise<T>
+
 /** One object store in a database of its own; a connection that died is opened once more. */
-function strictStore(database: string): UseStore {
+function strictStore(database: string): Store {
   let opened: Promise<IDBDatabase> | null = null
   const open = () => {
     const request = indexedDB.open(database)
     request.onupgradeneeded = () => request.result.createObjectStore(table)
-    const opening = promisifyRequest(request).then((connection) => {
+    const opening = answered(request).then((connection) => {
       connection.onclose = () => (opened = null)
       // another page wants to upgrade or delete the database, and may
       connection.onversionchange = () => {
@@ -58,35 +60,52 @@ function strictStore(database: string): UseStore {
   }
 }
 
-function removeIn(store: UseStore, keys: readonly string[], isKept: (value: string) => boolean): Promise<void> {
-  return store('readwrite', (items) => {
-    for (const key of keys) {
-      const reading = items.get(key)
-      reading.onsuccess = () => {
-        const value: unknown = reading.result
-        if (typeof value === 'string' && !isKept(value)) items.delete(key)
-      }
-    }
-    return promisifyRequest(items.transaction)
+const answered = <T>(request: IDBRequest<T>) =>
+  new Promise<T>((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error)
   })
-}
 
-function updateIn(store: UseStore, key: string, change: (old: string | null) => string | null): Promise<void> {
-  return store('readwrite', (items) => {
-    const reading = items.get(key)
-    const changed = new Promise<void>((resolve, reject) => {
-      reading.onsuccess = () => {
-        try {
-          const value = change((reading.result as string | undefined) ?? null)
-          if (value === null) items.delete(key)
-          else items.put(value, key)
-          resolve()
-        } catch (error) {
-          items.transaction.abort()
-          reject(error)
+/** Ends with what `work` was refused, or once all of it is on disk. */
+const written = ({ transaction }: IDBObjectStore, work: (refuse: (error: unknown) => void) => void) =>
+  new Promise<void>((resolve, reject) => {
+    transaction.oncomplete = () => resolve()
+    transaction.onabort = () => reject(transaction.error)
+    work((error) => {
+      reject(error)
+      transaction.abort()
+    })
+  })
+
+const valueIn = <T>(store: Store, key: string) => store('readonly', (items) => answered<T | undefined>(items.get(key)))
+
+function removeIn(store: Store, keys: readonly string[], isKept: (value: string) => boolean): Promise<void> {
+  return store('readwrite', (items) =>
+    written(items, () => {
+      for (const key of keys) {
+        const reading = items.get(key)
+        reading.onsuccess = () => {
+          const value: unknown = reading.result
+          if (typeof value === 'string' && !isKept(value)) items.delete(key)
         }
       }
-    })
-    return Promise.all([promisifyRequest(items.transaction), changed]).then(() => undefined)
-  })
+    }),
+  )
+}
+
+function updateIn<T>(store: Store, key: string, change: (old: T | null) => T | null): Promise<void> {
+  return store('readwrite', (items) =>
+    written(items, (refuse) => {
+      const reading: IDBRequest<T | undefined> = items.get(key)
+      reading.onsuccess = () => {
+        try {
+          const value = change(reading.result ?? null)
+          if (value === null) items.delete(key)
+          else items.put(value, key)
+        } catch (error) {
+          refuse(error)
+        }
+      }
+    }),
+  )
 }

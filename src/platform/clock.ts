@@ -6,7 +6,7 @@ const longestTimerMs = 2 ** 31 - 1
 /** The platform's own time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => (typeof performance === 'undefined' ? elapsed() : performance.now()),
+  monotonic: () => performance.now(),
   setTimeout: startTimer,
   clearTimeout: (stop) => void (typeof stop === 'function' && stop()),
 }
@@ -22,17 +22,6 @@ function startTimer(run: () => void, ms: number): () => void {
   }
   wait()
   return () => clearTimeout(timer)
-}
-
-let elapsedMs = 0
-let seen = Date.now()
-
-/** What has passed on the wall clock, where the platform has no other; a clock that is set back only stands still. */
-function elapsed(): number {
-  const now = Date.now()
-  elapsedMs += Math.max(0, now - seen)
-  seen = now
-  return elapsedMs
 }
 
 /** By how much, in ms, the platform's two clocks may move apart before that is taken for a sleep, or for being set. */

@@ -19,6 +19,8 @@ export interface Visitor {
 export interface VisitorStore extends Readable<Visitor> {
   /** Reads what an earlier page has saved, unless that has expired. */
   restore(): Promise<void>
+  /** The ID for a request; where this page knows none, another one may have been told of it. */
+  known(): Promise<string | undefined>
   /** Takes what answers say, until the visitor is forgotten; an ID that is null never erases a saved one. */
   learner(): (said: Partial<Visitor>) => void
   /** GET /requests-left, one at a time: without an ID it may create a visitor. */
@@ -60,10 +62,20 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
     }
   }
 
+  async function restore(): Promise<void> {
+    const known = await saved.restore()
+    if (known) visitor.set({ ...known, uniqueUserId: ownId ?? (known.uniqueUserId || null) })
+  }
+
+  async function known(): Promise<string | undefined> {
+    if (visitor.get().uniqueUserId === null) await restore()
+    return visitor.get().uniqueUserId ?? undefined
+  }
+
   async function ask(client: Client, signal: AbortSignal): Promise<Outcome<VisitorStatus>> {
     const learn = learner()
-    const { uniqueUserId } = visitor.get()
-    const outcome = await client.getRequestsLeft(uniqueUserId === null ? {} : { uniqueUserId }, { signal })
+    const uniqueUserId = await known()
+    const outcome = await client.getRequestsLeft(uniqueUserId === undefined ? {} : { uniqueUserId }, { signal })
     if (outcome.kind === 'accepted') learn(outcome.data)
     return outcome
   }
@@ -73,10 +85,8 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
     initial: visitor.initial,
     get: visitor.get,
     subscribe: visitor.subscribe,
-    async restore() {
-      const known = await saved.restore()
-      if (known) visitor.set({ ...known, uniqueUserId: ownId ?? (known.uniqueUserId || null) })
-    },
+    restore,
+    known,
     ask: (client) => errands.run('visitor', (signal) => ask(client, signal)),
     forget: () => void visitor.set(unknown),
   }

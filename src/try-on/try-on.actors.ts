@@ -49,7 +49,6 @@ export function tryOnActors(parts: TryOnParts): Provided {
   const { client, clock, photos, visitor, attempts, product, tell } = parts
   /** After a reset() an answer to the shopper before it teaches nothing. */
   const learn = visitor.learner()
-  const visitorId = () => visitor.get().uniqueUserId ?? undefined
 
   // the signal is aborted when the machine goes on without the answer: a request that waits for its key does not leave then
   const task = <Output>(work: (context: TryOnContext, options: RequestOptions) => Promise<Output>) =>
@@ -65,13 +64,11 @@ export function tryOnActors(parts: TryOnParts): Provided {
 
   /** Without an ID the request may create a visitor, and so may a second one. */
   const mayHaveCreatedVisitor = (outcome: Outcome<unknown>) =>
-    visitorId() === undefined && outcome.kind === 'unavailable' && !neverLeft.has(outcome.situation)
+    visitor.get().uniqueUserId === null && outcome.kind === 'unavailable' && !neverLeft.has(outcome.situation)
 
   async function consent(context: TryOnContext): Promise<Written> {
-    const given = context.consent
-    if (given === null) throw new TypeError('no consent to write down')
     const now = whole(clock.now())
-    const { attemptId, customKey, moreLooksConsent, photoId } = given
+    const { attemptId, customKey, moreLooksConsent, photoId } = given(context.consent)
     const record: AttemptRecord = {
       version: 1,
       savedAt: now,
@@ -99,24 +96,23 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return attempts.write(recordOfSubmission(record, probed, clock.now(), failures), record)
   }
 
-  async function submit({ record: claimed, customerEmail, failures, wordAt }: TryOnContext): Promise<Written> {
-    const { imageUrl } = claimed?.photo ?? {}
-    if (claimed?.funnel === undefined || imageUrl === undefined) throw new TypeError('not prepared')
+  async function submit({ record, customerEmail, failures, wordAt }: TryOnContext): Promise<Written> {
+    const claimed = given(record)
     /** The page may run another machine by now, or none: whoever runs hears of it. */
     const concluded = async (outcome: Outcome<GenerationStarted>): Promise<Written> => {
-      const record = recordOfSubmission(claimed, outcome, clock.now(), failures)
-      const written = await attempts.writeAnswer(record, claimed)
+      const answered = recordOfSubmission(claimed, outcome, clock.now(), failures)
+      const written = await attempts.writeAnswer(answered, claimed)
       if (outcome.kind === 'accepted') learn({ uniqueUserId: outcome.data.uniqueUserId })
       tell({ type: 'lateAnswer', written })
       return written
     }
-    const { productId, variantId, funnel, moreLooksConsent } = claimed
-    const uniqueUserId = visitorId()
+    const { productId, variantId, moreLooksConsent } = claimed
+    const uniqueUserId = await visitor.known()
     const order = {
-      funnelId: funnel.id,
+      funnelId: given(claimed.funnel).id,
       productId,
       variantId,
-      imageUrl,
+      imageUrl: given(claimed.photo.imageUrl),
       ...(uniqueUserId !== undefined && { uniqueUserId }),
       ...(customerEmail !== null && { customerEmail: customerEmail.reveal() }),
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
@@ -131,12 +127,12 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return concluded(await client.createGeneration(order, { onLateAnswer: concluded, isWanted }))
   }
 
-  async function poll({ record, durable }: TryOnContext, options: RequestOptions): Promise<Polled> {
-    if (record?.job === undefined) throw new TypeError('no job to poll')
+  async function poll({ record: polled, durable }: TryOnContext, options: RequestOptions): Promise<Polled> {
+    const record = given(polled)
     // a job is polled only at the installation that it came from
-    const { jobId } = record.job
+    const { jobId } = given(record.job)
     const outcome = client.isSameInstallation()
-      ? await client.getGeneration(jobId, { uniqueUserId: visitorId() }, options)
+      ? await client.getGeneration(jobId, { uniqueUserId: await visitor.known() }, options)
       : outcomeOf('getGeneration', { came: 'notMade', why: 'moved' }, polledJob)
     const unchanged: Polled = { kind: 'stands', record, durable, outcome }
     if (outcome.kind === 'unavailable' || outcome.kind === 'throttled') return unchanged
@@ -167,9 +163,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   async function register({ form }: TryOnContext, options: RequestOptions): Promise<Outcome<unknown>> {
-    if (form === null) throw new TypeError('nobody to register')
-    const uniqueUserId = visitorId()
-    const { email, name } = form.reveal()
+    const uniqueUserId = await visitor.known()
+    const { email, name } = given(form).reveal()
     // an address is for the installation that asked for it
     if (!client.isSameInstallation()) return moved
     const visitorOf = uniqueUserId === undefined ? {} : { uniqueUserId }
@@ -192,10 +187,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
       record?.funnel ? { kind: 'accepted', data: record.funnel } : client.getFunnel(product.funnelIds, options),
     ),
     uploadPhoto: request(async ({ record }) => {
-      if (record === null) throw new TypeError('no attempt to upload for')
-      if (record.photo.imageUrl !== undefined) return { kind: 'accepted', data: record.photo }
+      const { photo, customKey } = given(record)
+      if (photo.imageUrl !== undefined) return { kind: 'accepted', data: photo }
       const onProgress = (progress: UploadProgress) => tell({ type: 'uploaded', progress })
-      return photos.upload(record.photo.id, { customKey: record.customKey, onProgress })
+      return photos.upload(photo.id, { customKey, onProgress })
     }),
     askVisitor: request(() => visitor.ask(client), mayHaveCreatedVisitor),
     register: request(register),
@@ -226,6 +221,12 @@ function reported<T>(work: Promise<T>): Promise<T> {
     if (!(error instanceof TryOnError)) report(error)
     throw error
   })
+}
+
+/** What the machine asks for nothing without. */
+function given<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new TypeError('nothing to do it with')
+  return value
 }
 
 const nothing = { kind: 'none', durable: true } as const satisfies Written

@@ -32,7 +32,6 @@ async function browserProject(source: object, engine: keyof typeof providers) {
         'vue',
         'svelte/store',
         'solid-js',
-        'idb-keyval',
         'xstate',
         'localforage',
         '@react-native-async-storage/async-storage',
