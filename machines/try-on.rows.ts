@@ -7,7 +7,7 @@ export const its = <Name extends string>(type: Name) =>
   ({ type, params: <T>({ event }: { event: { output: T } }): T => event.output }) as const
 
 /** What a late answer tells. */
-export const tells = <Name extends string>(type: Name) =>
+const tells = <Name extends string>(type: Name) =>
   ({ type, params: ({ event }: { event: { written: Written } }) => event.written }) as const
 
 /** What broke unforeseen ends in a state that says nothing untrue and can be left. */

@@ -254,7 +254,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     },
     close() {
       stopFollowing()
-      tryOns.forEach((each) => each.stop())
+      tryOns.forEach((each) => each.close())
       errands.end()
       stopListening()
       opened = null

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { isRead, testStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, started, type World } from './support/world.ts'
 
 let world: World
@@ -110,4 +111,31 @@ it('that an address is wanted is no problem before one was refused', async () =>
   void tryOn.submitEmail({ email: 'ada@example.com' })
   const view = await world.until(tryOn, ({ problem }) => problem?.kind === 'refused')
   expect(view.state).toBe('needsEmail')
+})
+
+it('ready and result() outlive a while in which the browser keeps their page without running it', async () => {
+  const window = new EventTarget()
+  vi.stubGlobal('window', window)
+  vi.stubGlobal('document', Object.assign(new EventTarget(), { visibilityState: 'visible' }))
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const keepAndShow = async () => {
+    for (const type of ['pagehide', 'pageshow']) {
+      window.dispatchEvent(Object.assign(new Event(type), { persisted: true }))
+      await world.settle()
+    }
+  }
+  const storage = testStorage()
+  const read = storage.hold(isRead)
+  const tryOn = world.room({ storage }).tryOn(product)
+  const { ready } = tryOn
+  await read.reached
+  await keepAndShow()
+  read.release()
+  expect((await ready).state).toBe('idle')
+  const result = tryOn.result()
+  await started(tryOn)
+  await world.until(tryOn, 'processing')
+  await keepAndShow()
+  await world.until(tryOn, 'final')
+  expect((await result).imageUrl).toContain('/pictures/')
 })

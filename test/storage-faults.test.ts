@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { PhotoStore } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
 import { mapArea } from './storage/map-area.ts'
-import { full, hung, isRead, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
+import { full, hung, isRead, refused, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
 import { createWorld, person, product, type World } from './support/world.ts'
 
 let world: World | undefined
@@ -223,3 +224,22 @@ it('a page of which writes never end goes on reading what other pages write', as
   await world.pass(20_000)
   expect((await listed).map(({ jobId }) => jobId)).toContain(attempt?.jobId)
 })
+
+it.each(['a photo store', 'a chain'])(
+  'one read of the bytes that %s fails is no absence of the photo',
+  async (what) => {
+    const storage = testStorage()
+    world = createWorld({ storage })
+    const { get, set, remove } = storage.photos as PhotoStore
+    let failures = 1
+    const photos: PhotoStore = { set, remove, get: async (key) => (failures-- > 0 ? refused() : get(key)) }
+    const failing = { ...storage.another(), photos }
+    const room = world.room({
+      storage: what === 'a chain' ? storageChain([failing, testStorage()], world.clock) : failing,
+    })
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+    expect([failures < 1, world.count('POST', '/generations')]).toEqual([true, 1])
+  },
+)

@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/platform/clock.ts'
-import type { AtomicStorage, Clock, MaybePromise } from '../../src/ports.ts'
+import type { AtomicStorage, Clock, MaybePromise, StoredPhoto } from '../../src/ports.ts'
 import { isEverywhere, leftOf, prevailing } from '../../src/rules/copies.ts'
 import { createTier, type Change, type Kind, type Tier } from './tier.ts'
 
@@ -158,11 +158,11 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     },
     photos: {
       async get(key) {
-        for (const tier of tiers) {
-          const photo = await tier.use(({ photos }) => photos?.get(key)).catch(() => undefined)
-          if (photo) return photo
-        }
-        return undefined
+        let found: StoredPhoto | undefined
+        const keep = (photo?: StoredPhoto) => (found ??= photo)
+        const { unread, why } = await ask((tier) => tier.use(({ photos }) => photos?.get(key)).then(keep), 'photos')
+        if (found === undefined && unread.length > 0) throw why
+        return found
       },
       async set(key, photo) {
         const { failed } = await ask((tier) => tier.use(({ photos }) => photos?.get(key)), 'photos')

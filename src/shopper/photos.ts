@@ -8,7 +8,7 @@ import type { Shopper } from '../records/epochs.ts'
 import type { Keys } from '../records/keys.ts'
 import type { BoundedPhotoStore } from '../records/photo-store.ts'
 import { savedValue, type SavedParts } from '../records/saved.ts'
-import type { Outcome } from '../rules/outcome.ts'
+import { outcomeOf, type Outcome } from '../rules/outcome.ts'
 import { TryOnError } from '../rules/problem.ts'
 import type { Client } from '../wire/operations.ts'
 import type { Errands } from './errands.ts'
@@ -93,12 +93,6 @@ export function createPhotos(parts: PhotosParts): Photos {
     if (!isNeeded) await letGo(photoId)
   }
 
-  async function bytesOf(photoId: string): Promise<StoredPhoto> {
-    const photo = held.get(photoId) ?? (await tried(store.get(keys().photoBytes(photoId))))
-    if (!photo) throw new TryOnError({ kind: 'photo', reason: 'missing' })
-    return photo
-  }
-
   async function targetFor(photoId: string, photo: StoredPhoto, customKey: string | undefined, signal: AbortSignal) {
     const known = targets.get(photoId)
     if (known && clock.now() < known.until) return { kind: 'accepted', data: known.target } as const
@@ -119,8 +113,11 @@ export function createPhotos(parts: PhotosParts): Photos {
     const shopper = catalog.shopper()
     const known = uploaded.get(photoId)
     if (known !== undefined) return { kind: 'accepted', data: { id: photoId, imageUrl: known } }
-    const photo = await bytesOf(photoId)
+    const photo = held.get(photoId) ?? (await store.get(keys().photoBytes(photoId)).catch(() => null))
     check(shopper)
+    // a read that failed is tried again: it is no absence
+    if (photo === null) return unread
+    if (!photo) throw new TryOnError({ kind: 'photo', reason: 'missing' })
     const target = await targetFor(photoId, photo, customKey, signal)
     check(shopper)
     if (target.kind !== 'accepted') return target
@@ -196,4 +193,4 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 }
 
-const tried = <T>(work: PromiseLike<T>): Promise<T | undefined> => Promise.resolve(work).catch(() => undefined)
+const unread = outcomeOf('putPhoto', { came: 'notSent', why: 'unreachable' }, savedPhoto)

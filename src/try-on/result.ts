@@ -32,7 +32,7 @@ const emailWanted: Problem = {
 /** The end of a try-on as a promise, for headless use. */
 export function resultOf(
   tryOn: Readable<TryOnView>,
-  /** Rejects when the room lets go of the try-on. */
+  /** Rejects when the room is closed. */
   ended: Promise<never>,
   /** What was said before has been carried out. */
   heard: Promise<unknown>,
@@ -42,7 +42,7 @@ export function resultOf(
     let begun = false
     let isHeard = false
     let isOver = false
-    const end = (finish: () => void) => {
+    const end = (finish = () => {}) => {
       isOver = true
       subscription.unsubscribe()
       signal?.removeEventListener('abort', abort)
@@ -64,7 +64,7 @@ export function resultOf(
     }
 
     const subscription = tryOn.subscribe(look)
-    ended.catch((reason: unknown) => end(() => reject(reason instanceof Error ? reason : new Error(String(reason)))))
+    void ended.catch(reject).finally(end)
     signal?.addEventListener('abort', abort)
     if (signal?.aborted) return abort()
     void heard.then(() => {
@@ -83,7 +83,7 @@ export function readyOf(tryOn: Readable<TryOnView>, ended: Promise<never>): Prom
       resolve(view)
     }
     const { unsubscribe } = tryOn.subscribe(look)
-    ended.catch(reject)
+    void ended.catch(reject).finally(unsubscribe)
     look(tryOn.get())
   })
 }

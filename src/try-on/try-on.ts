@@ -39,7 +39,10 @@ export interface RunningTryOn {
   /** Hears what the other pages of the room say. */
   hear(message: TabMessage): void
   wake(): void
+  /** Leaves the try-on to other pages, until this one is shown or used again. */
   stop(isFreezing?: boolean): void
+  /** Ends what waits for it, too. */
+  close(): void
   /** Shows nothing of what was. */
   clear(): void
   /** Begins again from storage, where somebody is looking. */
@@ -75,7 +78,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   })
   const asks = createAsks({ clock, post, refusal })
   const served = new Set<string>()
-  /** Ends when the room lets go of the try-on. */
+  /** Ends when the room is closed. */
   let life = newLife()
   /** Settles once every intent of this page has. */
   let said: Promise<unknown> = Promise.resolve()
@@ -327,20 +330,19 @@ export function createTryOn(parts: Parts): RunningTryOn {
     left?.end(closed(), isFreezing)
   }
 
-  function stop(isFreezing = false): void {
-    leaveSeat(isFreezing)
-    life.reject(closed())
-    life = newLife()
-  }
-
   function clear(): void {
-    stop()
+    leaveSeat()
     shown.set(restoringView)
   }
 
   return {
     tryOn,
-    stop,
+    stop: leaveSeat,
+    close() {
+      leaveSeat()
+      life.reject(closed())
+      life = newLife()
+    },
     hear(message) {
       if (!('name' in message) || message.name !== parts.name()) return
       if (message.type === 'answer' || message.type === 'taken') hearAnswerTo(message)

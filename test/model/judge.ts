@@ -79,7 +79,7 @@ export class Judge implements Witness {
 
   /** A new word of the shopper, maybe for a photo that an earlier one was for. */
   word(page: Page, variantId: string, photo: string | undefined): Word {
-    const word = this.words.give(page.ledger, variantId, this.saidOn(page), !page.hasRead, photo)
+    const word = this.words.give(page.ledger, variantId, this.saidOn(page), !page.hasRead, page, photo)
     word.abandoned = this.leavings.isResetting(page.ledger)
     return word
   }
@@ -154,6 +154,9 @@ export class Judge implements Witness {
     if (word.shopper < page.ledger.floor && page.hasRead && page.hasWorked && !word.isBlind)
       this.deny(6, 'a submission for a former shopper')
     if (word.left) this.deny(2, 'a submission of what was left')
+    if (word.unanswered) this.deny(2, 'a submission for a word that nobody has answered')
+    if (this.words.isReplaced(word)) this.deny(2, 'a submission for a word before the last one')
+    word.wasSent = true
     const isUnread = (disk: Disk, at: number) =>
       disk.holdsAttempts && this.couldKnow(page, disk) && !page.answered.has(at)
     if (word.at < page.loadedAt && page.disks.some(isUnread)) {

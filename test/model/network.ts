@@ -56,6 +56,8 @@ export const faultsOf = {
   ],
   poll: ['lostBefore', 'error', 'malformed', 'throttled', 'key'],
   read: ['lostBefore', 'lostAfter', 'error', 'throttled', 'malformed', 'key', 'refused'],
+  /** Of an e-mail address, which otherwise is met as what is read is. */
+  registration: ['throttled', 'throttledLong', 'error'],
 } as const satisfies Record<string, readonly string[]>
 export type Place = keyof typeof faultsOf
 
@@ -124,12 +126,17 @@ export class Network {
     if (page.killed) return new Promise(() => {})
     const { pathname } = new URL(request.url)
     const isSubmission = request.method === 'POST' && pathname === '/generations'
-    const place: Place = isSubmission ? 'submission' : pathname.startsWith('/generations/') ? 'poll' : 'read'
+    const place: Exclude<Place, 'registration'> = isSubmission
+      ? 'submission'
+      : pathname.startsWith('/generations/')
+        ? 'poll'
+        : 'read'
     const body = request.method === 'POST' ? await request.clone().text() : ''
     if (page.killed) return new Promise(() => {})
     this.witness.sent(page, request, body)
     const judged = isSubmission ? this.witness.submitted(page, body) : null
-    const fault = this.planned(place)
+    const isRegistration = pathname === '/customer-register'
+    const fault = (isRegistration ? this.planned('registration') : null) ?? this.planned(place) ?? 'none'
     const answer = await this.while(() => this.meet(fault, page, request))
     await page.reach(stepOf(request.method, place))
     if (answer instanceof Error) throw answer
@@ -145,11 +152,11 @@ export class Network {
     return this.service.close()
   }
 
-  private planned(place: Place): string {
+  private planned(place: Place): string | undefined {
     const at = this.plans.findIndex((plan) => plan.place === place)
     const [plan] = at < 0 ? [] : this.plans.splice(at, 1)
     if (plan) this.faults++
-    return plan?.fault ?? 'none'
+    return plan?.fault
   }
 
   private async while<T>(work: () => Promise<T>): Promise<T> {
@@ -180,7 +187,7 @@ export class Network {
 }
 
 /** What a page waits for in this exchange, by which it can be held or stalled. */
-function stepOf(method: string, place: Place): Step {
+function stepOf(method: string, place: Exclude<Place, 'registration'>): Step {
   if (place !== 'read') return place
   return method === 'GET' ? 'read' : 'upload'
 }

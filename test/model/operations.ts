@@ -22,7 +22,8 @@ export interface Setup {
   end: 'reach' | 'reset' | 'month'
 }
 
-export type Photo = 'file' | 'url' | 'again'
+/** A slow one is a file that takes a while to be read. */
+export type Photo = 'file' | 'url' | 'again' | 'slow'
 
 /** `page` 0 and 1 are the pages of one shopper, page 2 is the other shopper's. */
 export type Op =
@@ -95,7 +96,7 @@ const wait: fc.Arbitrary<Op> = fc.record({
   ...of('wait'),
   ms: weighted([2, 300], [3, 1_500], [3, 3_000], [3, 7_000], [2, 12_000], [1, 22_000], [0, 65_000]),
 })
-const faults = (Object.keys(faultsOf) as Place[]).map((place) =>
+const faults = (['submission', 'poll', 'read'] as const).map((place) =>
   fc.record({ ...of('fault'), place: fc.constant(place), fault: fc.constantFrom(...faultsOf[place]) }),
 )
 const throttled: fc.Arbitrary<Op> = fc.record({
@@ -140,6 +141,13 @@ const stall = (page = anyPage, at: fc.Arbitrary<Step | 'now'> = step): fc.Arbitr
   fc.record({ ...of('stall'), page, at })
 const hold = (page = anyPage): fc.Arbitrary<Op> => fc.record({ ...of('hold'), page, at: step })
 const sleep: fc.Arbitrary<Op> = fc.record({ ...of('sleep'), ms: weighted([2, 5_000], [1, 70_000], [1, 11 * minute]) })
+
+const held: fc.Arbitrary<Op> = fc.record({
+  ...of('fault'),
+  place: fc.constant<Place>('registration'),
+  fault: fc.constantFrom(...faultsOf.registration),
+})
+const longWait: fc.Arbitrary<Op> = fc.record({ ...of('wait'), ms: fc.constantFrom(12_000, 35_000, 110_000) })
 
 /** Any one operation. */
 const single: fc.Arbitrary<Op> = fc.oneof(
@@ -224,6 +232,42 @@ const emptied = own.chain((page) =>
     one(wait),
   ),
 )
+/** An address is asked for, and its registration is held up while time goes on, awake, asleep or over a reload. */
+const registered = own.chain((page) =>
+  flat(
+    maybe(load(fc.constant(1 - page))),
+    fc.constant<Op[]>([{ do: 'fault', place: 'submission', fault: 'email' }]),
+    one(word(fc.constant(page), fc.constant(0))),
+    one(wait),
+    fc.array(held, { minLength: 1, maxLength: 3 }),
+    fc.constantFrom(0, 1).map((on): Op[] => [{ do: 'submitEmail', page: on }]),
+    maybe(wait),
+    one(fc.oneof(wall, sleep, longWait, fc.constant<Op>({ do: 'wall', ms: 2 * hour }))),
+    one(longWait),
+    maybe(throttled),
+    one(load(own)),
+    one(longWait),
+  ),
+)
+/** A shopper who does not wait for a photo to be read. */
+const impatient = own.chain((page) =>
+  flat(
+    one(
+      fc.record({
+        ...of('fault'),
+        place: fc.constant<Place>('submission'),
+        fault: fc.constantFrom('error', 'lostAfter'),
+      }),
+    ),
+    one(word(fc.constant(page), fc.constant(0))),
+    one(wait),
+    maybe(fault),
+    fc.constant<Op[]>([{ do: 'retry', page, photo: 'slow', fails: false, product: 0 }]),
+    maybe(wait),
+    steps(fc.oneof(word(own, fc.constant(0)), say(own), wait), 3),
+    one(longWait),
+  ),
+)
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -253,10 +297,17 @@ const setup: fc.Arbitrary<Setup> = fc.record({
   end: weighted([3, 'reach' as const], [1, 'reset' as const], [1, 'month' as const]),
 })
 
-const blocks = fc.array(block, { minLength: 1, maxLength: 3 }).map((found) => found.flat())
+const blocksOf = (each: fc.Arbitrary<Op[]>) =>
+  fc.array(each, { minLength: 1, maxLength: 3 }).map((found) => found.flat())
 
 /** A world and what happens in it. */
-export const sequences: fc.Arbitrary<Sequence> = fc.record({
-  setup,
-  ops: flat(maybe(load()), maybe(fault), maybe(word()), blocks),
-})
+const sequencesOf = (each: fc.Arbitrary<Op[]>): fc.Arbitrary<Sequence> =>
+  fc.record({ setup, ops: flat(maybe(load()), maybe(fault), maybe(word()), blocksOf(each)) })
+const common = sequencesOf(block)
+/** What the model has learned since its first findings were numbered, which keep their numbers. */
+const later = sequencesOf(
+  fc.oneof({ weight: 2, arbitrary: registered }, { weight: 2, arbitrary: impatient }, { weight: 1, arbitrary: block }),
+)
+
+/** What the sequence of that number is drawn from. */
+export const sequencesAt = (number: number) => (number % 10 === 9 ? later : common)

@@ -1,18 +1,23 @@
-import { TryOnError } from 'fitting-room'
+import { TryOnError, type Clock } from 'fitting-room'
 import type { Judge } from './judge.ts'
 import { photoBytes } from './network.ts'
 import type { Photo } from './operations.ts'
 import { baseUrl, productAt, type Page } from './page.ts'
 import { onHost } from './platform.ts'
 
-/** A photo whose bytes are at hand, so that reading it takes no turn of the event loop. */
+/** A photo whose bytes are at hand, so that reading it takes no turn of the event loop, or comes out of a cloud. */
 class PhotoFile extends Blob {
   private readonly content: Uint8Array<ArrayBuffer>
-  constructor(content: Uint8Array<ArrayBuffer>) {
+  private readonly clock: Clock
+  private readonly readMs: number
+  constructor(content: Uint8Array<ArrayBuffer>, clock: Clock, readMs: number) {
     super([content], { type: 'image/png' })
     this.content = content
+    this.clock = clock
+    this.readMs = readMs
   }
   override async arrayBuffer(): Promise<ArrayBuffer> {
+    if (this.readMs > 0) await new Promise<void>((resolve) => void this.clock.setTimeout(resolve, this.readMs))
     return this.content.slice().buffer
   }
 }
@@ -27,15 +32,22 @@ interface Pending {
 export class Shopper {
   readonly pending = new Set<Pending>()
   private readonly judge: Judge
+  private readonly clock: Clock
   private readonly note: (line: string) => void
 
-  constructor(judge: Judge, note: (line: string) => void) {
+  constructor(judge: Judge, clock: Clock, note: (line: string) => void) {
     this.judge = judge
+    this.clock = clock
     this.note = note
   }
 
   /** The shopper's intent on a page; what comes of it is heard later. */
-  hear(page: Page, what: string, work: () => Promise<void>, onRefused = (_kind: string) => {}): Promise<boolean> {
+  hear(
+    page: Page,
+    what: string,
+    work: () => Promise<void>,
+    onRefused = (_kind: string, _reason: string) => {},
+  ): Promise<boolean> {
     const pending: Pending = { page, what }
     this.pending.add(pending)
     const done = onHost(page, () => Promise.resolve().then(work)).then(
@@ -43,7 +55,7 @@ export class Shopper {
       (error: unknown) => {
         if (!(error instanceof TryOnError)) this.judge.uncaught(error)
         else this.note(`  ${what} on page ${page.slot}: ${error.problem.kind}`)
-        if (error instanceof TryOnError) onRefused(error.kind)
+        if (error instanceof TryOnError) onRefused(error.kind, 'reason' in error.problem ? error.problem.reason : '')
         return false
       },
     )
@@ -58,12 +70,16 @@ export class Shopper {
     if (kind === 'again' && again === undefined) return
     const word = this.judge.word(page, productAt(product).variantId, again)
     const before = tryOn.get().attempt?.id
-    const file = () => new PhotoFile(photoBytes(word.id, fails))
+    const readMs = kind === 'slow' ? 8_000 : 0
+    const file = () => new PhotoFile(photoBytes(word.id, fails), this.clock, readMs)
     const url = { imageUrl: `${baseUrl}/photos/word-${word.id}-${fails ? 'bad' : 'good'}.png` }
-    const photo = again !== undefined ? undefined : kind === 'file' ? file() : url
+    const photo = again !== undefined ? undefined : kind === 'url' ? url : file()
     const leaving = this.judge.leavings.leaving(page, before ?? null)
     // of two words for one photo a submission tells nobody apart
-    const retract = (kind: string) => kind === 'notAllowed' && again !== undefined && this.judge.words.retract(word)
+    const retract = (kind: string, reason: string) => {
+      if (kind === 'notAllowed' && again !== undefined) this.judge.words.retract(word)
+      if (reason === 'unanswered') word.unanswered = true
+    }
     const carryOut = () => tryOn[intent](photo, { customKey: `word-${word.id}` })
     void this.hear(page, intent, carryOut, retract).then((done) => {
       const { attempt } = tryOn.get()
@@ -78,7 +94,11 @@ export class Shopper {
     if (intent === 'resume' || intent === 'submitEmail') {
       this.judge.spoken(page, attempt)
       const work = () => (intent === 'resume' ? tryOn.resume() : tryOn.submitEmail({ email: 'ada@example.com' }))
-      void this.hear(page, intent, work)
+      const word = this.judge.words.ofAttempt.get(attempt ?? '')
+      if (word) word.unanswered = false
+      void this.hear(page, intent, work, (_, reason) => {
+        if (word && reason === 'unanswered' && intent === 'submitEmail') word.unanswered = true
+      })
       return
     }
     const leaving = this.judge.leavings.leaving(page, attempt ?? null)

@@ -35,6 +35,11 @@ export interface Word {
   left: boolean
   /** A page that was to leave it stopped in the middle. */
   mayBeLeft: boolean
+  /** Its shopper was told that nobody answered. */
+  unanswered: boolean
+  /** The page that it was given on, and whether anything was sent for it. */
+  page: object
+  wasSent: boolean
   told: Map<string, Told>
 }
 
@@ -79,6 +84,7 @@ export class Words {
     variantId: string,
     said: Pick<Word, 'at' | 'wall' | 'sleptMs'>,
     isBlind: boolean,
+    page: object,
     photo?: string,
   ): Word {
     const id = this.all.length
@@ -95,6 +101,9 @@ export class Words {
       abandoned: false,
       left: false,
       mayBeLeft: false,
+      unanswered: false,
+      page,
+      wasSent: false,
       told: new Map(),
     }
     this.all.push(made)
@@ -122,6 +131,11 @@ export class Words {
     const found = this.all.filter((word) => word.photo === named && word.variantId === variantId)
     const spent = ({ unsure, left }: Word) => Number(unsure) + Number(left)
     return found.sort((a, b) => spent(a) - spent(b) || b.at - a.at)
+  }
+
+  /** Whether something was sent for a word that was given later on the same page for the same product. */
+  isReplaced({ id, page, variantId }: Word): boolean {
+    return this.all.some((each) => each.id > id && each.wasSent && each.page === page && each.variantId === variantId)
   }
 
   /** The words that a job of this one may be of: for the same photo and variant. */

@@ -55,7 +55,7 @@ export class World {
       jobs: () => this.network.jobs,
     })
     this.network = new Network(this.clock, this.judge)
-    this.shopper = new Shopper(this.judge, (line) => void this.trace.push(line))
+    this.shopper = new Shopper(this.judge, this.clock, (line) => void this.trace.push(line))
   }
 
   load(slot: number, modes: readonly Mode[]): Page {
@@ -230,8 +230,8 @@ export class World {
     }
     await this.wait(12_000)
     const pending = () => [...this.shopper.pending].filter(({ page }) => page.runs && page.works)
-    // another page may take half a minute to answer
-    for (let waited = 0; waited < 35_000 && pending().length > 0; waited += 5_000) await this.wait(5_000)
+    // another page may take half a minute to answer, and the service may ask to wait for longer
+    for (let waited = 0; waited < 120_000 && pending().length > 0; waited += 5_000) await this.wait(5_000)
     for (const { page, what } of pending()) {
       this.judge.deny(11, `${what} on page ${page.slot} never settles`)
     }
