@@ -35,4 +35,12 @@ describe('the platform’s clock', () => {
     expect(await withinLimit(atOnce, Infinity, Promise.resolve('done'))).toBe('done')
     await expect(withinLimit(atOnce, 1_000, Promise.resolve('done'))).rejects.toThrow('within 1000 ms')
   })
+
+  it('runs on without `performance`', () => {
+    vi.stubGlobal('performance', undefined)
+    const start = systemClock.monotonic()
+    vi.setSystemTime(Date.now() + 5_000)
+    expect(systemClock.monotonic() - start).toBe(5_000)
+    vi.unstubAllGlobals()
+  })
 })

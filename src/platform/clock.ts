@@ -6,7 +6,8 @@ const longestTimerMs = 2 ** 31 - 1
 /** The platform's own time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  // the wall clock stands in where a runtime has no other
+  monotonic: () => (globalThis.performance ?? Date).now(),
   setTimeout: startTimer,
   clearTimeout: (stop) => void (typeof stop === 'function' && stop()),
 }
