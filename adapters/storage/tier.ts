@@ -43,7 +43,7 @@ export function createTier(storage: AtomicStorage, name: string, clock: Clock): 
   let isUsed = false
 
   async function use<T>(call: (of: AtomicStorage) => MaybePromise<T>): Promise<T> {
-    if (hanging > 0 && clock.monotonic() < restsUntil) throw new Error('an earlier call to this storage has not ended')
+    if (hanging > 0 && clock.monotonic() < restsUntil) throw new Error('an earlier call has not ended')
     let isRunning = true
     let isLate = false
     const end = () => {

@@ -284,7 +284,7 @@ const photoTexts = {
   empty: 'the photo is an empty file',
   type: 'the photo is not a JPEG, PNG, WebP, HEIC, HEIF or AVIF image',
   unreadable: 'the photo could not be read',
-  url: 'this is no photo: start(photo) takes a File, a Blob or { imageUrl } with an http(s) URL',
+  url: 'this is neither a photo nor an { imageUrl } with an http(s) URL',
 } as const
 
 /** What happened, for developers; texts for shoppers are the UI's. */
