@@ -6,6 +6,7 @@ import { Private } from '../../machines/private.ts'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent, Written } from '../../machines/try-on.types.ts'
 import { tryOnView } from '../../machines/try-on.view.ts'
+import { steadyClock } from '../../src/platform/clock.ts'
 import { generationStarted, polledJob, registeredVisitor } from '../../src/contract/resources.ts'
 import { outcomeOf, type Exchange, type Outcome } from '../../src/rules/outcome.ts'
 import { advance, recordOfPoll, recordOfStop, recordOfSubmission, type AttemptRecord } from '../../src/rules/record.ts'
@@ -159,7 +160,7 @@ function eventsAt(snapshot: Snapshot): PathEvent[] {
 const options = {
   events: eventsAt as never,
   input: {
-    clock,
+    clock: steadyClock(clock),
     pollIntervalMs: 2_000,
     deadlineMs: 180_000,
     askVisitorFirst: false,
