@@ -42,7 +42,9 @@ export async function faultyService(onSilence: () => void): Promise<FaultyServic
     reached.push(name)
     const fault = faultOf(name)
     if (fault?.at === 'beforeReading') return void request.socket.destroy()
-    const body = await buffer(request)
+    const body = await buffer(request).catch(() => null)
+    // a page that was closed in the middle of its request waits for no answer
+    if (body === null) return
     if (fault?.at === 'answer') return write(response, fault.status, fault.headers ?? {}, Buffer.from(fault.body))
     const asked = new Request(url + request.url, {
       method: request.method ?? 'GET',
