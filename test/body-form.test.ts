@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createFittingRoom } from 'fitting-room'
 import { createClient, type Client } from 'fitting-room/client'
 import { refusal, refusedKey } from './support/answers.ts'
-import { manualClock } from './support/manual-clock.ts'
+import { manualClock } from 'fitting-room/testing'
 
 /** What the platform's fetch does, by path and form; 'lost' is a connection that dies. */
 type Network = (path: string, streamed: boolean, nth: number) => Response | 'lost'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient, type Client } from 'fitting-room/client'
 import { refusal, refusedKey } from './support/answers.ts'
-import { manualClock, type ManualClock } from './support/manual-clock.ts'
+import { manualClock, type ManualClock } from 'fitting-room/testing'
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
 

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type TryOn } from 'fitting-room'
-import { manualClock } from './support/manual-clock.ts'
+import { manualClock } from 'fitting-room/testing'
 import { testStorage, type TestStorage } from './support/storage.ts'
 import {
   answers,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { TryOn } from 'fitting-room'
-import { manualClock } from './support/manual-clock.ts'
+import { manualClock } from 'fitting-room/testing'
 import { any, hung, isRecord, recordKey, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
 import {
   createWorld,

@@ -5,7 +5,7 @@ import { createFittingRoom, type Fetch } from 'fitting-room'
 import { createClient } from 'fitting-room/client'
 import { createRoomClient, type RoomClient } from '../src/wire/room-client.ts'
 import type { ClientOptions } from '../src/wire/operations.ts'
-import { manualClock, type ManualClock } from './support/manual-clock.ts'
+import { manualClock, type ManualClock } from 'fitting-room/testing'
 import { createWorld, person, product, type World } from './support/world.ts'
 
 const order = { funnelId: 12, productId: '1001', variantId: '2001', imageUrl: 'https://cdn.example/a.jpeg' }

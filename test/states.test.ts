@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { TryOnError, type Intent, type TryOn, type TryOnGroup, type TryOnView } from 'fitting-room'
+import { views } from 'fitting-room/testing'
 import {
   answers,
   createWorld,
@@ -263,6 +264,21 @@ describe.each(rows)('$name', (row) => {
     expect([...sent].filter((each) => !(row.sends ?? []).includes(each))).toEqual([])
   })
 })
+
+const shown = rows.filter((row) => row.name === stateOf(row) || row.name === 'protocolError without a job')
+
+it.each(shown)('$name is shown to a test as a room shows it', async (row) => {
+  const { view } = await row.reach()
+  expect(shapeOf(views[stateOf(row)])).toEqual(shapeOf(view))
+})
+
+/** What of a view is the same for every product, photo and moment. */
+function shapeOf(view: TryOnView) {
+  const { attempt, progress, preview, result, trouble, problem, etaSeconds, funnel, durable: _, ...rest } = view
+  const given = { attempt, preview, result, trouble, etaSeconds, funnel, jobId: attempt?.jobId ?? null }
+  const present = Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [name]))
+  return { ...rest, present, phase: progress?.phase ?? null, problem: problem?.kind ?? null }
+}
 
 const variantOf = ({ name }: Row) => (name === 'needsEmail' ? '2009' : name === 'failed' ? '2003' : '2001')
 

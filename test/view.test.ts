@@ -3,7 +3,7 @@ import { createActor } from 'xstate'
 import { describe, expect, it } from 'vitest'
 import { steadyClock } from '../src/platform/clock.ts'
 import type { AttemptRecord } from '../src/rules/record.ts'
-import { manualClock } from './support/manual-clock.ts'
+import { manualClock } from 'fitting-room/testing'
 
 const input = {
   clock: steadyClock(manualClock()),

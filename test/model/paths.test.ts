@@ -10,7 +10,7 @@ import { steadyClock } from '../../src/platform/clock.ts'
 import { generationStarted, polledJob, registeredVisitor } from '../../src/contract/resources.ts'
 import { outcomeOf, type Exchange, type Outcome } from '../../src/rules/outcome.ts'
 import { advance, recordOfPoll, recordOfStop, recordOfSubmission, type AttemptRecord } from '../../src/rules/record.ts'
-import { manualClock } from '../support/manual-clock.ts'
+import { manualClock } from 'fitting-room/testing'
 import { answers, createWorld, lost, person, product, type Fault, type World } from '../support/world.ts'
 
 type Snapshot = SnapshotFrom<typeof tryOnMachine>

@@ -12,7 +12,7 @@ import {
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { refusal, refusedKey, unknownVariant } from './answers.ts'
 import { blankPictures } from './blank-pictures.ts'
-import { manualClock, type ManualClock } from './manual-clock.ts'
+import { manualClock, type ManualClock } from 'fitting-room/testing'
 import { suiteConfig } from './suite-config.ts'
 
 export const person = new File(

@@ -11,6 +11,12 @@ import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
 import { memoryPhotos, memoryStorage } from 'fitting-room/storage/memory'
+import { manualClock, mockRoom, viewOf, views, type ManualClock, type MockRoom } from 'fitting-room/testing'
+import { createWords, type Announcement, type Texts, type Words } from 'fitting-room/words'
+import { de } from 'fitting-room/words/de'
+import { en } from 'fitting-room/words/en'
+import { es } from 'fitting-room/words/es'
+import { fr } from 'fitting-room/words/fr'
 import { createFittingRoom, type FlowStorage } from 'fitting-room'
 
 export const client: Client = createClient({
@@ -44,3 +50,10 @@ export const storages: FlowStorage[] = [
 export const rooms = storages.map((storage) =>
   createFittingRoom({ baseUrl: '/api', apiKey: 'key', storage, photoStore: memoryPhotos() }),
 )
+
+/** The words of a shop, and a room for its tests. */
+export const words: Words = createWords({ ...de, titles: { ...de.titles, final: 'Fertig' } })
+export const spoken: Announcement | null = words.announcementOf(views.final, null)
+export const stage: MockRoom = mockRoom({ '1001/2001': 'needsEmail', '1001/2002': viewOf('failed') })
+export const clock: ManualClock = manualClock()
+export const texts: Texts[] = [de, en, es, fr]

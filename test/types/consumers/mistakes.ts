@@ -1,5 +1,8 @@
 import { createFittingRoom, TryOnError, type FittingRoomOptions, type TryOn, type TryOnView } from 'fitting-room'
 import { createClient } from 'fitting-room/client'
+import { viewOf } from 'fitting-room/testing'
+import { createWords } from 'fitting-room/words'
+import { en } from 'fitting-room/words/en'
 
 declare const view: TryOnView
 declare const tryOn: TryOn
@@ -43,3 +46,17 @@ export const unknownKind = new TryOnError({ kind: 'unheardOf' })
 
 // @ts-expect-error a room's own gate is not an option
 export const gated = createClient({ baseUrl: '/api', apiKey: '', gate: null })
+
+const { retry: _, ...noRetry } = en.intents
+
+// @ts-expect-error a text is missing
+export const missing = createWords({ ...en, intents: noRetry })
+
+// @ts-expect-error a text for something that does not exist
+export const strange = createWords({ ...en, intents: { ...en.intents, pay: 'Pay' } })
+
+// @ts-expect-error a finished try-on has a result
+export const resultless = viewOf('final', { result: null })
+
+// @ts-expect-error a state keeps its group
+export const regrouped = viewOf('final', { group: 'busy' })

@@ -1,25 +1,28 @@
 import type { Clock } from 'fitting-room'
 
+/** Time that only a test moves. */
 export interface ManualClock extends Clock {
-  /** Moves time on by `ms`, running what falls due on the way. */
+  /** Moves time on by `ms`, running what falls due on the way, in order. */
   advance(ms: number): void
-  /** Moves time to the next timer; false where none waits. */
+  /** Moves time to the next timer and runs it; false where none waits. */
   advanceToNext(): boolean
 }
 
-/** Time that only tests move. */
+/** A clock for a room's `clock` option; `start` is in epoch ms. */
 export function manualClock(start = Date.UTC(2026, 10, 1)): ManualClock {
   let now = start
   let count = 0
   const timers = new Map<number, { at: number; run: () => void }>()
   const next = () => [...timers].sort(([a, one], [b, two]) => one.at - two.at || a - b)[0]
-  const runUntil = (end: number) => {
+
+  function runUntil(end: number): void {
     for (let due = next(); due && due[1].at <= end; due = next()) {
       timers.delete(due[0])
       now = Math.max(now, due[1].at)
       due[1].run()
     }
   }
+
   return {
     now: () => now,
     monotonic: () => now - start,

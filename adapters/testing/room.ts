@@ -1,0 +1,157 @@
+import {
+  TryOnError,
+  type Client,
+  type FittingRoom,
+  type Intent,
+  type Readable,
+  type RoomPhoto,
+  type TryOn,
+  type TryOnProduct,
+  type TryOnState,
+  type TryOnView,
+  type Visitor,
+} from 'fitting-room'
+import { views } from './views.ts'
+
+/** A product variant by the digits of its IDs, as in `1001/2001`. */
+export type ProductName = `${string}/${string}`
+
+/** An intent that a page has asked for. */
+export interface HeardIntent {
+  product: ProductName
+  intent: Intent
+  /** What was given to it: a photo and options, an address, or nothing. */
+  given: readonly unknown[]
+}
+
+/** A room that talks to nobody: it shows what a test says, and remembers what a page has asked for. */
+export interface MockRoom extends FittingRoom {
+  /** Every intent so far, in order, the ones that were refused too. */
+  readonly heard: readonly HeardIntent[]
+  /** Shows a state, or a view, of one product variant; without one of all that were asked for. */
+  show(shown: TryOnState | TryOnView, product?: ProductName): void
+}
+
+/** What a mock room has beside its try-ons. */
+export interface MockRoomOptions {
+  photo?: RoomPhoto | null | undefined
+  visitor?: Partial<Visitor> | undefined
+}
+
+/**
+ * A room for tests and stories. `states` say what each product variant shows first; others are `idle`. An intent that
+ * the shown view permits resolves and changes nothing: `show()` does; another one rejects with `notAllowed`.
+ */
+export function mockRoom(
+  states: Readonly<Record<ProductName, TryOnState | TryOnView>> = {},
+  { photo = null, visitor = {} }: MockRoomOptions = {},
+): MockRoom {
+  const heard: HeardIntent[] = []
+  const tryOns = new Map<ProductName, MockTryOn>()
+
+  function tryOnOf(name: ProductName): MockTryOn {
+    const known =
+      tryOns.get(name) ?? mockTryOn(viewIn(states[name] ?? 'idle'), (call) => heard.push({ product: name, ...call }))
+    tryOns.set(name, known)
+    return known
+  }
+
+  return {
+    heard,
+    show(shown, product) {
+      const all = product === undefined ? [...tryOns.values()] : [tryOnOf(product)]
+      for (const { set } of all) set(viewIn(shown))
+    },
+    tryOn: (product) => tryOnOf(nameOf(product)).tryOn,
+    visitor: fixed({ uniqueUserId: null, requestsLeft: null, totalRequests: null, ...visitor }),
+    photo: fixed(photo),
+    client,
+    list: async () => [],
+    ready: Promise.resolve(),
+    async reset() {
+      for (const { set } of tryOns.values()) set(views.idle)
+    },
+    close: () => {},
+  }
+}
+
+interface MockTryOn {
+  tryOn: TryOn
+  set(view: TryOnView): void
+}
+
+function mockTryOn(first: TryOnView, hear: (call: Omit<HeardIntent, 'product'>) => void): MockTryOn {
+  const { readable, set } = changing(first)
+  const say = async (intent: Intent, ...given: unknown[]) => {
+    hear({ intent, given })
+    const { state, can } = readable.get()
+    if (!can[intent]) throw new TryOnError({ kind: 'notAllowed', intent, state })
+  }
+  /** Resolves with the first view, this one or a later one, that is as wanted. */
+  const reached = (isWanted: (view: TryOnView) => boolean) =>
+    new Promise<TryOnView>((resolve) => {
+      const look = (view: TryOnView) => {
+        if (!isWanted(view)) return
+        unsubscribe()
+        resolve(view)
+      }
+      const { unsubscribe } = readable.subscribe(look)
+      look(readable.get())
+    })
+  const tryOn: TryOn = {
+    ...readable,
+    get ready() {
+      return reached(({ state }) => state !== 'restoring')
+    },
+    start: (...given) => say('start', ...given),
+    submitEmail: (...given) => say('submitEmail', ...given),
+    resume: () => say('resume'),
+    retry: (...given) => say('retry', ...given),
+    startOver: () => say('startOver'),
+    discard: (...given) => say('discard', ...given),
+    async result() {
+      const view = await reached(({ group }) => group === 'done' || group === 'stopped')
+      if (view.state === 'final') return view.result
+      throw new TryOnError(view.problem ?? { kind: 'stopped', reason: 'startedOver' }, view.attempt?.jobId)
+    },
+  }
+  return { tryOn, set }
+}
+
+function changing<T>(first: T) {
+  let current = first
+  const listeners = new Set<(value: T) => void>()
+  const readable: Readable<T> = {
+    initial: first,
+    get: () => current,
+    subscribe(onChange) {
+      // the same function twice is two subscriptions
+      const listener = (value: T) => onChange(value)
+      listeners.add(listener)
+      return { unsubscribe: () => void listeners.delete(listener) }
+    },
+  }
+  const set = (next: T) => {
+    current = next
+    for (const listener of new Set(listeners)) listener(next)
+  }
+  return { readable, set }
+}
+
+const fixed = <T>(value: T): Readable<T> => changing(value).readable
+const viewIn = (shown: TryOnState | TryOnView): TryOnView => (typeof shown === 'string' ? views[shown] : shown)
+
+const digitsOf = (id: string | number) => String(id).split('/').at(-1) ?? ''
+const nameOf = ({ productId, variantId }: TryOnProduct): ProductName => `${digitsOf(productId)}/${digitsOf(variantId)}`
+
+const nobody = () => Promise.reject(new Error('mockRoom() talks to no service'))
+const client: Client = {
+  getContext: nobody,
+  getFunnel: nobody,
+  createUpload: nobody,
+  putPhoto: nobody,
+  getRequestsLeft: nobody,
+  registerCustomer: nobody,
+  createGeneration: nobody,
+  getGeneration: nobody,
+}

@@ -1,0 +1,120 @@
+import type { Texts } from './words.ts'
+
+const photos = {
+  missing: 'Bitte wählen Sie Ihr Foto noch einmal aus.',
+  empty: 'Diese Datei ist leer. Bitte wählen Sie ein anderes Foto.',
+  type: 'Diese Datei ist kein Foto, das sich verwenden lässt. JPEG, PNG, WebP, HEIC und AVIF gehen.',
+  unreadable: 'Diese Datei ließ sich nicht lesen. Bitte wählen Sie ein anderes Foto.',
+  url: 'Dieses Foto hat keine brauchbare Adresse.',
+} as const
+
+/** German. */
+export const de: Texts = {
+  language: 'de',
+  titles: {
+    restoring: 'Einen Moment…',
+    idle: 'Sehen Sie es an sich',
+    preparing: 'Ihr Foto wird vorbereitet',
+    submitting: 'Ab in die Umkleide',
+    needsEmail: 'Eines noch vorweg',
+    processing: 'Ihre Anprobe entsteht',
+    preview: 'Gleich fertig',
+    stalled: 'Das dauert länger als sonst',
+    unauthorized: 'Die Umkleide ist gerade geschlossen',
+    final: 'Da sind Sie',
+    failed: 'Das hat nicht geklappt',
+    outcomeUnknown: 'Die Verbindung ist abgerissen',
+    limitReached: 'Das war’s für jetzt',
+    rejected: 'Diese Anprobe ließ sich nicht beginnen',
+    protocolError: 'Die Antwort war nicht zu verstehen',
+  },
+  sentences: {
+    restoring: 'Wir sehen nach, ob Sie das schon anprobieren.',
+    idle: 'Geben Sie ein Foto von sich dazu, ab der Hüfte aufwärts und mit Blick in die Kamera.',
+    preparing: 'Ihr Foto ist unterwegs.',
+    submitting: 'Bitte lassen Sie diese Seite noch einen Moment offen.',
+    needsEmail: 'Der Laden bittet vor der nächsten Anprobe um Ihre E-Mail-Adresse.',
+    processing: 'Das dauert meist keine Minute. Sie können die Seite verlassen: Es geht weiter.',
+    preview: 'Das ist ein erster Blick. Das fertige Bild ist unterwegs.',
+    stalled: ({ attempt }) =>
+      attempt?.jobId
+        ? 'Ihre Anprobe kann noch fertig werden. Weiter zu warten kostet nichts.'
+        : 'Bisher wurde nichts abgeschickt.',
+    unauthorized: 'Der Laden muss seinen Zugang erneuern. Ihre Anprobe bleibt erhalten.',
+    final: 'Ihr Bild ist fertig.',
+    failed: 'Aus diesem Foto ließ sich kein Bild machen. Vielleicht gelingt es mit einem anderen.',
+    outcomeUnknown: 'Ihre Anprobe läuft vielleicht schon; ein neuer Versuch kann eine weitere Anprobe kosten.',
+    limitReached: 'Mehr Anproben sind im Moment nicht möglich.',
+    rejected: 'Es wurde nichts begonnen und nichts gezählt.',
+    protocolError: 'Wir haben lieber aufgehört als geraten.',
+  },
+  intents: {
+    start: 'Anprobieren',
+    submitEmail: 'Weiter',
+    resume: 'Weitermachen',
+    retry: 'Noch einmal versuchen',
+    startOver: 'Anderes Foto wählen',
+    discard: 'Diese Anprobe vergessen',
+  },
+  intentsIn: {
+    idle: { resume: 'Noch einmal nachsehen' },
+    preparing: { startOver: 'Abbrechen' },
+    submitting: { startOver: 'Abbrechen' },
+    needsEmail: { startOver: 'Nein, danke' },
+    stalled: {
+      resume: ({ attempt }) => (attempt?.jobId ? 'Weiter warten' : 'Jetzt abschicken'),
+      retry: 'Neu beginnen',
+    },
+    unauthorized: { resume: 'Jetzt versuchen' },
+    outcomeUnknown: { retry: 'Neu beginnen' },
+    protocolError: { resume: 'Noch einmal nachsehen', retry: 'Neu beginnen' },
+  },
+  problems: {
+    refused: ({ operation, status }) => {
+      if (operation === 'registerCustomer') return 'Diese Adresse wurde nicht angenommen. Bitte prüfen Sie sie.'
+      return status === 404
+        ? 'Dieses Stück hängt noch nicht in der Umkleide.'
+        : 'Die Umkleide hat diese Anfrage nicht angenommen.'
+    },
+    key: 'Der Laden hat gerade keinen Zugang zur Umkleide.',
+    emailRequired: 'Der Laden bittet zuerst um Ihre E-Mail-Adresse.',
+    limitReached: 'Mehr Anproben sind im Moment nicht möglich.',
+    throttled: 'Gerade ist viel los. Gleich geht es weiter.',
+    unavailable: 'Die Verbindung funktioniert gerade nicht.',
+    notSent: 'Die Verbindung funktioniert gerade nicht. Es wurde nichts abgeschickt.',
+    outcomeUnknown: 'Niemand kann sagen, ob Ihre Anprobe begonnen wurde.',
+    protocol: 'Die Umkleide hat etwas geantwortet, das sich nicht verstehen ließ.',
+    interrupted: 'Die Seite ging zu, bevor die Antwort da war. Niemand kann sagen, ob Ihre Anprobe begonnen wurde.',
+    jobFailed: 'Aus diesem Foto konnte die Umkleide kein Bild machen.',
+    deadline: 'Das Bild kann noch fertig werden.',
+    photo: ({ reason }) => photos[reason],
+    input: ({ at }) =>
+      at.toLowerCase().includes('email') ? 'Bitte prüfen Sie die E-Mail-Adresse.' : 'Bitte prüfen Sie Ihre Eingabe.',
+    storage: 'Dieser Browser wollte Ihre Anprobe nicht speichern, deshalb wurde nichts abgeschickt.',
+    storageUnreadable: 'Dieser Browser lässt uns nicht nachsehen, ob Sie das schon anprobieren.',
+    recordUnreadable: 'Eine ältere Anprobe dieses Stücks ließ sich nicht lesen. Sie blieb, wie sie ist.',
+    consentExpired: 'Sie waren eine Weile fort, deshalb haben wir aufgehört, bevor etwas abgeschickt wurde.',
+    notAllowed: 'Das geht gerade nicht. Bitte sehen Sie, was inzwischen hier steht.',
+    paidJob: 'Ihre Anprobe läuft vielleicht schon. Wer sie vergisst, nimmt sie nicht zurück.',
+    stopped: ({ reason }) =>
+      reason === 'unanswered'
+        ? 'Eine andere offene Seite dieses Ladens hat nicht geantwortet. Bitte schließen Sie sie, oder machen Sie dort weiter.'
+        : 'Diese Anprobe wurde hier beendet.',
+    internal: ({ sent }) =>
+      sent
+        ? 'Etwas ist kaputtgegangen. Ihre Anprobe läuft vielleicht schon; ein neuer Versuch kann eine weitere kosten.'
+        : 'Etwas ist kaputtgegangen. Es wurde nichts abgeschickt.',
+  },
+  troubles: {
+    offline: 'Sie sind offline. Es geht weiter, sobald Sie zurück sind.',
+    unavailable: 'Die Umkleide antwortet nicht. Es geht von selbst weiter.',
+    throttled: 'Gerade ist viel los. Es geht von selbst weiter.',
+  },
+  progress: {
+    upload: (percent) => `${percent} Ihres Fotos sind hochgeladen`,
+    generation: (percent) => `Etwa ${percent} geschafft`,
+  },
+  estimate: (seconds) => `Insgesamt etwa ${seconds} Sekunden`,
+  nextTry: (time) => `Nächster Versuch um ${time}.`,
+  notDurable: 'Dieser Browser kann Ihre Anprobe nicht speichern. Bitte lassen Sie diese Seite offen.',
+}

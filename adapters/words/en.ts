@@ -1,0 +1,115 @@
+import type { Texts } from './words.ts'
+
+const photos = {
+  missing: 'Please choose your photo again.',
+  empty: 'This file is empty. Please choose another photo.',
+  type: 'This file is not a photo that can be used. JPEG, PNG, WebP, HEIC and AVIF work.',
+  unreadable: 'This file could not be read. Please choose another photo.',
+  url: 'This photo has no usable address.',
+} as const
+
+/** English. */
+export const en: Texts = {
+  language: 'en',
+  titles: {
+    restoring: 'One moment…',
+    idle: 'See it on you',
+    preparing: 'Getting your photo ready',
+    submitting: 'Sending it to the fitting room',
+    needsEmail: 'One thing first',
+    processing: 'Your try-on is being made',
+    preview: 'Almost there',
+    stalled: 'This is taking longer than usual',
+    unauthorized: 'The fitting room is closed right now',
+    final: 'There you are',
+    failed: 'That did not work',
+    outcomeUnknown: 'We lost the connection',
+    limitReached: 'That is all for now',
+    rejected: 'We could not start this try-on',
+    protocolError: 'Something unexpected came back',
+  },
+  sentences: {
+    restoring: 'Looking whether you were already trying this on.',
+    idle: 'Add a photo of yourself, from the waist up and facing the camera.',
+    preparing: 'Your photo is on its way.',
+    submitting: 'Please keep this page open for a moment.',
+    needsEmail: 'The shop asks for your e-mail address before the next try-on.',
+    processing: 'This usually takes less than a minute. You can leave this page: it goes on.',
+    preview: 'This is a first look. The finished picture is on its way.',
+    stalled: ({ attempt }) =>
+      attempt?.jobId ? 'Your try-on may still be finished. To keep waiting costs nothing.' : 'Nothing was sent so far.',
+    unauthorized: 'The shop has to renew its access. Your try-on is kept.',
+    final: 'Your picture is ready.',
+    failed: 'The picture could not be made. Another photo may work better.',
+    outcomeUnknown: 'Your try-on may already be under way; trying again can cost another try-on.',
+    limitReached: 'You have reached the number of try-ons for now.',
+    rejected: 'Nothing was started, and nothing was counted.',
+    protocolError: 'The answer could not be understood, so we stopped rather than guess.',
+  },
+  intents: {
+    start: 'Try it on',
+    submitEmail: 'Continue',
+    resume: 'Go on',
+    retry: 'Try again',
+    startOver: 'Choose another photo',
+    discard: 'Forget this try-on',
+  },
+  intentsIn: {
+    idle: { resume: 'Look again' },
+    preparing: { startOver: 'Cancel' },
+    submitting: { startOver: 'Cancel' },
+    needsEmail: { startOver: 'No, thanks' },
+    stalled: { resume: ({ attempt }) => (attempt?.jobId ? 'Keep waiting' : 'Send it now'), retry: 'Start a new one' },
+    unauthorized: { resume: 'Try now' },
+    outcomeUnknown: { retry: 'Start a new one' },
+    protocolError: { resume: 'Look again', retry: 'Start a new one' },
+  },
+  problems: {
+    refused: ({ operation, status }) => {
+      if (operation === 'registerCustomer') return 'This address was not accepted. Please check it.'
+      return status === 404
+        ? 'This piece is not in the fitting room yet.'
+        : 'The fitting room did not accept this request.'
+    },
+    key: 'The shop has no access to the fitting room right now.',
+    emailRequired: 'The shop asks for your e-mail address first.',
+    limitReached: 'You have reached the number of try-ons for now.',
+    throttled: 'There is a lot going on right now. It goes on in a moment.',
+    unavailable: 'The connection is not working right now.',
+    notSent: 'The connection is not working right now. Nothing was sent.',
+    outcomeUnknown: 'Nobody can tell whether your try-on was started.',
+    protocol: 'The fitting room gave an answer that could not be understood.',
+    interrupted: 'The page was closed before the answer came. Nobody can tell whether your try-on was started.',
+    jobFailed: 'The fitting room could not make a picture of this photo.',
+    deadline: 'The picture may still be finished.',
+    photo: ({ reason }) => photos[reason],
+    input: ({ at }) =>
+      at.toLowerCase().includes('email') ? 'Please check the e-mail address.' : 'Please check what you entered.',
+    storage: 'This browser would not save your try-on, so nothing was sent.',
+    storageUnreadable: 'This browser does not let us see whether you were already trying this on.',
+    recordUnreadable: 'An older try-on of this piece could not be read. It was left as it is.',
+    consentExpired: 'You were away for a while, so we stopped before anything was sent.',
+    notAllowed: 'That is not possible right now. Please look at what is shown by now.',
+    paidJob: 'Your try-on may be under way, and forgetting it does not take it back.',
+    stopped: ({ reason }) =>
+      reason === 'unanswered'
+        ? 'Another open page of this shop did not answer. Please close it, or go on there.'
+        : 'This try-on was ended here.',
+    internal: ({ sent }) =>
+      sent
+        ? 'Something broke. Your try-on may be under way; trying again can cost another try-on.'
+        : 'Something broke. Nothing was sent.',
+  },
+  troubles: {
+    offline: 'You are offline. It goes on when you are back.',
+    unavailable: 'The fitting room is not answering. It goes on by itself.',
+    throttled: 'There is a lot going on right now. It goes on by itself.',
+  },
+  progress: {
+    upload: (percent) => `${percent} of your photo is uploaded`,
+    generation: (percent) => `About ${percent} done`,
+  },
+  estimate: (seconds) => `About ${seconds} seconds in all`,
+  nextTry: (time) => `Next try at ${time}.`,
+  notDurable: 'This browser can not save your try-on, so please keep this page open.',
+}

@@ -1,0 +1,118 @@
+import type { Texts } from './words.ts'
+
+const photos = {
+  missing: 'Vuelve a elegir tu foto.',
+  empty: 'Este archivo está vacío. Elige otra foto.',
+  type: 'Este archivo no es una foto que se pueda usar. Valen JPEG, PNG, WebP, HEIC y AVIF.',
+  unreadable: 'No se ha podido leer este archivo. Elige otra foto.',
+  url: 'Esta foto no tiene una dirección que se pueda usar.',
+} as const
+
+/** Spanish. */
+export const es: Texts = {
+  language: 'es',
+  titles: {
+    restoring: 'Un momento…',
+    idle: 'Míralo puesto',
+    preparing: 'Preparando tu foto',
+    submitting: 'Camino del probador',
+    needsEmail: 'Antes, una cosa',
+    processing: 'Tu prueba está en marcha',
+    preview: 'Ya casi está',
+    stalled: 'Está tardando más de lo normal',
+    unauthorized: 'El probador está cerrado ahora mismo',
+    final: 'Aquí estás',
+    failed: 'No ha funcionado',
+    outcomeUnknown: 'Se ha perdido la conexión',
+    limitReached: 'Es todo por ahora',
+    rejected: 'No se ha podido empezar esta prueba',
+    protocolError: 'La respuesta no se entiende',
+  },
+  sentences: {
+    restoring: 'Miramos si ya te lo estabas probando.',
+    idle: 'Añade una foto tuya, de cintura para arriba y mirando a la cámara.',
+    preparing: 'Tu foto está en camino.',
+    submitting: 'Deja esta página abierta un momento.',
+    needsEmail: 'La tienda pide tu correo electrónico antes de la próxima prueba.',
+    processing: 'Suele tardar menos de un minuto. Puedes salir de esta página: sigue sola.',
+    preview: 'Esto es un primer vistazo. La imagen definitiva está en camino.',
+    stalled: ({ attempt }) =>
+      attempt?.jobId
+        ? 'Tu prueba aún puede terminar. Seguir esperando no cuesta nada.'
+        : 'Hasta ahora no se ha enviado nada.',
+    unauthorized: 'La tienda tiene que renovar su acceso. Tu prueba se conserva.',
+    final: 'Tu imagen está lista.',
+    failed: 'No se ha podido hacer la imagen. Quizá otra foto funcione mejor.',
+    outcomeUnknown: 'Puede que tu prueba ya esté en marcha; volver a intentarlo puede costar otra prueba.',
+    limitReached: 'Has llegado al número de pruebas por ahora.',
+    rejected: 'No se ha empezado nada ni se ha contado nada.',
+    protocolError: 'Hemos preferido parar antes que adivinar.',
+  },
+  intents: {
+    start: 'Probármelo',
+    submitEmail: 'Continuar',
+    resume: 'Seguir',
+    retry: 'Volver a intentarlo',
+    startOver: 'Elegir otra foto',
+    discard: 'Olvidar esta prueba',
+  },
+  intentsIn: {
+    idle: { resume: 'Mirar otra vez' },
+    preparing: { startOver: 'Cancelar' },
+    submitting: { startOver: 'Cancelar' },
+    needsEmail: { startOver: 'No, gracias' },
+    stalled: {
+      resume: ({ attempt }) => (attempt?.jobId ? 'Seguir esperando' : 'Enviarla ahora'),
+      retry: 'Empezar otra',
+    },
+    unauthorized: { resume: 'Intentarlo ahora' },
+    outcomeUnknown: { retry: 'Empezar otra' },
+    protocolError: { resume: 'Mirar otra vez', retry: 'Empezar otra' },
+  },
+  problems: {
+    refused: ({ operation, status }) => {
+      if (operation === 'registerCustomer') return 'Esta dirección no se ha aceptado. Compruébala.'
+      return status === 404 ? 'Esta prenda aún no está en el probador.' : 'El probador no ha aceptado esta petición.'
+    },
+    key: 'La tienda no tiene acceso al probador ahora mismo.',
+    emailRequired: 'La tienda pide antes tu correo electrónico.',
+    limitReached: 'Has llegado al número de pruebas por ahora.',
+    throttled: 'Hay mucho movimiento. Sigue en un momento.',
+    unavailable: 'La conexión no funciona ahora mismo.',
+    notSent: 'La conexión no funciona ahora mismo. No se ha enviado nada.',
+    outcomeUnknown: 'Nadie puede decir si tu prueba ha empezado.',
+    protocol: 'El probador ha dado una respuesta que no se entiende.',
+    interrupted: 'La página se cerró antes de la respuesta. Nadie puede decir si tu prueba ha empezado.',
+    jobFailed: 'El probador no ha podido hacer una imagen con esta foto.',
+    deadline: 'La imagen aún puede terminar.',
+    photo: ({ reason }) => photos[reason],
+    input: ({ at }) =>
+      at.toLowerCase().includes('email') ? 'Comprueba el correo electrónico.' : 'Comprueba lo que has escrito.',
+    storage: 'Este navegador no ha querido guardar tu prueba, así que no se ha enviado nada.',
+    storageUnreadable: 'Este navegador no nos deja ver si ya te lo estabas probando.',
+    recordUnreadable: 'No se ha podido leer una prueba anterior de esta prenda. Sigue como estaba.',
+    consentExpired: 'Has estado fuera un rato, así que hemos parado antes de enviar nada.',
+    notAllowed: 'Ahora mismo no es posible. Mira lo que se muestra ahora.',
+    paidJob: 'Puede que tu prueba esté en marcha, y olvidarla no la anula.',
+    stopped: ({ reason }) =>
+      reason === 'unanswered'
+        ? 'Otra página abierta de esta tienda no ha respondido. Ciérrala, o sigue allí.'
+        : 'Esta prueba se ha terminado aquí.',
+    internal: ({ sent }) =>
+      sent
+        ? 'Algo se ha roto. Puede que tu prueba esté en marcha; volver a intentarlo puede costar otra prueba.'
+        : 'Algo se ha roto. No se ha enviado nada.',
+  },
+  troubles: {
+    offline: 'No tienes conexión. Seguirá cuando vuelvas.',
+    unavailable: 'El probador no responde. Seguirá solo.',
+    throttled: 'Hay mucho movimiento. Seguirá solo.',
+  },
+  progress: {
+    upload: (percent) => `${percent} de tu foto subido`,
+    generation: (percent) => `Hecho más o menos el ${percent}`,
+  },
+  estimate: (seconds) => `Unos ${seconds} segundos en total`,
+  nextTry: (time) => `Próximo intento a las ${time}.`,
+  notDurable: 'Este navegador no puede guardar tu prueba, así que deja esta página abierta.',
+}

@@ -1,0 +1,116 @@
+import type { Texts } from './words.ts'
+
+const photos = {
+  missing: 'Veuillez choisir votre photo à nouveau.',
+  empty: 'Ce fichier est vide. Veuillez choisir une autre photo.',
+  type: 'Ce fichier n’est pas une photo utilisable. JPEG, PNG, WebP, HEIC et AVIF conviennent.',
+  unreadable: 'Ce fichier n’a pas pu être lu. Veuillez choisir une autre photo.',
+  url: 'Cette photo n’a pas d’adresse utilisable.',
+} as const
+
+/** French. */
+export const fr: Texts = {
+  language: 'fr',
+  titles: {
+    restoring: 'Un instant…',
+    idle: 'Voyez-le sur vous',
+    preparing: 'Nous préparons votre photo',
+    submitting: 'Direction la cabine',
+    needsEmail: 'Une dernière chose',
+    processing: 'Votre essayage est en cours',
+    preview: 'C’est presque prêt',
+    stalled: 'C’est plus long que d’habitude',
+    unauthorized: 'La cabine est fermée pour le moment',
+    final: 'Vous voilà',
+    failed: 'Cela n’a pas marché',
+    outcomeUnknown: 'La connexion a été perdue',
+    limitReached: 'C’est tout pour le moment',
+    rejected: 'Cet essayage n’a pas pu commencer',
+    protocolError: 'La réponse est incompréhensible',
+  },
+  sentences: {
+    restoring: 'Nous regardons si vous l’essayez déjà.',
+    idle: 'Ajoutez une photo de vous, de face et à partir de la taille.',
+    preparing: 'Votre photo est en route.',
+    submitting: 'Gardez cette page ouverte un instant.',
+    needsEmail: 'La boutique demande votre adresse e-mail avant le prochain essayage.',
+    processing: 'Cela prend en général moins d’une minute. Vous pouvez quitter cette page : l’essayage continue.',
+    preview: 'Voici un premier aperçu. L’image définitive est en route.',
+    stalled: ({ attempt }) =>
+      attempt?.jobId ? 'Votre essayage peut encore aboutir. Attendre ne coûte rien.' : 'Rien n’a été envoyé jusqu’ici.',
+    unauthorized: 'La boutique doit renouveler son accès. Votre essayage est conservé.',
+    final: 'Votre image est prête.',
+    failed: 'L’image n’a pas pu être réalisée. Une autre photo conviendra peut-être mieux.',
+    outcomeUnknown: 'Votre essayage est peut-être déjà en cours ; réessayer peut coûter un essayage de plus.',
+    limitReached: 'Vous avez atteint le nombre d’essayages pour le moment.',
+    rejected: 'Rien n’a commencé, et rien n’a été compté.',
+    protocolError: 'Nous avons préféré nous arrêter plutôt que deviner.',
+  },
+  intents: {
+    start: 'Essayer',
+    submitEmail: 'Continuer',
+    resume: 'Reprendre',
+    retry: 'Réessayer',
+    startOver: 'Choisir une autre photo',
+    discard: 'Oublier cet essayage',
+  },
+  intentsIn: {
+    idle: { resume: 'Regarder à nouveau' },
+    preparing: { startOver: 'Annuler' },
+    submitting: { startOver: 'Annuler' },
+    needsEmail: { startOver: 'Non merci' },
+    stalled: {
+      resume: ({ attempt }) => (attempt?.jobId ? 'Attendre encore' : 'Envoyer maintenant'),
+      retry: 'Recommencer',
+    },
+    unauthorized: { resume: 'Essayer maintenant' },
+    outcomeUnknown: { retry: 'Recommencer' },
+    protocolError: { resume: 'Regarder à nouveau', retry: 'Recommencer' },
+  },
+  problems: {
+    refused: ({ operation, status }) => {
+      if (operation === 'registerCustomer') return 'Cette adresse n’a pas été acceptée. Veuillez la vérifier.'
+      return status === 404 ? 'Cette pièce n’est pas encore en cabine.' : 'La cabine n’a pas accepté cette demande.'
+    },
+    key: 'La boutique n’a pas accès à la cabine pour le moment.',
+    emailRequired: 'La boutique demande d’abord votre adresse e-mail.',
+    limitReached: 'Vous avez atteint le nombre d’essayages pour le moment.',
+    throttled: 'Il y a beaucoup de monde. Cela reprend dans un instant.',
+    unavailable: 'La connexion ne fonctionne pas pour le moment.',
+    notSent: 'La connexion ne fonctionne pas pour le moment. Rien n’a été envoyé.',
+    outcomeUnknown: 'Personne ne peut dire si votre essayage a commencé.',
+    protocol: 'La cabine a donné une réponse incompréhensible.',
+    interrupted: 'La page s’est fermée avant la réponse. Personne ne peut dire si votre essayage a commencé.',
+    jobFailed: 'La cabine n’a pas pu faire une image de cette photo.',
+    deadline: 'L’image peut encore aboutir.',
+    photo: ({ reason }) => photos[reason],
+    input: ({ at }) =>
+      at.toLowerCase().includes('email') ? 'Veuillez vérifier l’adresse e-mail.' : 'Veuillez vérifier votre saisie.',
+    storage: 'Ce navigateur n’a pas voulu enregistrer votre essayage : rien n’a été envoyé.',
+    storageUnreadable: 'Ce navigateur ne nous laisse pas voir si vous l’essayez déjà.',
+    recordUnreadable: 'Un essayage plus ancien de cette pièce n’a pas pu être lu. Il est resté tel quel.',
+    consentExpired: 'Vous étiez absent un moment : nous nous sommes arrêtés avant tout envoi.',
+    notAllowed: 'Ce n’est pas possible pour le moment. Regardez ce qui s’affiche à présent.',
+    paidJob: 'Votre essayage est peut-être en cours, et l’oublier ne l’annule pas.',
+    stopped: ({ reason }) =>
+      reason === 'unanswered'
+        ? 'Une autre page ouverte de cette boutique n’a pas répondu. Fermez-la, ou continuez là-bas.'
+        : 'Cet essayage s’est terminé ici.',
+    internal: ({ sent }) =>
+      sent
+        ? 'Quelque chose s’est cassé. Votre essayage est peut-être en cours ; réessayer peut coûter un essayage de plus.'
+        : 'Quelque chose s’est cassé. Rien n’a été envoyé.',
+  },
+  troubles: {
+    offline: 'Vous êtes hors ligne. Cela reprendra à votre retour.',
+    unavailable: 'La cabine ne répond pas. Cela reprendra tout seul.',
+    throttled: 'Il y a beaucoup de monde. Cela reprendra tout seul.',
+  },
+  progress: {
+    upload: (percent) => `${percent} de votre photo sont envoyés`,
+    generation: (percent) => `Environ ${percent} de fait`,
+  },
+  estimate: (seconds) => `Environ ${seconds} secondes en tout`,
+  nextTry: (time) => `Prochain essai à ${time}.`,
+  notDurable: 'Ce navigateur ne peut pas enregistrer votre essayage : gardez cette page ouverte.',
+}

@@ -1,0 +1,1 @@
+export { createWords, type Announcement, type Texts, type Words } from './words.ts'

@@ -1,0 +1,128 @@
+import type { Intent, Problem, ProblemKind, Progress, Trouble, TryOnState, TryOnView } from 'fitting-room'
+
+/** A text, or how it is made of what it is about. */
+type Text<T> = string | ((about: T) => string)
+
+/**
+ * What one language says to shoppers. Every text is there: a missing one is a compile error. None promises what nobody
+ * knows, of money least of all.
+ */
+export interface Texts {
+  /** BCP 47: how numbers and times are written. */
+  language: string
+  /** What each state is called: a heading. */
+  titles: Readonly<Record<TryOnState, string>>
+  /** What each state means, in a sentence or two. */
+  sentences: Readonly<Record<TryOnState, Text<TryOnView>>>
+  /** What a button says. */
+  intents: Readonly<Record<Intent, string>>
+  /** What it says in states where that means something else. */
+  intentsIn: Readonly<Partial<Record<TryOnState, Readonly<Partial<Record<Intent, Text<TryOnView>>>>>>>
+  /** What was wrong, and what to do about it. */
+  problems: { readonly [Kind in ProblemKind]: Text<Extract<Problem, { kind: Kind }>> }
+  /** What holds a try-on up while it goes on by itself. */
+  troubles: Readonly<Record<Trouble['kind'], string>>
+  /** How far it has come; `percent` is written in this language. */
+  progress: Readonly<Record<Progress['phase'], (percent: string) => string>>
+  /** How long it takes in all, in whole seconds, as the service estimates it. */
+  estimate: (seconds: number) => string
+  /** When a request is made again; `time` is written in this language. */
+  nextTry: (time: string) => string
+  /** The try-on is in memory only. */
+  notDurable: string
+}
+
+/** What a screen reader should say, and whether it may interrupt (`aria-live`). */
+export interface Announcement {
+  text: string
+  urgency: 'polite' | 'assertive'
+}
+
+/** What a UI says to shoppers of a view. All of it is text, never markup. */
+export interface Words {
+  title(view: TryOnView): string
+  /** The merchant's own message, where there is one, stands in for the state's sentence. */
+  sentence(view: TryOnView): string
+  /** Null where there is none. */
+  problem(problem: Problem | null): string | null
+  /** What holds it up, and until when; null while nothing does. */
+  trouble(view: TryOnView): string | null
+  /** Null while there is none. */
+  progress(view: TryOnView): string | null
+  /** The service's estimate; null where there is none. */
+  estimate(view: TryOnView): string | null
+  /** The label of an intent, as that view offers it. */
+  intent(intent: Intent, view?: TryOnView): string
+  /** Says so where a reload would lose the try-on; null where it would not. */
+  notDurable(view: TryOnView): string | null
+  /**
+   * What is to be heard of a view after the one before it, null where that is nothing: each state once, what was wrong,
+   * what holds it up, and of progress no more than each quarter.
+   */
+  announcementOf(view: TryOnView, before: TryOnView | null): Announcement | null
+}
+
+/** The words of one language; what is to be said otherwise is replaced: `createWords({ ...en, titles: … })`. */
+export function createWords(texts: Texts): Words {
+  const percent = new Intl.NumberFormat(texts.language, { style: 'percent', maximumFractionDigits: 0 })
+  const time = new Intl.DateTimeFormat(texts.language, { timeStyle: 'medium' })
+
+  const title: Words['title'] = ({ state }) => texts.titles[state]
+  const sentence: Words['sentence'] = (view) => view.message || textOf(texts.sentences[view.state], view)
+
+  function problem(given: Problem | null): string | null {
+    if (given === null) return null
+    // each text takes problems of its own kind
+    return textOf(texts.problems[given.kind] as Text<Problem>, given)
+  }
+
+  function trouble({ trouble: found, waitingUntil }: TryOnView): string | null {
+    if (found === null) return null
+    const until = waitingUntil === null ? '' : ` ${texts.nextTry(time.format(waitingUntil))}`
+    return texts.troubles[found.kind] + until
+  }
+
+  const progress: Words['progress'] = ({ progress: found }) =>
+    found && texts.progress[found.phase](percent.format(found.value))
+
+  function announcementOf(view: TryOnView, before: TryOnView | null): Announcement | null {
+    // an attempt gets its ID once its consent is written down
+    const isOther = before?.attempt != null && before.attempt.id !== view.attempt?.id
+    const isNew = before?.state !== view.state || isOther
+    if (isNew && view.state !== 'restoring' && (before !== null || view.state !== 'idle')) {
+      const said = new Set([title(view), sentence(view), problem(view.problem)])
+      const isUrgent = view.group === 'asks' || view.group === 'stopped'
+      return { text: [...said].filter(Boolean).join(' '), urgency: isUrgent ? 'assertive' : 'polite' }
+    }
+    if (before === null || isNew) return null
+    const wrong = sameProblem(view, before) ? null : problem(view.problem)
+    if (wrong !== null) return { text: wrong, urgency: 'assertive' }
+    const heldUp = view.trouble && view.trouble.kind !== before.trouble?.kind ? texts.troubles[view.trouble.kind] : null
+    const come = quarterOf(view) > quarterOf(before) ? progress(view) : null
+    const text = heldUp ?? come
+    return text === null ? null : { text, urgency: 'polite' }
+  }
+
+  return {
+    title,
+    sentence,
+    problem,
+    trouble,
+    progress,
+    estimate: ({ etaSeconds }) => (etaSeconds === null ? null : texts.estimate(etaSeconds)),
+    intent(intent, view) {
+      if (view === undefined) return texts.intents[intent]
+      return textOf(texts.intentsIn[view.state]?.[intent] ?? texts.intents[intent], view)
+    },
+    notDurable: ({ durable }) => (durable ? null : texts.notDurable),
+    announcementOf,
+  }
+}
+
+const textOf = <T>(text: Text<T>, about: T) => (typeof text === 'string' ? text : text(about))
+
+/** Problems are plain values, which come anew with every record that is read. */
+const sameProblem = (one: TryOnView, other: TryOnView) => JSON.stringify(one.problem) === JSON.stringify(other.problem)
+
+/** 0 to 3, so that neither the beginning nor the end is a quarter of its own: the states say those. */
+const quarterOf = ({ progress }: TryOnView) => Math.min(3, Math.floor((progress?.value ?? 0) * 4))

@@ -1,0 +1,99 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { mockRoom, problems, viewOf, views } from 'fitting-room/testing'
+import { intents, tryOnStates } from '../src/rules/words.ts'
+import { explain, TryOnError } from 'fitting-room'
+import { problem } from '../src/rules/problem.ts'
+import { person, product } from './support/world.ts'
+
+const product1 = '1001/2001'
+
+describe('the views for tests', () => {
+  it.each(tryOnStates)('%s is one that a page would believe', (state) => {
+    expect(views[state].state).toBe(state)
+    expect(Object.keys(views[state]).sort()).toEqual(Object.keys(views.restoring).sort())
+    expect(Object.keys(views[state].can)).toEqual([...intents])
+  })
+
+  it.each(Object.values(problems))('the problem $kind is a whole one', (sample) => {
+    expect(problem.safeParse(sample)).toEqual({ success: true, data: sample })
+    expect(explain(sample)).not.toContain('undefined')
+  })
+
+  it('take changes, and stay what they were', () => {
+    const held = viewOf('rejected', { problem: problems.unavailable, durable: false })
+    expect(held).toMatchObject({
+      state: 'rejected',
+      group: 'stopped',
+      problem: { kind: 'unavailable' },
+      durable: false,
+    })
+    expect(views.rejected).toMatchObject({ problem: { kind: 'refused' }, durable: true })
+  })
+})
+
+describe('a mock room', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('shows what it is told, to whoever listens, by any spelling of an ID', () => {
+    const room = mockRoom({ [product1]: 'needsEmail' })
+    const tryOn = room.tryOn({ ...product, productId: 'gid://shopify/Product/1001', variantId: '2001' })
+    expect([tryOn.get().state, room.tryOn({ ...product, variantId: '2' }).get().state]).toEqual(['needsEmail', 'idle'])
+    const seen: string[] = []
+    const { unsubscribe } = tryOn.subscribe(({ state }) => seen.push(state))
+    room.show('processing', product1)
+    room.show(viewOf('stalled', { problem: problems.consentExpired }))
+    unsubscribe()
+    room.show('final')
+    expect(seen).toEqual(['processing', 'stalled'])
+    expect(tryOn.get()).toBe(views.final)
+    expect(room.tryOn(product)).toBe(tryOn)
+  })
+
+  it('remembers every intent, and refuses what the view does not permit as a room does', async () => {
+    const room = mockRoom()
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person, { moreLooksConsent: true })
+    await expect(tryOn.resume()).rejects.toBeInstanceOf(TryOnError)
+    await expect(tryOn.retry()).rejects.toMatchObject({
+      problem: { kind: 'notAllowed', intent: 'retry', state: 'idle' },
+    })
+    expect(room.heard).toEqual([
+      { product: product1, intent: 'start', given: [person, { moreLooksConsent: true }] },
+      { product: product1, intent: 'resume', given: [] },
+      { product: product1, intent: 'retry', given: [] },
+    ])
+    expect(tryOn.get().state).toBe('idle')
+  })
+
+  it('settles ready and result() as it shows what they wait for', async () => {
+    const room = mockRoom({ [product1]: 'restoring' })
+    const tryOn = room.tryOn(product)
+    const { ready } = tryOn
+    const [done, failed] = [
+      tryOn.result(),
+      mockRoom({ [product1]: 'failed' })
+        .tryOn(product)
+        .result(),
+    ]
+    room.show('processing')
+    expect((await ready).state).toBe('processing')
+    room.show('final')
+    expect(await done).toBe(views.final.result)
+    await expect(failed).rejects.toMatchObject({ kind: 'jobFailed', jobId: views.failed.attempt.jobId })
+  })
+
+  it('has the visitor and the photo that it was given, lists nothing, and says that it talks to nobody', async () => {
+    const photo = { id: 'photo-1', imageUrl: null }
+    const room = mockRoom({}, { photo, visitor: { requestsLeft: 2 } })
+    expect(room.photo.get()).toBe(photo)
+    expect(room.visitor.get()).toEqual({ uniqueUserId: null, requestsLeft: 2, totalRequests: null })
+    await room.ready
+    expect(await room.list()).toEqual([])
+    await expect(room.client.getContext()).rejects.toThrow('no service')
+    const tryOn = room.tryOn(product)
+    room.show('final')
+    await room.reset()
+    expect(tryOn.get().state).toBe('idle')
+    room.close()
+  })
+})

@@ -1,0 +1,183 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Intent, Problem, TryOnView } from 'fitting-room'
+import { problems, viewOf, views } from 'fitting-room/testing'
+import { createWords, type Announcement, type Texts } from 'fitting-room/words'
+import { de } from 'fitting-room/words/de'
+import { en } from 'fitting-room/words/en'
+import { es } from 'fitting-room/words/es'
+import { fr } from 'fitting-room/words/fr'
+import { intents, tryOnStates } from '../src/rules/words.ts'
+import { createWorld, person, product } from './support/world.ts'
+
+const languages: Record<string, Texts> = { en, de, fr, es }
+const everyView: TryOnView[] = [
+  ...Object.values(views).filter(({ message }) => message === null),
+  { ...views.limitReached, message: '' },
+]
+const everyProblem: Problem[] = [
+  ...Object.values(problems),
+  ...(['missing', 'empty', 'type', 'unreadable', 'url'] as const).map((reason) => ({ kind: 'photo' as const, reason })),
+  ...(['aborted', 'startedOver', 'unanswered', 'closed'] as const).map((reason) => ({
+    kind: 'stopped' as const,
+    reason,
+  })),
+  { ...problems.refused, status: 404 },
+  { ...problems.refused, operation: 'registerCustomer' },
+  { kind: 'input', at: 'customKey' },
+  { kind: 'internal', sent: true },
+]
+
+describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
+  const words = createWords(texts)
+  const said = [
+    ...everyView.flatMap((view) => [words.title(view), words.sentence(view)]),
+    ...everyProblem.map((problem) => words.problem(problem)),
+    ...intents.flatMap((intent) => everyView.map((view) => words.intent(intent, view))),
+    words.sentence(viewOf('stalled', { attempt: { ...views.stalled.attempt!, jobId: null } })),
+  ]
+
+  it('say something of every state, problem and intent, in whole sentences and without anything internal', () => {
+    for (const text of said) {
+      expect(text).toMatch(/^\p{Lu}.*[\p{L}.…]$/u)
+      expect(text).not.toMatch(/undefined|null|\bjob\b|POST|\d{3}|[{}<>_]/)
+    }
+  })
+
+  it('are in one language', () => {
+    const others = Object.entries(languages).filter(([other]) => other !== name)
+    const theirs = new Set(
+      others.flatMap(([, other]) => [...Object.values(other.titles), ...Object.values(other.troubles)]),
+    )
+    expect(
+      [...Object.values(texts.titles), ...Object.values(texts.troubles)].filter((text) => theirs.has(text)),
+    ).toEqual([])
+  })
+
+  it('write numbers and times as that language does', () => {
+    const percent = new Intl.NumberFormat(name, { style: 'percent' }).format(0.4)
+    expect(words.progress(views.preparing)).toContain(percent)
+    expect(words.estimate(views.processing)).toContain('40')
+    const trouble = { kind: 'offline' as const, since: 0, nextTryAt: 5_000 }
+    const waits = viewOf('processing', { trouble, waitingUntil: Date.UTC(2026, 10, 1, 12, 30) })
+    expect(words.trouble(waits)).toMatch(/30/)
+    expect([words.trouble(views.processing), words.progress(views.idle), words.estimate(views.idle)]).toEqual([
+      null,
+      null,
+      null,
+    ])
+  })
+
+  it('tell the shopper that another try-on may be spent, wherever that is so, and not where nothing was sent', () => {
+    const mayCost = /another try-on|weitere|essayage de plus|otra prueba/
+    expect(words.sentence(views.outcomeUnknown)).toMatch(mayCost)
+    expect(words.problem({ kind: 'internal', sent: true })).toMatch(mayCost)
+    expect(words.problem({ kind: 'internal', sent: false })).not.toMatch(mayCost)
+    expect(words.problem(problems.consentExpired)).not.toMatch(mayCost)
+  })
+})
+
+describe('words', () => {
+  it('of a merchant stand in for those of the state, and a page may replace any', () => {
+    const words = createWords({ ...en, titles: { ...en.titles, final: 'Ta-da!' } })
+    expect([words.title(views.final), words.title(views.failed)]).toEqual(['Ta-da!', en.titles.failed])
+    expect(words.sentence(views.limitReached)).toBe('Come back tomorrow!')
+    expect(words.sentence({ ...views.limitReached, message: '' })).toBe(en.sentences.limitReached)
+  })
+
+  it('of an intent are those of the state that offers it', () => {
+    const { intent } = createWords(en)
+    const sent = (offered: Intent, view?: TryOnView) => intent(offered, view)
+    expect(sent('resume')).toBe('Go on')
+    expect(sent('resume', views.stalled)).toBe('Keep waiting')
+    const unsent = viewOf('stalled', { attempt: null, problem: problems.consentExpired })
+    expect(sent('resume', unsent)).toBe('Send it now')
+    expect(sent('startOver', views.needsEmail)).toBe('No, thanks')
+  })
+
+  it('say where a reload would lose the try-on', () => {
+    const { notDurable } = createWords(en)
+    expect([notDurable(views.final), notDurable(viewOf('final', { durable: false }))]).toEqual([null, en.notDurable])
+  })
+})
+
+describe('an announcement', () => {
+  const { announcementOf } = createWords(en)
+  const hear = (seen: readonly TryOnView[]) =>
+    seen.flatMap((view, at) => announcementOf(view, seen[at - 1] ?? null) ?? [])
+
+  it('is made of each state once, and of what the shopper has to do at once', () => {
+    const heard = hear([
+      views.restoring,
+      views.idle,
+      views.preparing,
+      views.preparing,
+      views.needsEmail,
+      views.submitting,
+    ])
+    expect(heard.map(({ urgency }) => urgency)).toEqual(['polite', 'polite', 'assertive', 'polite'])
+    expect(heard[2]?.text).toBe(`${en.titles.needsEmail} ${String(en.sentences.needsEmail)}`)
+  })
+
+  it('is not made of what a page finds when it is opened, where that is nothing', () => {
+    expect(hear([views.restoring])).toEqual([])
+    expect(announcementOf(views.idle, null)).toBeNull()
+    expect(announcementOf(views.final, null)?.text).toContain(en.titles.final)
+  })
+
+  it('says what was wrong with an input, once for each time', () => {
+    const refused = viewOf('needsEmail', { problem: { ...problems.refused, operation: 'registerCustomer' } })
+    const heard = hear([
+      views.needsEmail,
+      refused,
+      { ...refused, problem: { ...refused.problem! } },
+      views.needsEmail,
+      refused,
+    ])
+    expect(heard.slice(1)).toEqual(
+      [1, 2].map(() => ({ text: 'This address was not accepted. Please check it.', urgency: 'assertive' })),
+    )
+  })
+
+  it('says what holds a try-on up, and nothing twice that title and problem say alike', () => {
+    const trouble = { kind: 'offline' as const, since: 0, nextTryAt: 1 }
+    const held = viewOf('processing', { trouble })
+    const heard = hear([views.processing, held, viewOf('processing', { trouble: { ...trouble, nextTryAt: 2 } })])
+    expect(heard.slice(1)).toEqual([{ text: en.troubles.offline, urgency: 'polite' }])
+    const [limit] = hear([{ ...views.limitReached, message: '' }])
+    expect(limit?.text.match(/You have reached/g)).toHaveLength(1)
+  })
+
+  it('is made of progress at each quarter, however finely that comes', () => {
+    const progress = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 60 })
+    fc.assert(
+      fc.property(progress, (values) => {
+        const rising = [0, ...values.sort((a, b) => a - b)].map((value) =>
+          viewOf('processing', { progress: { phase: 'generation', value, exact: false, bytes: null } }),
+        )
+        expect(hear([views.submitting, ...rising]).slice(1).length).toBeLessThanOrEqual(1 + 3)
+      }),
+    )
+  })
+
+  it('follows a whole try-on of a real room', async () => {
+    const world = createWorld()
+    const tryOn = world.room().tryOn(product)
+    const heard: Announcement[] = []
+    let before = tryOn.get()
+    tryOn.subscribe((view) => {
+      heard.push(...[announcementOf(view, before) ?? []].flat())
+      before = view
+    })
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+    await world.close()
+    const titles = (['idle', 'preparing', 'submitting', 'processing', 'preview', 'final'] as const).map(
+      (state) => en.titles[state],
+    )
+    const spoken = heard.map(({ text }) => text)
+    for (const title of titles) expect(spoken.filter((text) => text.startsWith(title))).toHaveLength(1)
+    expect(spoken.length).toBeLessThanOrEqual(titles.length + 6)
+    expect(tryOnStates).toContain(before.state)
+  })
+})
