@@ -60,6 +60,18 @@ describe('the README', () => {
     expect(stated).toEqual(shown)
   })
 
+  it('shows words and tests as an application that compiles has them', () => {
+    const compiled = textOf('test/types/consumers/snippets.ts')
+      .split('\n')
+      .map((line) => line.trim())
+    for (const heading of ['Words for shoppers', 'Testing your screens']) {
+      const section = readme.split(`## ${heading}\n`)[1] ?? ''
+      const lines = /```ts\n([^`]*)```/.exec(section)?.[1]?.split('\n') ?? []
+      expect(lines.length).toBeGreaterThan(4)
+      expect(compiled).toEqual(expect.arrayContaining(lines.map((line) => line.trim())))
+    }
+  })
+
   it('lists the test variants of the sandbox', () => {
     const variants = sandboxConfig().stores.flatMap(
       ({ products }) => products.find(({ id }) => id === '1009')?.variants ?? [],

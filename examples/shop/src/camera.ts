@@ -1,4 +1,5 @@
 import { button, h } from './dom.ts'
+import { say } from './language.ts'
 
 /** Shoots one photo in a dialog; null when it is closed or the camera is not to be had. */
 export async function camera(): Promise<Blob | null> {
@@ -21,13 +22,13 @@ export async function camera(): Promise<Blob | null> {
     }
     const dialog: HTMLDialogElement = h(
       'dialog',
-      { className: 'camera', onclose: () => close(null), attributes: { 'aria-label': 'Camera' } },
-      stream ? video : h('p', {}, 'The camera is not available. Please choose a photo instead.'),
+      { className: 'camera', onclose: () => close(null), attributes: { 'aria-label': say().camera } },
+      stream ? video : h('p', {}, say().noCamera),
       h(
         'div',
         { className: 'actions' },
-        stream ? button('Take the photo', shoot) : null,
-        button('Close', () => dialog.close(), 'secondary'),
+        stream ? button(say().shoot, shoot) : null,
+        button(say().close, () => dialog.close(), 'secondary'),
       ),
     )
     document.body.append(dialog)

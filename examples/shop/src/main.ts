@@ -1,12 +1,14 @@
 import { createFittingRoom } from 'fitting-room'
 import { loadSettings } from './catalog.ts'
 import { h } from './dom.ts'
+import { declareLanguage, languageSwitch, say } from './language.ts'
 import { productList } from './product-list.ts'
 import { productPage } from './product-page.ts'
 
 const main = document.querySelector('main') as HTMLElement
 const greeting = document.querySelector('#visitor') as HTMLElement
 const reset = document.querySelector('#reset') as HTMLButtonElement
+const language = document.querySelector('#language') as HTMLSelectElement
 
 try {
   const settings = await loadSettings()
@@ -25,10 +27,15 @@ try {
 
   const greet = () => {
     const { requestsLeft } = room.visitor.get()
-    greeting.textContent =
-      requestsLeft === null || requestsLeft < 0
-        ? ''
-        : `${requestsLeft} free try-on${requestsLeft === 1 ? '' : 's'} left`
+    greeting.textContent = requestsLeft === null || requestsLeft < 0 ? '' : say().left(requestsLeft)
+  }
+
+  const speak = () => {
+    declareLanguage()
+    for (const place of document.querySelectorAll<HTMLElement>('[data-text]')) {
+      place.textContent = say()[place.dataset['text'] as 'skip' | 'demonstration' | 'forget']
+    }
+    language.ariaLabel = say().language
   }
 
   addEventListener('hashchange', () => {
@@ -37,6 +44,12 @@ try {
     scrollTo(0, 0)
   })
   reset.onclick = () => room.reset().then(() => (location.hash = '#/'))
+  languageSwitch(language, () => {
+    speak()
+    greet()
+    show()
+  })
+  speak()
   room.visitor.subscribe(greet)
   await room.ready
   greet()

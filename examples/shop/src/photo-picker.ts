@@ -2,6 +2,7 @@ import type { PhotoInput } from 'fitting-room'
 import samplePhoto from '../../sample/person.png'
 import { camera } from './camera.ts'
 import { button, h } from './dom.ts'
+import { say, words } from './language.ts'
 
 interface PickerOptions {
   /** The address of the photo that was used last; null before it is uploaded. */
@@ -23,15 +24,15 @@ export function photoPicker({ last, hasLast, onPick }: PickerOptions): { element
   const review = (photo: Blob) => {
     forget()
     address = URL.createObjectURL(photo)
-    const yes = button('Try it on', () => onPick(photo))
+    const yes = button(words().intent('start'), () => onPick(photo))
     const figure = h('figure', { className: 'picture' })
     // some photos, HEIC among them, are fine for the service but not for this browser
-    const unseen = () => figure.replaceChildren(h('p', { className: 'unseen' }, 'This browser can not show this file.'))
-    figure.append(h('img', { src: address, alt: 'Your photo', onerror: unseen }))
+    const unseen = () => figure.replaceChildren(h('p', { className: 'unseen' }, say().unseen))
+    figure.append(h('img', { src: address, alt: say().yourPhoto, onerror: unseen }))
     place.replaceChildren(
       figure,
-      h('div', { className: 'actions' }, yes, button('Another photo', choose, 'secondary')),
-      h('p', { className: 'quiet' }, 'Uses one try-on. Your photo is sent to the fitting room’s service.'),
+      h('div', { className: 'actions' }, yes, button(say().another, choose, 'secondary')),
+      h('p', { className: 'quiet' }, say().spends),
     )
     yes.focus()
   }
@@ -60,8 +61,8 @@ export function photoPicker({ last, hasLast, onPick }: PickerOptions): { element
           if (dropped) review(dropped)
         },
       },
-      h('strong', {}, 'Choose a photo'),
-      h('span', {}, 'or drop it here'),
+      h('strong', {}, say().choosePhoto),
+      h('span', {}, say().dropPhoto),
     )
     place.replaceChildren(
       file,
@@ -70,12 +71,12 @@ export function photoPicker({ last, hasLast, onPick }: PickerOptions): { element
         'div',
         { className: 'actions' },
         'mediaDevices' in navigator
-          ? button('Use the camera', () => camera().then((photo) => photo && review(photo)), 'secondary')
+          ? button(say().useCamera, () => camera().then((photo) => photo && review(photo)), 'secondary')
           : null,
-        hasLast ? button('Use my last photo', () => onPick(), 'secondary') : null,
-        button('Use a sample photo', sample, 'secondary'),
+        hasLast ? button(say().useLast, () => onPick(), 'secondary') : null,
+        button(say().useSample, sample, 'secondary'),
       ),
-      last === null ? '' : h('img', { className: 'last', src: last, alt: 'Your last photo' }),
+      last === null ? '' : h('img', { className: 'last', src: last, alt: say().yourLastPhoto }),
     )
   }
 

@@ -1,5 +1,6 @@
 import type { Product } from './catalog.ts'
 import { h } from './dom.ts'
+import { say } from './language.ts'
 
 export interface Page {
   element: HTMLElement
@@ -23,8 +24,8 @@ export function productList(products: readonly Product[]): Page {
   const element = h(
     'section',
     { className: 'page' },
-    h('h1', {}, 'New in'),
-    h('p', { className: 'lead' }, 'Pick a piece, add a photo, and see it on you.'),
+    h('h1', {}, say().newIn),
+    h('p', { className: 'lead' }, say().lead),
     h('ul', { className: 'grid' }, ...cards),
   )
   return { element, leave: () => {} }

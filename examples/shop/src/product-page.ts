@@ -1,6 +1,7 @@
 import type { FittingRoom } from 'fitting-room'
 import type { Product, Variant } from './catalog.ts'
 import { h } from './dom.ts'
+import { say } from './language.ts'
 import type { Page } from './product-list.ts'
 import { tryOnPanel } from './try-on-panel.ts'
 
@@ -30,7 +31,7 @@ export function productPage(room: FittingRoom, product: Product): Page {
         checked: variant === first,
         onchange: () => choose(variant),
       }),
-      h('span', {}, variant.title, variant.available ? null : h('small', {}, ' sold out')),
+      h('span', {}, variant.title, variant.available ? null : h('small', {}, ` ${say().soldOut}`)),
     ),
   )
   if (first) choose(first)
@@ -41,11 +42,11 @@ export function productPage(room: FittingRoom, product: Product): Page {
     h(
       'div',
       { className: 'about' },
-      h('p', { className: 'back' }, h('a', { href: '#/' }, '← All pieces')),
-      h('div', { className: 'garment large' }, h('img', { src: product.image, alt: `${product.title}, on its own` })),
+      h('p', { className: 'back' }, h('a', { href: '#/' }, `← ${say().back}`)),
+      h('div', { className: 'garment large' }, h('img', { src: product.image, alt: say().onItsOwn(product.title) })),
       h('h1', {}, product.title),
       h('p', { className: 'price' }, product.price),
-      h('fieldset', { className: 'sizes' }, h('legend', {}, 'Size'), ...sizes),
+      h('fieldset', { className: 'sizes' }, h('legend', {}, say().size), ...sizes),
     ),
     place,
   )

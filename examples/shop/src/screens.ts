@@ -3,7 +3,7 @@ import type { Product } from './catalog.ts'
 import { compare } from './compare.ts'
 import { button, h } from './dom.ts'
 import { photoPicker } from './photo-picker.ts'
-import { bytes, problemText, sentences, titles } from './words.ts'
+import { bytes, say, words } from './language.ts'
 
 export interface Stage {
   room: FittingRoom
@@ -21,48 +21,31 @@ export interface Screen {
 
 type Draw = (stage: Stage, view: TryOnView) => Screen
 
-const heading = ({ state }: TryOnView) => h('h2', { tabIndex: -1 }, titles[state])
-const lead = (view: TryOnView) => h('p', { className: 'lead' }, view.message ?? sentences[view.state])
+const heading = (view: TryOnView) => h('h2', { tabIndex: -1 }, words().title(view))
+const lead = (view: TryOnView) => h('p', { className: 'lead' }, words().sentence(view))
 
 function note(view: TryOnView): HTMLElement {
-  const text = problemText(view.problem)
+  const text = words().problem(view.problem)
   return h('p', { className: 'note', hidden: text === null }, text)
 }
 
-function notSaved(view: TryOnView): HTMLElement {
-  return h(
-    'p',
-    { className: 'quiet', hidden: view.durable },
-    'This browser can not save your try-on, so keep this page open.',
-  )
-}
+const notSaved = (view: TryOnView) => h('p', { className: 'quiet', hidden: view.durable }, words().notDurable(view))
 
 const actions = (...children: (HTMLElement | null)[]) => h('div', { className: 'actions' }, ...children)
 const screen = (...children: (HTMLElement | null)[]) => h('div', {}, ...children)
 
 /** The steps that the view permits, most useful first. */
-function ways(
-  stage: Stage,
-  view: TryOnView,
-  labels: { resume?: string; retry?: string; over?: string } = {},
-): HTMLElement {
-  const { tryOn, attempt } = stage
-  const { resume = 'Keep waiting', retry = 'Try again', over = 'Choose another photo' } = labels
-  return actions(
-    view.can.resume ? button(resume, () => attempt(() => tryOn.resume())) : null,
-    view.can.retry
-      ? button(retry, () => attempt(() => tryOn.retry()), view.can.resume ? 'secondary' : 'primary')
-      : null,
-    view.can.startOver ? button(over, () => attempt(() => tryOn.startOver()), 'secondary') : null,
-  )
+function ways({ tryOn, attempt }: Stage, view: TryOnView): HTMLElement {
+  const { can } = view
+  const way = (intent: 'resume' | 'retry' | 'startOver', className = 'secondary') =>
+    can[intent] ? button(words().intent(intent, view), () => attempt(() => tryOn[intent]()), className) : null
+  return actions(way('resume', 'primary'), way('retry', can.resume ? 'secondary' : 'primary'), way('startOver'))
 }
 
 /** A state that needs no more than words and its ways on. */
-const plain =
-  (labels: Parameters<typeof ways>[2] = {}): Draw =>
-  (stage, view) => ({
-    element: screen(heading(view), lead(view), note(view), ways(stage, view, labels), notSaved(view)),
-  })
+const plain: Draw = (stage, view) => ({
+  element: screen(heading(view), lead(view), note(view), ways(stage, view), notSaved(view)),
+})
 
 const idle: Draw = (stage, view) => {
   const problem = note(view)
@@ -78,7 +61,7 @@ const idle: Draw = (stage, view) => {
       problem,
       picker.element,
       view.can.resume
-        ? actions(button('Look again', () => stage.attempt(() => stage.tryOn.resume()), 'secondary'))
+        ? actions(button(words().intent('resume', view), () => stage.attempt(() => stage.tryOn.resume()), 'secondary'))
         : null,
     ),
     update: (next) => problem.replaceWith(note(next)),
@@ -92,43 +75,41 @@ function meter(label: string): { element: HTMLElement; update(view: TryOnView): 
   const text = h('p', { className: 'quiet' })
   return {
     element: h('div', { className: 'meter' }, bar, text),
-    update({ progress, waitingUntil, etaSeconds }) {
+    update(view) {
+      const { progress } = view
       if (progress === null) bar.removeAttribute('value')
       else bar.value = progress.value
-      if (waitingUntil !== null)
-        text.textContent = `Waiting a moment, until ${new Date(waitingUntil).toLocaleTimeString()}.`
-      else if (progress?.bytes) text.textContent = `${bytes(progress.bytes.sent)} of ${bytes(progress.bytes.total)}`
-      else text.textContent = progress && etaSeconds !== null ? `Estimated: about ${etaSeconds} seconds in all.` : ''
+      const sent = progress?.bytes && say().uploaded(bytes(progress.bytes.sent), bytes(progress.bytes.total))
+      text.textContent = words().trouble(view) ?? sent ?? (progress && words().estimate(view)) ?? ''
     },
   }
 }
 
 const working: Draw = (stage, view) => {
-  const bar = meter(titles[view.state])
+  const bar = meter(words().title(view))
   const way = h('div', {})
   const update = (next: TryOnView) => {
     bar.update(next)
     // what is paid for can not be taken back, so only what is not sent yet can be cancelled
     const cancels = next.can.startOver && next.state !== 'processing'
-    if (cancels !== way.hasChildNodes())
-      way.replaceChildren(...(cancels ? [ways(stage, next, { over: 'Cancel' })] : []))
+    if (cancels !== way.hasChildNodes()) way.replaceChildren(...(cancels ? [ways(stage, next)] : []))
   }
   update(view)
   return { element: screen(heading(view), lead(view), bar.element, way, notSaved(view)), update }
 }
 
 const preview: Draw = (stage, view) => {
-  const bar = meter('The finished picture')
+  const bar = meter(say().finished)
   bar.update(view)
   const picture = h('img', {
     src: view.preview?.imageUrl ?? '',
-    alt: `A first look at you in the ${stage.product.title}`,
+    alt: say().firstLook(stage.product.title),
   })
   return {
     element: screen(
       heading(view),
       lead(view),
-      h('figure', { className: 'picture' }, picture, h('figcaption', {}, 'Preview')),
+      h('figure', { className: 'picture' }, picture, h('figcaption', {}, say().preview)),
       bar.element,
     ),
     update: bar.update,
@@ -141,11 +122,11 @@ const final: Draw = (stage, view) => {
   return {
     element: screen(
       heading(view),
-      before === null ? null : lead(view),
+      before === null ? null : h('p', { className: 'lead' }, say().compareHow),
       compare(before, after, stage.product.title),
       actions(
-        button('Save the picture', () => save(after)),
-        button('Choose another photo', () => stage.attempt(() => stage.tryOn.startOver()), 'secondary'),
+        button(say().save, () => save(after)),
+        button(words().intent('startOver', view), () => stage.attempt(() => stage.tryOn.startOver()), 'secondary'),
       ),
     ),
   }
@@ -162,7 +143,7 @@ const needsEmail: Draw = (stage, view) => {
   const problem = note(view)
   const email = h('input', { type: 'email', name: 'email', autocomplete: 'email', required: true, id: 'email' })
   const name = h('input', { type: 'text', name: 'name', autocomplete: 'name', id: 'name' })
-  const send = h('button', { type: 'submit', className: 'primary' }, 'Continue')
+  const send = h('button', { type: 'submit', className: 'primary' }, words().intent('submitEmail', view))
   const form = h(
     'form',
     {
@@ -173,20 +154,20 @@ const needsEmail: Draw = (stage, view) => {
         void stage.attempt(() => stage.tryOn.submitEmail(given))
       },
     },
-    h('label', { htmlFor: 'email' }, 'E-mail'),
+    h('label', { htmlFor: 'email' }, say().email),
     email,
-    h('label', { htmlFor: 'name' }, 'Name (optional)'),
+    h('label', { htmlFor: 'name' }, say().customer),
     name,
     actions(
       send,
-      button('No, thanks', () => stage.attempt(() => stage.tryOn.startOver()), 'secondary'),
+      button(words().intent('startOver', view), () => stage.attempt(() => stage.tryOn.startOver()), 'secondary'),
     ),
   )
   return {
     element: screen(heading(view), lead(view), problem, form),
     update(next) {
       send.disabled = !next.can.submitEmail
-      const text = problemText(next.problem)
+      const text = words().problem(next.problem)
       problem.hidden = text === null
       problem.textContent = text
     },
@@ -195,7 +176,7 @@ const needsEmail: Draw = (stage, view) => {
 
 /** One screen for every state of a try-on. */
 export const screens: Record<TryOnState, Draw> = {
-  restoring: (_, view) => ({ element: screen(heading(view), h('p', { className: 'quiet' }, sentences.restoring)) }),
+  restoring: (_, view) => ({ element: screen(heading(view), h('p', { className: 'quiet' }, words().sentence(view))) }),
   idle,
   preparing: working,
   submitting: working,
@@ -203,11 +184,11 @@ export const screens: Record<TryOnState, Draw> = {
   preview,
   final,
   needsEmail,
-  stalled: plain({ retry: 'Start a new one instead' }),
-  unauthorized: plain({ resume: 'Try now' }),
-  failed: plain(),
-  outcomeUnknown: plain({ retry: 'Start a new one' }),
-  limitReached: plain(),
-  rejected: plain(),
-  protocolError: plain({ resume: 'Look again', retry: 'Start a new one' }),
+  stalled: plain,
+  unauthorized: plain,
+  failed: plain,
+  outcomeUnknown: plain,
+  limitReached: plain,
+  rejected: plain,
+  protocolError: plain,
 }

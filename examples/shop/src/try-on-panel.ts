@@ -1,15 +1,16 @@
 import { TryOnError, type FittingRoom, type TryOnState, type TryOnView } from 'fitting-room'
 import type { Product, Variant } from './catalog.ts'
 import { h } from './dom.ts'
+import { say, words } from './language.ts'
 import type { Page } from './product-list.ts'
 import { screens, type Screen, type Stage } from './screens.ts'
-import { announcement } from './words.ts'
 
 /** The fitting room of one size: whatever the try-on's view says, in plain words, with the right next step. */
 export function tryOnPanel(room: FittingRoom, product: Product, variant: Variant): Page {
   const { id: productId, funnelIds } = product
   const tryOn = room.tryOn({ productId, variantId: variant.id, funnelIds })
   const status = h('p', { className: 'hidden', attributes: { role: 'status' } })
+  const alert = h('p', { className: 'hidden', attributes: { role: 'alert' } })
   const place = h('div', { className: 'screen' })
   const stage: Stage = {
     room,
@@ -22,22 +23,29 @@ export function tryOnPanel(room: FittingRoom, product: Product, variant: Variant
       }),
   }
   let shown: { state: TryOnState; screen: Screen } | null = null
+  let heard: TryOnView | null = null
+
+  const announce = (view: TryOnView) => {
+    const said = words().announcementOf(view, heard)
+    heard = view
+    if (said) (said.urgency === 'assertive' ? alert : status).textContent = said.text
+  }
 
   const show = (view: TryOnView) => {
+    announce(view)
     if (shown?.state === view.state) return shown.screen.update?.(view)
     const focused = place.contains(document.activeElement)
     shown?.screen.leave?.()
     shown = { state: view.state, screen: screens[view.state](stage, view) }
     place.replaceChildren(shown.screen.element)
     place.dataset['state'] = view.state
-    status.textContent = announcement(view)
     // a keyboard that was here stays here
     if (focused) place.querySelector('h2')?.focus()
   }
 
   const subscription = tryOn.subscribe(show)
   show(tryOn.get())
-  const element = h('section', { className: 'room', attributes: { 'aria-label': 'Fitting room' } }, place, status)
+  const element = h('section', { className: 'room', attributes: { 'aria-label': say().room } }, place, status, alert)
   return {
     element,
     leave() {

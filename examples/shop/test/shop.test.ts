@@ -119,6 +119,29 @@ describe('the shop', () => {
     expect(submissions).toHaveLength(1)
   })
 
+  it('speaks four languages, and remembers which', async () => {
+    await page.goto(shop.url)
+    await page.getByRole('combobox', { name: 'Language' }).selectOption('Deutsch')
+    await page.getByRole('heading', { name: 'Neu eingetroffen' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Neu eingetroffen' }).waitFor()
+    expect(await page.locator('html').getAttribute('lang')).toBe('de')
+    await open('1001')
+    await page.locator('input[type=file]').setInputFiles(photo)
+    await press('Anprobieren')
+    await finishes()
+    await page.getByRole('heading', { name: 'Da sind Sie' }).waitFor()
+    for (const [label, title] of [
+      ['Français', 'Vous voilà'],
+      ['Español', 'Aquí estás'],
+      ['English', 'There you are'],
+    ]) {
+      await page.locator('#language').selectOption(label ?? '')
+      await page.getByRole('heading', { name: title ?? '' }).waitFor()
+    }
+    expect(submissions).toHaveLength(1)
+  })
+
   it('says in the status region what is going on', async () => {
     await tryOn()
     await finishes()
@@ -135,7 +158,7 @@ describe('the shop', () => {
     })
     await page.locator('.drop').dispatchEvent('drop', { dataTransfer: data })
     await press('Try it on')
-    await page.locator('.note', { hasText: 'not a photo we can use' }).waitFor()
+    await page.locator('.note', { hasText: 'not a photo that can be used' }).waitFor()
     expect(await state()).toBe('idle')
     expect(submissions).toHaveLength(0)
   })
@@ -160,7 +183,7 @@ describe('a reload', () => {
     await page.reload()
     await reaches('outcomeUnknown')
     post.release()
-    await page.locator('.lead', { hasText: 'which may count as a second try-on' }).waitFor()
+    await page.locator('.lead', { hasText: 'can cost another try-on' }).waitFor()
     expect(submissions).toHaveLength(1)
     await press('Start a new one')
     await finishes()
@@ -215,7 +238,7 @@ describe('every other state has words and a next step', () => {
 
   it('IP throttling waits, then goes on with the same attempt', async () => {
     await tryOn('1009', 'IP throttling')
-    await page.getByText('Waiting a moment').waitFor()
+    await page.getByText('It goes on by itself. Next try at').waitFor()
     await page.clock.fastForward(3_000)
     await finishes()
     expect(submissions).toHaveLength(2)

@@ -1,0 +1,21 @@
+import type { TryOnView } from 'fitting-room'
+import { mockRoom, problems, viewOf } from 'fitting-room/testing'
+import { createWords } from 'fitting-room/words'
+import { en } from 'fitting-room/words/en'
+
+/** What the README shows, as an application writes it. */
+export function shown(view: TryOnView) {
+  const words = createWords({ ...en, titles: { ...en.titles, final: 'Ta-da!' } })
+  const heading = words.title(view)
+  const label = words.intent('retry', view)
+  const wrong = words.problem(view.problem)
+  return { heading, label, wrong }
+}
+
+export function tested() {
+  const room = mockRoom({ '1001/2001': 'needsEmail' })
+  room.show('final')
+  room.show(viewOf('rejected', { problem: problems.refused }))
+  const said = room.heard.map(({ intent }) => intent)
+  return said
+}
