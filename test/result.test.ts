@@ -139,3 +139,22 @@ it('ready and result() outlive a while in which the browser keeps their page wit
   await world.until(tryOn, 'final')
   expect((await result).imageUrl).toContain('/pictures/')
 })
+
+it('result() is never the next shopper’s, whoever has reset the room, and while its page was kept', async () => {
+  const window = new EventTarget()
+  vi.stubGlobal('window', window)
+  vi.stubGlobal('document', Object.assign(new EventTarget(), { visibilityState: 'visible' }))
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const storage = testStorage()
+  const kept = world.room({ storage: storage.another() }).tryOn(product)
+  await world.until(kept, 'idle')
+  const result = expect(kept.result()).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+  window.dispatchEvent(Object.assign(new Event('pagehide'), { persisted: true }))
+  vi.unstubAllGlobals()
+  const other = world.room({ storage })
+  await other.reset()
+  await world.until(await started(other.tryOn(product)), 'final')
+  window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+  await world.until(kept, 'final')
+  await result
+})

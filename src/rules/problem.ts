@@ -327,8 +327,6 @@ export const TryOnError = ErrorOf as TryOnErrorClass
 
 /** Whether something is a `TryOnError`, of another realm or another copy of this package, too. */
 export function isTryOnError(value: unknown): value is TryOnError {
-  if (value instanceof TryOnError) return true
-  if (typeof value !== 'object' || value === null || !('name' in value) || value.name !== 'TryOnError') return false
-  const of = 'problem' in value ? value.problem : null
-  return typeof of === 'object' && of !== null && 'kind' in of && typeof of.kind === 'string'
+  const { name, problem: of }: { name?: unknown; problem?: { kind?: unknown } | null } = Object(value)
+  return name === 'TryOnError' && typeof of?.kind === 'string'
 }

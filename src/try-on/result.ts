@@ -34,6 +34,8 @@ export function resultOf(
   tryOn: Readable<TryOnView>,
   /** Rejects when the room is closed. */
   ended: Promise<never>,
+  /** Whose result it is. */
+  shopper: AbortSignal,
   /** What was said before has been carried out. */
   heard: Promise<unknown>,
   { signal, rejectOnInput = false }: ResultOptions = {},
@@ -50,7 +52,9 @@ export function resultOf(
     }
     const fail = (view: TryOnView, problem = view.problem ?? emailWanted) =>
       end(() => reject(new TryOnError(problem, view.attempt?.jobId ?? null)))
-    const abort = () => fail(tryOn.get(), { kind: 'stopped', reason: 'aborted' })
+    const stop = (reason: 'aborted' | 'startedOver') => () => fail(tryOn.get(), { kind: 'stopped', reason })
+    const abort = stop('aborted')
+    const leave = stop('startedOver')
 
     const look = (view: TryOnView) => {
       const wasBegun = begun
@@ -58,13 +62,13 @@ export function resultOf(
       if (!isHeard) return
       if (view.state === 'final') end(() => resolve(view.result))
       else if (stops.includes(view.state) || (rejectOnInput && inputs.includes(view.state))) fail(view)
-      else if (view.state === 'idle' && wasBegun) {
-        fail(view, view.problem ?? { kind: 'stopped', reason: 'startedOver' })
-      }
+      else if (view.state === 'idle' && wasBegun) (view.problem ? fail : leave)(view)
     }
 
     const subscription = tryOn.subscribe(look)
     void ended.catch(reject).finally(end)
+    // the next one's picture is nobody else's
+    shopper.addEventListener('abort', leave)
     signal?.addEventListener('abort', abort)
     if (signal?.aborted) return abort()
     void heard.then(() => {

@@ -318,7 +318,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     discard: ({ abandonPaidJob = false } = {}) => say({ intent: 'discard', abandonPaidJob }),
     result(options) {
       sit()
-      return resultOf(tryOn, life.promise, said, options)
+      return resultOf(tryOn, life.promise, parts.shopper(), said, options)
     },
   }
 
