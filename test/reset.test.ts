@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { full, isRecord, isWrite, recordKey, refused, testStorage, type TestStorage } from './support/storage.ts'
+import {
+  full,
+  isRead,
+  isRecord,
+  isWrite,
+  recordKey,
+  refused,
+  testStorage,
+  type TestStorage,
+} from './support/storage.ts'
 import { createWorld, person, product, started, type World } from './support/world.ts'
 
 let world: World
@@ -335,4 +344,23 @@ it('everything goes in one call where the storage has one for that', async () =>
   await room.reset()
   expect(calls).toHaveLength(1)
   expect(calls[0]).toContain(recordKey)
+})
+
+it('what a page has read before another one’s reset() is not the next shopper’s', async () => {
+  const own = storage.another()
+  const room = world.room({ storage: own })
+  const held = world.hold('POST', '/generations', 'after')
+  const tryOn = await started(room.tryOn(product))
+  await held.reached
+  room.close()
+  const read = own.hold((call) => isRecord(call) && isRead(call), 'midway')
+  tryOn.subscribe(() => {})
+  await read.reached
+  await world.room({ storage }).reset()
+  read.release()
+  await world.settle()
+  held.release()
+  await world.pass(20_000)
+  expect([...storage.items.values()].filter((text) => text.includes('attemptId'))).toEqual([])
+  expect(await world.room({ storage }).list()).toEqual([])
 })

@@ -29,7 +29,7 @@ export interface Tier {
 }
 
 /** How long one tier may take before the next is asked, in ms. */
-const tierLimitMs = 4_000
+const tierLimitMs = 2_000
 
 /** How long a tier that hangs is done without before it is asked again, in ms. */
 const restMs = 10_000

@@ -47,10 +47,15 @@ export async function isDoneWith(catalog: Catalog, record: AttemptRecord): Promi
 }
 
 /** What another tier of storage has hidden behind the record that is shown, if money may have been spent on it. */
-export async function archiveHidden(parts: ArchiveParts, cell: RecordCell, shown: AttemptRecord): Promise<void> {
+export async function archiveHidden(
+  parts: ArchiveParts,
+  cell: RecordCell,
+  shown: AttemptRecord,
+  shopper: Shopper,
+): Promise<void> {
   for (const copy of await cell.copies()) {
     if (copy.attemptId === shown.attemptId || !mayBePaid(copy)) continue
     if ((await parts.catalog.fateOf(copy.attemptId)) === 'discarded') continue
-    await keepInArchive(parts, copy, parts.catalog.shopper(), true)
+    await keepInArchive(parts, copy, shopper, true)
   }
 }

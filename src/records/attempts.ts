@@ -149,7 +149,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   /** What storage holds; `gone` are attempts that were just removed, whatever storage says. */
   async function restore(gone: readonly string[] = []): Promise<Written> {
-    const found = await current.find().catch(() => null)
+    // what was read before a reset() is not the next shopper's
+    const shopper = catalog.shopper()
+    const found = await current.find(shopper).catch(() => null)
     isUnread = found === null
     if (found === null) return unread
     const record = found.record && !gone.includes(found.record.attemptId) ? found.record : null
@@ -157,7 +159,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return { kind: 'none', durable: parts.isDurable, problem: found.skipped ? { kind: 'recordUnreadable' } : null }
     }
     const isOver = await isDoneWith(catalog, record)
-    if (!isOver) await archiveHidden(parts, place().cell, record)
+    if (!isOver) await archiveHidden(parts, place().cell, record, shopper)
     const expiry = isOver ? null : expiryOf(record)
     if (expiry !== undefined) {
       // where it is not gone what is read and what is changed are not the same: storage can not be relied on
@@ -165,7 +167,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       const rest = await restore([...gone, record.attemptId])
       return rest.kind === 'overtaken' ? rest : { ...rest, problem: expiry ?? rest.problem ?? null }
     }
-    current.remember(record)
+    if (shopper.aborted) return { kind: 'overtaken' }
+    current.remember(record, shopper)
     const problem: Problem | null = found.skipped ? { kind: 'recordUnreadable' } : null
     return { kind: 'stands', record, durable: isStored(record), problem }
   }
@@ -198,7 +201,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     restore: () => restore(),
 
     async look() {
-      const { record, skipped } = await current.find()
+      const { record, skipped } = await current.find(catalog.shopper())
       if (record === null && skipped) throw new Error('what stands here is not readable by this version')
       return record
     },
@@ -208,7 +211,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     hasExpired: (record) => expiryOf(record) !== undefined,
 
     async begin(record, previous) {
-      current.remember(record)
+      current.remember(record, catalog.shopper())
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
       const kept = await put(record, (found) => found === null || isAsSeen(found, previous))
       if (kept === 'unchanged' || previous === null || (await isBuried(previous, kept))) return written(record, kept)

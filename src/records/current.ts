@@ -8,13 +8,13 @@ type Condition = (found: Found<AttemptRecord>) => boolean
 
 /** The current record of one try-on: where it stands, whose it is, and how it is read and written there. */
 export interface Current {
-  /** The first record that can be read, else none; what can not be read is left as it is, and was skipped. */
-  find(): Promise<{ record: AttemptRecord | null; skipped: boolean }>
+  /** The first record of that shopper that can be read, else none; what can not be read is left, and was skipped. */
+  find(shopper: Shopper): Promise<{ record: AttemptRecord | null; skipped: boolean }>
   place(): Place
   /** The shopper in whose time this page has begun or restored an attempt, unless another one came since. */
   shopperOf(attemptId: string): Shopper | undefined
-  /** An attempt is of the shopper of now. */
-  remember(record: AttemptRecord): void
+  /** An attempt is of that shopper, who is the present one. */
+  remember(record: AttemptRecord, shopper: Shopper): void
   /** Whether the attempt may still be written: it was neither discarded nor wiped with its shopper. */
   isAlive(record: AttemptRecord): Promise<boolean>
   /** Names a record in the catalog before it is written: storage may have lost it, or have refused it before. */
@@ -64,7 +64,7 @@ export function createCurrent({ catalog, candidates }: CurrentParts): Current {
     )
 
   return {
-    async find() {
+    async find(shopper) {
       const listed = Object.keys(await catalog.entries())
       let free: Place | null = null
       let skipped = catalog.isUnreadable()
@@ -76,7 +76,7 @@ export function createCurrent({ catalog, candidates }: CurrentParts): Current {
         else {
           chosen = candidate
           // a catalog that was lost names it again
-          if (!listed.includes(candidate.key)) await catalog.list(candidate.key, catalog.shopper())
+          if (!listed.includes(candidate.key)) await catalog.list(candidate.key, shopper)
           return { record, skipped }
         }
       }
@@ -85,8 +85,7 @@ export function createCurrent({ catalog, candidates }: CurrentParts): Current {
     },
     place,
     shopperOf: (attemptId) => shoppers.get(attemptId),
-    remember({ attemptId }) {
-      const shopper = catalog.shopper()
+    remember({ attemptId }, shopper) {
       for (const [id, each] of shoppers) if (each !== shopper) shoppers.delete(id)
       shoppers.set(attemptId, shopper)
     },

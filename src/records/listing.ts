@@ -38,7 +38,8 @@ export async function listAttempts<Opened>(
   open: (attempt: StoredAttempt) => Opened,
 ): Promise<Listed<Opened>[]> {
   const { keys, clock, retentionMs, cellOf } = parts
-  for (const { key, record } of await readRecords(parts)) await archiveHidden(parts, cellOf(key), record)
+  const shopper = parts.catalog.shopper()
+  for (const { key, record } of await readRecords(parts)) await archiveHidden(parts, cellOf(key), record, shopper)
   const known = await readRecords(parts)
   const shown = shownKeys(known, keys())
   return furthest(known, shown)
