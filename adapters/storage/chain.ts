@@ -99,8 +99,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
           base = prevailing([old, ...others(tier).flatMap((each) => each.heldAt(key))])
           const next = change(base)
           // another attempt that may have been paid is not written over unseen
-          if (old !== base && old !== null && leftOf(old, next) === old)
-            throw new Error('another attempt is here')
+          if (old !== base && old !== null && leftOf(old, next) === old) throw new Error('another attempt is here')
           return next
         },
         // what lands in a tier that was passed over is older than what was written elsewhere
