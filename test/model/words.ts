@@ -134,8 +134,10 @@ export class Words {
   }
 
   /** Whether something was sent for a word that was given later on the same page for the same product. */
-  isReplaced({ id, page, variantId }: Word): boolean {
-    return this.all.some((each) => each.id > id && each.wasSent && each.page === page && each.variantId === variantId)
+  isReplaced({ id, page, photo, variantId }: Word): boolean {
+    const later = this.all.filter((each) => each.id > id && each.wasSent && each.page === page)
+    // of two words for one photo nobody can tell which a submission is for
+    return later.some((each) => each.variantId === variantId && each.photo !== photo)
   }
 
   /** The words that a job of this one may be of: for the same photo and variant. */
