@@ -1,34 +1,9 @@
 import { runInNewContext } from 'node:vm'
-import { explain, isTryOnError, TryOnError, type Problem, type ProblemKind } from 'fitting-room'
+import { explain, isTryOnError, TryOnError, type Problem } from 'fitting-room'
+import { problems } from 'fitting-room/testing'
 import { describe, expect, it } from 'vitest'
 import { problem } from '../src/rules/problem.ts'
 
-const asked = { operation: 'createGeneration', situation: 'serverError', status: 500, error: 'x' } as const
-/** One problem of each kind. */
-const problems: { [Kind in ProblemKind]: Problem & { kind: Kind } } = {
-  refused: { kind: 'refused', ...asked },
-  key: { kind: 'key', ...asked },
-  emailRequired: { kind: 'emailRequired', ...asked },
-  limitReached: { kind: 'limitReached', ...asked, message: 'Come back tomorrow' },
-  throttled: { kind: 'throttled', ...asked },
-  unavailable: { kind: 'unavailable', ...asked },
-  notSent: { kind: 'notSent', ...asked },
-  outcomeUnknown: { kind: 'outcomeUnknown', ...asked },
-  protocol: { kind: 'protocol', ...asked, at: 'jobId' },
-  interrupted: { kind: 'interrupted' },
-  jobFailed: { kind: 'jobFailed', error: 'x' },
-  deadline: { kind: 'deadline' },
-  photo: { kind: 'photo', reason: 'empty' },
-  input: { kind: 'input', at: 'namespace', given: '""', valid: 'a text', example: "'a'" },
-  storage: { kind: 'storage' },
-  storageUnreadable: { kind: 'storageUnreadable' },
-  recordUnreadable: { kind: 'recordUnreadable' },
-  consentExpired: { kind: 'consentExpired' },
-  notAllowed: { kind: 'notAllowed', intent: 'retry', state: 'idle' },
-  paidJob: { kind: 'paidJob' },
-  stopped: { kind: 'stopped', reason: 'closed' },
-  internal: { kind: 'internal', sent: true },
-}
 const all: Problem[] = Object.values(problems)
 
 describe('a problem', () => {

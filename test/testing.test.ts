@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { mockRoom, problems, viewOf, views } from 'fitting-room/testing'
 import { intents, tryOnStates } from '../src/rules/words.ts'
-import { explain, TryOnError } from 'fitting-room'
-import { problem } from '../src/rules/problem.ts'
+import { TryOnError } from 'fitting-room'
 import { person, product } from './support/world.ts'
 
 const product1 = '1001/2001'
@@ -12,11 +11,6 @@ describe('the views for tests', () => {
     expect(views[state].state).toBe(state)
     expect(Object.keys(views[state]).sort()).toEqual(Object.keys(views.restoring).sort())
     expect(Object.keys(views[state].can)).toEqual([...intents])
-  })
-
-  it.each(Object.values(problems))('the problem $kind is a whole one', (sample) => {
-    expect(problem.safeParse(sample)).toEqual({ success: true, data: sample })
-    expect(explain(sample)).not.toContain('undefined')
   })
 
   it('take changes, and stay what they were', () => {

@@ -46,7 +46,7 @@ export const de: Texts = {
     outcomeUnknown: 'Ihre Anprobe läuft vielleicht schon; ein neuer Versuch kann eine weitere Anprobe kosten.',
     limitReached: 'Mehr Anproben sind im Moment nicht möglich.',
     rejected: 'Es wurde nichts begonnen und nichts gezählt.',
-    protocolError: 'Wir haben lieber aufgehört als geraten.',
+    protocolError: 'Wir haben lieber aufgehört als geraten. Ein neuer Versuch kann eine weitere Anprobe kosten.',
   },
   intents: {
     start: 'Anprobieren',

@@ -44,7 +44,8 @@ export const en: Texts = {
     outcomeUnknown: 'Your try-on may already be under way; trying again can cost another try-on.',
     limitReached: 'You have reached the number of try-ons for now.',
     rejected: 'Nothing was started, and nothing was counted.',
-    protocolError: 'The answer could not be understood, so we stopped rather than guess.',
+    protocolError:
+      'The answer could not be understood, so we stopped rather than guess. Trying again can cost another try-on.',
   },
   intents: {
     start: 'Try it on',

@@ -46,7 +46,7 @@ export const es: Texts = {
     outcomeUnknown: 'Puede que tu prueba ya esté en marcha; volver a intentarlo puede costar otra prueba.',
     limitReached: 'Has llegado al número de pruebas por ahora.',
     rejected: 'No se ha empezado nada ni se ha contado nada.',
-    protocolError: 'Hemos preferido parar antes que adivinar.',
+    protocolError: 'Hemos preferido parar antes que adivinar. Volver a intentarlo puede costar otra prueba.',
   },
   intents: {
     start: 'Probármelo',

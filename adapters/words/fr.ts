@@ -44,7 +44,7 @@ export const fr: Texts = {
     outcomeUnknown: 'Votre essayage est peut-être déjà en cours ; réessayer peut coûter un essayage de plus.',
     limitReached: 'Vous avez atteint le nombre d’essayages pour le moment.',
     rejected: 'Rien n’a commencé, et rien n’a été compté.',
-    protocolError: 'Nous avons préféré nous arrêter plutôt que deviner.',
+    protocolError: 'Nous avons préféré nous arrêter plutôt que deviner. Réessayer peut coûter un essayage de plus.',
   },
   intents: {
     start: 'Essayer',

@@ -16,8 +16,25 @@ const wordsIn: Record<Language, Words> = {
 const isLanguage = (name: string | null | undefined): name is Language => name != null && name in texts
 const key = 'language'
 
-const preferred = [localStorage.getItem(key), ...navigator.languages.map((tag) => tag.slice(0, 2))]
+const preferred = [remembered(), ...navigator.languages.map((tag) => tag.slice(0, 2))]
 let language: Language = preferred.find(isLanguage) ?? 'en'
+
+/** A browser that keeps a site's data from it throws. */
+function remembered(): string | null {
+  try {
+    return localStorage.getItem(key)
+  } catch {
+    return null
+  }
+}
+
+function remember(): void {
+  try {
+    localStorage.setItem(key, language)
+  } catch {
+    // the next visit asks the browser again
+  }
+}
 
 /** What the shop says, in the chosen language. */
 export const say = (): Texts => texts[language]
@@ -40,7 +57,7 @@ export function languageSwitch(select: HTMLSelectElement, onChange: () => void):
   )
   select.onchange = () => {
     if (isLanguage(select.value)) language = select.value
-    localStorage.setItem(key, language)
+    remember()
     onChange()
   }
 }
