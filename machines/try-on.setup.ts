@@ -1,7 +1,8 @@
 import { assign, fromPromise, sendTo } from 'xstate'
 import type { Funnel, VisitorStatus } from '../src/contract/resources.ts'
 import type { Outcome, Unusable } from '../src/rules/outcome.ts'
-import { TryOnError, type Problem } from '../src/rules/problem.ts'
+import type { Problem } from '../src/rules/problem.ts'
+import { TryOnError } from '../src/rules/try-on-error.ts'
 import { askedWaitMs, waitAfter } from '../src/rules/backoff.ts'
 import {
   ageOfWord,

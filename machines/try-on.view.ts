@@ -2,39 +2,12 @@ import type { SnapshotFrom } from 'xstate'
 import type { JobSuccess } from '../src/contract/resources.ts'
 import type { Problem } from '../src/rules/problem.ts'
 import type { AttemptRecord } from '../src/rules/record.ts'
+import { restoringView } from '../src/rules/first-views.ts'
 import type { AttemptView, Progress, Trouble, TryOnResult, TryOnView } from '../src/rules/view.ts'
 import { tryOnStates, type TryOnState } from '../src/rules/words.ts'
 import { Private } from './private.ts'
 import type { tryOnMachine } from './try-on.machine.ts'
 import type { TryOnContext } from './try-on.types.ts'
-
-const never: TryOnView['can'] = Object.freeze({
-  start: false,
-  submitEmail: false,
-  resume: false,
-  retry: false,
-  startOver: false,
-  discard: false,
-})
-
-/** The view before storage has been read, and always on a server. */
-export const restoringView: TryOnView = Object.freeze({
-  state: 'restoring',
-  group: 'waiting',
-  attempt: null,
-  funnel: null,
-  etaSeconds: null,
-  progress: null,
-  preview: null,
-  result: null,
-  message: null,
-  problem: null,
-  trouble: null,
-  waitingUntil: null,
-  durable: true,
-  exclusive: true,
-  can: never,
-})
 
 /** The view of a snapshot, and nothing but the snapshot. */
 export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnView {

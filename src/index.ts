@@ -1,10 +1,11 @@
-export { createFittingRoom, type FittingRoom, type ListedAttempt } from './room.ts'
-export type { FittingRoomOptions, RoomTiming, TryOnProduct } from './options.ts'
+export { createFittingRoom, type FittingRoomOptions } from './door/room.ts'
+export type { Core, FittingRoom, HistoryEntry, ListedAttempt } from './room.ts'
+export type { RoomOptions, RoomTiming, TryOnProduct } from './options.ts'
 export type { DiscardOptions, EmailForm, Inspect, InspectEvent, StartOptions, TryOn } from './try-on/try-on.types.ts'
 export type { ResultOptions } from './try-on/result.ts'
 export type { PhotoInput } from './shopper/photo-input.ts'
 export type { RoomPhoto } from './shopper/photos.ts'
-export type { Visitor } from './shopper/visitor.ts'
+export type { Visitor } from './shopper/unknown-visitor.ts'
 export type {
   Client,
   ClientOptions,
@@ -14,42 +15,42 @@ export type {
   UploadOptions,
   VisitorQuery,
 } from './wire/client.ts'
-export {
-  explain,
-  isTryOnError,
-  TryOnError,
-  type ConsentExpiredProblem,
-  type DeadlineProblem,
-  type EmailRequiredProblem,
-  type InputProblem,
-  type InternalProblem,
-  type InterruptedProblem,
-  type JobFailedProblem,
-  type KeyProblem,
-  type LimitReachedProblem,
-  type NotAllowedProblem,
-  type NotSentProblem,
-  type OutcomeUnknownProblem,
-  type PaidJobProblem,
-  type PhotoProblem,
-  type Problem,
-  type ProblemKind,
-  type ProtocolProblem,
-  type RecordUnreadableProblem,
-  type RefusedProblem,
-  type RequestFacts,
-  type StoppedProblem,
-  type StorageProblem,
-  type StorageUnreadableProblem,
-  type ThrottledProblem,
-  type UnavailableProblem,
+export { explain } from './rules/explain.ts'
+export { isTryOnError, TryOnError } from './rules/try-on-error.ts'
+export type {
+  ConsentExpiredProblem,
+  CoreProblem,
+  DeadlineProblem,
+  EmailRequiredProblem,
+  InputProblem,
+  InternalProblem,
+  InterruptedProblem,
+  JobFailedProblem,
+  KeyProblem,
+  LimitReachedProblem,
+  NotAllowedProblem,
+  NotSentProblem,
+  OutcomeUnknownProblem,
+  PaidJobProblem,
+  PhotoProblem,
+  Problem,
+  ProblemKind,
+  ProtocolProblem,
+  RecordUnreadableProblem,
+  RefusedProblem,
+  RequestFacts,
+  StoppedProblem,
+  StorageProblem,
+  StorageUnreadableProblem,
+  ThrottledProblem,
+  UnavailableProblem,
 } from './rules/problem.ts'
 export type { AttemptView, Progress, Trouble, TryOnResult, TryOnView } from './rules/view.ts'
 export type { Intent, TryOnGroup, TryOnState } from './rules/words.ts'
 export type { Phase } from './rules/record.ts'
 export type { Outcome, Refusal, Requested, Situation, Unusable } from './rules/outcome.ts'
 export type { Operation } from './contract/endpoints.ts'
-export type { StoreId } from './contract/ids.ts'
+export type { StoreId } from './contract/forms.ts'
 export type { Funnel } from './contract/resources.ts'
 export type {
   Clock,

@@ -1,6 +1,6 @@
-import { funnelId, productId, variantId, type StoreId } from './contract/ids.ts'
+import { isFunnelId, isStoreId, type StoreId } from './contract/forms.ts'
 import type { FlowStorage, PhotoStore } from './ports.ts'
-import { TryOnError } from './rules/problem.ts'
+import { TryOnError } from './rules/try-on-error.ts'
 import type { Inspect } from './try-on/try-on.types.ts'
 import { readBaseUrl } from './wire/base-url.ts'
 import type { ClientOptions, ClientTiming } from './wire/operations.ts'
@@ -13,7 +13,8 @@ export interface RoomTiming extends ClientTiming {
   deadlineMs: number
 }
 
-export interface FittingRoomOptions extends Omit<ClientOptions, 'timing'> {
+/** What a room is made of. */
+export interface RoomOptions extends Omit<ClientOptions, 'timing'> {
   /** Where records are kept. Default: IndexedDB, else localStorage, else memory. */
   storage?: FlowStorage | undefined
   /** Where a photo's bytes wait until they are uploaded. Default: beside the records, else in memory. */
@@ -46,73 +47,58 @@ export interface TryOnProduct {
  * The options as they were given, once nothing in them can break later; throws `TryOnError` of kind `input`. Base URL and
  * key are not looked at: they are read at their first use, and a server that only renders may have none.
  */
-export function checkedOptions(options: FittingRoomOptions): FittingRoomOptions {
-  if (!isObject(options)) throw refused('options', options, 'an object with baseUrl and apiKey', optionsExample)
-  checkText('namespace', options.namespace, 'shop-2')
-  checkText('uniqueUserId', options.uniqueUserId, 'visitor-1')
-  checkMs('retentionMs', options.retentionMs)
+export function checkedOptions<Options extends RoomOptions>(options: Options): Options {
+  check(isObject(options), 'options', options, 'an object with baseUrl and apiKey')
+  const { retentionMs, timing = {}, storage } = options
+  checkText('namespace', options.namespace)
+  checkText('uniqueUserId', options.uniqueUserId)
   // what never expires could not be written down as JSON
-  if (options.retentionMs === Infinity) throw refused('retentionMs', Infinity, 'a finite number of ms', '86_400_000')
-  const { timing = {} } = options
-  if (!isObject(timing)) throw refused('timing', timing, 'an object of times in ms', '{ deadlineMs: 90_000 }')
+  checkMs('retentionMs', retentionMs === Infinity ? 'Infinity' : retentionMs)
+  check(isObject(timing), 'timing', timing, 'an object of times in ms')
   for (const [name, ms] of Object.entries(timing)) checkMs(`timing.${name}`, ms)
-  checkMethods('storage', options.storage, ['getItem', 'setItem', 'removeItem'])
+  const methods = ['getItem', 'setItem', 'removeItem']
+  const isStorage = storage === undefined || methods.every((name) => typeof Object(storage)[name] === 'function')
+  check(isStorage, 'storage', storage, `an object with ${methods.join(', ')}`)
   return options
 }
 
 /** A product with its IDs as the service takes them; throws `TryOnError` of kind `input`. */
 export function checkedProduct(product: TryOnProduct): TryOnProduct & { productId: string; variantId: string } {
-  if (!isObject(product)) throw refused('product', product, 'productId, variantId and funnelIds', productExample)
-  const { productId: ofProduct, variantId: ofVariant, funnelIds } = product
-  if (!productId.safeParse(ofProduct).success) throw refused('productId', ofProduct, idText('Product'), "'1001'")
-  if (!variantId.safeParse(ofVariant).success) throw refused('variantId', ofVariant, idText('ProductVariant'), "'2001'")
-  if (!isFunnelIds(funnelIds)) throw refused('funnelIds', funnelIds, 'a list of at least one integer from 1', '[12, 7]')
-  return { productId: String(ofProduct), variantId: String(ofVariant), funnelIds: [...funnelIds] }
+  check(isObject(product), 'product', product, 'an object with productId, variantId and funnelIds')
+  const { productId, variantId, funnelIds } = product
+  checkId('productId', productId, 'Product')
+  checkId('variantId', variantId, 'ProductVariant')
+  const isList = Array.isArray(funnelIds) && funnelIds.length > 0 && funnelIds.every(isFunnelId)
+  check(isList, 'funnelIds', funnelIds, 'a list of integers from 1', '[12, 7]')
+  return { productId: `${productId}`, variantId: `${variantId}`, funnelIds: [...funnelIds] }
 }
 
 /** The base URL as it is now, absolute and without a trailing slash; throws `TryOnError` of kind `input` for any other. */
-export function resolvedBaseUrl(option: FittingRoomOptions['baseUrl']): string {
+export function resolvedBaseUrl(option: RoomOptions['baseUrl']): string {
   const url = readBaseUrl(option)
-  if (url !== null) return url
-  throw refused('baseUrl', option, 'an http(s) address, or in a page a path like /api', "'https://shop.example/try-on'")
+  check(url, 'baseUrl', option, 'an http(s) address, or in a page a path', "'https://shop.example/try-on'")
+  return url
 }
 
-const optionsExample = "{ baseUrl: 'https://shop.example/try-on', apiKey: () => settings.key }"
-const productExample = "{ productId: '1001', variantId: '2001', funnelIds: [12, 7] }"
-const idText = (type: string) => `digits, or gid://<platform>/${type}/<digits>`
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
-
-const isFunnelIds = (value: unknown): value is number[] =>
-  Array.isArray(value) && value.length > 0 && value.every((id) => funnelId.safeParse(id).success)
+const isObject = (value: unknown) => typeof value === 'object' && value !== null
 
 /** Storage keys and addresses are made of it, which half a character can not be in. */
-function checkText(at: string, value: unknown, example: string): void {
-  if (value === undefined) return
-  if (typeof value === 'string' && value !== '' && !/\p{Surrogate}/u.test(value)) return
-  throw refused(at, value, 'a text of one or more whole characters', `'${example}'`)
-}
+const checkText = (at: string, value: unknown) =>
+  check(value === undefined || (typeof value === 'string' && /^\P{Surrogate}+$/u.test(value)), at, value, 'whole text')
 
-function checkMs(at: string, value: unknown): void {
-  if (value === undefined || (typeof value === 'number' && value > 0)) return
-  throw refused(at, value, 'a number of ms above 0', '90_000')
-}
+const checkMs = (at: string, value: unknown) =>
+  check(value === undefined || (typeof value === 'number' && value > 0), at, value, 'a number of ms above 0')
 
-function checkMethods(at: string, value: unknown, methods: readonly string[]): void {
-  if (value === undefined) return
-  const missing = methods.filter((name) => typeof Reflect.get(Object(value), name) !== 'function')
-  if (missing.length > 0) throw refused(at, value, `an object with ${methods.join(', ')}`)
-}
+const checkId = (at: string, value: unknown, type: 'Product' | 'ProductVariant') =>
+  check(isStoreId(type)(value), at, value, `digits, or gid://<platform>/${type}/<digits>`, "'1001'")
 
-function refused(at: string, given: unknown, valid: string, example?: string): TryOnError {
-  return new TryOnError({ kind: 'input', at, given: textOf(given), valid, ...(example !== undefined && { example }) })
+function check(isRight: unknown, at: string, value: unknown, valid: string, example?: string): asserts isRight {
+  if (isRight) return
+  throw new TryOnError({ kind: 'input', at, given: textOf(value), valid, ...(example && { example }) })
 }
 
 /** What was given, short, and of an object no more than that it is one: it may hold a key. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 80))
-  if (Array.isArray(value))
-    return value.length === 0 ? 'an empty list' : `[${value.slice(0, 8).map(textOf).join(', ')}]`
-  if (isObject(value)) return 'an object'
-  return typeof value === 'function' ? 'a function' : String(value)
+  return isObject(value) || typeof value === 'function' ? `a ${typeof value}` : String(value)
 }

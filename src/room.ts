@@ -1,42 +1,47 @@
+import { createRoomClient } from './wire/room-client.ts'
+import { createTryOn, type RunningTryOn } from './try-on/try-on.ts'
 import { defaultStorage } from '../adapters/storage/default.ts'
 import { memoryPhotos } from '../adapters/storage/memory.ts'
+import { storedView } from '../machines/try-on.stored.ts'
+import type { TryOnInput } from '../machines/try-on.types.ts'
+import { digitsOf } from './contract/forms.ts'
 import { pollIntervalMs } from './contract/limits.ts'
-import { digitsOf } from './contract/ids.ts'
-import {
-  checkedOptions,
-  checkedProduct,
-  resolvedBaseUrl,
-  type FittingRoomOptions,
-  type RoomTiming,
-  type TryOnProduct,
-} from './options.ts'
+import { createHistory } from './history.ts'
+import { checkedProduct, resolvedBaseUrl, type RoomOptions, type RoomTiming, type TryOnProduct } from './options.ts'
 import { createOwnership } from './pages/ownership.ts'
 import { followPageLife } from './pages/page-life.ts'
 import { openTabs, type Tabs } from './pages/tabs.ts'
-import { steadyClock, systemClock } from './platform/clock.ts'
+import { steadyClock } from './platform/clock.ts'
+import { systemClock } from './platform/system-clock.ts'
 import { withDefaults } from './platform/with-defaults.ts'
 import type { Readable } from './ports.ts'
 import type { Place } from './records/archive.ts'
 import { createAttempts } from './records/attempts.ts'
 import { createCatalog } from './records/catalog.ts'
+import type { Counts } from './records/epochs.ts'
 import { sweep, wipe } from './records/housekeeping.ts'
 import { createJournal } from './records/journal.ts'
 import { keysOf, leaseOf, type Keys } from './records/keys.ts'
 import { isPhotoNeeded, listAttempts, type Listed } from './records/listing.ts'
 import { boundedPhotoStore } from './records/photo-store.ts'
-import { TryOnError } from './rules/problem.ts'
-import { recordCodec } from './rules/record.ts'
+import { learnTexts } from './rules/explain.ts'
+import { recordCodec, type AttemptRecord } from './rules/record.ts'
+import { roomTexts } from './rules/room-texts.ts'
+import { TryOnError } from './rules/try-on-error.ts'
 import { createErrands } from './shopper/errands.ts'
 import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
-import { createVisitor, type Visitor } from './shopper/visitor.ts'
-import { createTryOn, type RunningTryOn } from './try-on/try-on.ts'
+import type { Visitor } from './shopper/unknown-visitor.ts'
+import { createVisitor } from './shopper/visitor.ts'
+import type { Said } from './try-on/carry-out.ts'
 import type { Product } from './try-on/try-on.actors.ts'
 import type { TryOn } from './try-on/try-on.types.ts'
 import { clientTiming, type Client } from './wire/operations.ts'
-import { createRoomClient } from './wire/room-client.ts'
 
 /** One attempt that storage holds, current or archived; `open()` gives the try-on that follows it. */
 export type ListedAttempt = Listed<TryOn>
+
+/** What `room.history` holds of each attempt. */
+export type HistoryEntry = ListedAttempt
 
 /** One page's or kiosk's runtime: one store's API, one visitor, one storage, many try-ons. */
 export interface FittingRoom {
@@ -45,6 +50,8 @@ export interface FittingRoom {
   readonly visitor: Readable<Visitor>
   /** The photo that `start()` without one takes. */
   readonly photo: Readable<RoomPhoto | null>
+  /** What `list()` gives, kept up to date while somebody watches; empty until storage was read. */
+  readonly history: Readable<readonly HistoryEntry[]>
   /** All seven operations; their requests pass the room's gate. */
   readonly client: Client
   /** Every try-on and archived attempt, newest first. */
@@ -57,12 +64,26 @@ export interface FittingRoom {
   close(): void
 }
 
+/** The room itself, which the door loads when more is asked for than what a product card shows. */
+export interface Core extends FittingRoom {
+  /** What `run` says to a try-on was said so many ms ago, and before the room had read storage where it `isEarly`. */
+  said<T>(agoMs: number, isEarly: boolean, run: () => T): T
+}
+
+/** What stood before the room was loaded. */
+export interface Outside {
+  /** What was seen of how often the storage was reset; none where nobody had begun it. */
+  epochs?: Counts | undefined
+  /** What pages know a try-on as. */
+  tryOn?: FittingRoom['tryOn'] | undefined
+}
+
 const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs, deadlineMs: 180_000 }
 
 /** The composition root: picks the defaults and wires the parts. No I/O before the first use. */
-export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
-  const options = checkedOptions(given)
-  const { namespace = 'default', retentionMs = 86_400_000, askVisitorFirst = false, uniqueUserId } = options
+export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
+  learnTexts(roomTexts)
+  const { namespace, retentionMs = 86_400_000, askVisitorFirst = false, uniqueUserId } = options
   const platformClock = options.clock ?? systemClock
   const clock = steadyClock(platformClock)
   const timing = withDefaults<RoomTiming>(defaultTiming, options.timing)
@@ -74,7 +95,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   let own: Keys | null = null
   const keys = () =>
     (own ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, uniqueUserId))
-  const catalog = createCatalog({ journal, keys, clock, retentionMs, onReset: forgetAll })
+  const catalog = createCatalog({ journal, keys, clock, retentionMs, before: outside.epochs, onReset: forgetAll })
   const placeAt = (key: string): Place => ({ key, cell: journal.cell(key, catalog.dated(recordCodec)) })
   const archiveOf = (attemptId: string) => placeAt(keys().attempt(attemptId))
   const cellOf = (key: string) => placeAt(key).cell
@@ -89,8 +110,15 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   let opened: Promise<void> | null = null
   let tabs: Tabs | null = null
   let stopFollowing = () => {}
+  /** How long ago what is being said was said, in ms, and by whom, where that is not now. */
+  let spoken: { agoMs: number; by: Said['by'] } | null = null
+  /** Whoever was there when the room was made. */
+  const firstShopper = catalog.shopper()
 
-  const post: Tabs['post'] = (message) => tabs?.post(message)
+  const post: Tabs['post'] = (message) => {
+    tabs?.post(message)
+    history.hear(message)
+  }
 
   const refresh = async () => {
     await catalog.isPresent(catalog.shopper())
@@ -106,9 +134,16 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       epochs: catalog.counts,
       isOfNow: catalog.isOfPresent,
       lookAgain: () => catalog.isPresent(catalog.shopper()),
-      onMessage: (message) => tryOns.forEach((each) => each.hear(message)),
+      onMessage(message) {
+        tryOns.forEach((each) => each.hear(message))
+        history.hear(message)
+      },
       onReset: catalog.hear,
     })
+  }
+
+  function sayNow(): Said {
+    return { at: clock.elapsed() - (spoken?.agoMs ?? 0), by: spoken?.by ?? catalog.shopper() }
   }
 
   function stopListening(): void {
@@ -157,9 +192,17 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     journal.forget(keys().catalog)
     visitor.forget()
     photos.forget()
+    history.forget()
     // a room that was closed meanwhile stays closed
     tryOns.forEach((each) => (opened ? each.restart() : each.clear()))
   }
+
+  const inputOf = (archived: boolean): TryOnInput => {
+    const { pollIntervalMs, deadlineMs } = timing
+    return { clock, pollIntervalMs, deadlineMs, askVisitorFirst, exclusive: ownership.exclusive, archived }
+  }
+
+  const viewOf = (record: AttemptRecord) => storedView(record, inputOf(true))
 
   function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
     const same = tryOns.get(name)
@@ -173,9 +216,6 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       mayClaimInMemory: () => ownership.isFirm || !journal.hasWorked(),
       retentionMs,
     })
-    const { deadlineMs } = timing
-    const { exclusive } = ownership
-    const input = { clock, pollIntervalMs: timing.pollIntervalMs, deadlineMs, askVisitorFirst, exclusive, archived }
     const made = createTryOn({
       client,
       clock,
@@ -185,10 +225,11 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       product,
       ownership,
       name: () => places()[0]?.key ?? '',
-      input,
+      input: inputOf(archived),
       post,
       inspect: options.inspect,
       shopper: catalog.shopper,
+      sayNow,
       open,
       reopen,
       refresh,
@@ -218,10 +259,33 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       false,
     )
 
+  async function list(): Promise<ListedAttempt[]> {
+    await open()
+    const listed = listAttempts(records, viewOf, ({ record, key, archived }) =>
+      archived
+        ? running(key, productOf(record), () => [placeAt(key)], true)
+        : (outside.tryOn ?? current)(productOf(record)),
+    )
+    return listed.catch(() => {
+      throw new TryOnError({ kind: 'storageUnreadable' })
+    })
+  }
+
+  const history = createHistory(list)
+
   return {
     client: client.operations,
     visitor: readOnly(visitor),
     photo: readOnly(photos),
+    history: readOnly(history),
+    said(agoMs, isEarly, run) {
+      spoken = { agoMs, by: isEarly ? firstShopper : catalog.shopper() }
+      try {
+        return run()
+      } finally {
+        spoken = null
+      }
+    },
     get ready() {
       return open()
     },
@@ -231,15 +295,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       known(product).funnelIds = product.funnelIds
       return current(product)
     },
-    async list() {
-      await open()
-      const listed = listAttempts(records, ({ record, key, archived }) =>
-        archived ? running(key, productOf(record), () => [placeAt(key)], true) : current(productOf(record)),
-      )
-      return listed.catch(() => {
-        throw new TryOnError({ kind: 'storageUnreadable' })
-      })
-    },
+    list,
     async reset() {
       await open()
       tryOns.forEach((each) => each.stop())

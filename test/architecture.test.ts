@@ -44,8 +44,10 @@ const rooms: Record<string, readonly string[]> = {
   'src/shopper': ['src/wire', 'src/records'],
   'src/try-on': ['src/shopper', 'src/pages'],
   'src/options.ts': ['src/try-on'],
-  'src/room.ts': ['src/options.ts', 'adapters/storage'],
-  'src/index.ts': ['src/room.ts'],
+  'src/history.ts': ['src/pages'],
+  'src/room.ts': ['src/options.ts', 'src/history.ts', 'adapters/storage'],
+  'src/door': ['src/room.ts'],
+  'src/index.ts': ['src/door'],
   adapters: [],
 }
 

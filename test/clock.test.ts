@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { systemClock, withinLimit } from '../src/platform/clock.ts'
+import { withinLimit } from '../src/platform/clock.ts'
+import { systemClock } from '../src/platform/system-clock.ts'
 
 const day = 86_400_000
 

@@ -195,7 +195,7 @@ describe('bad input', () => {
   })
 
   it('an empty visitor ID is refused at once', () => {
-    expect(() => world.room({ uniqueUserId: '' })).toThrow(expect.objectContaining({ kind: 'input' }))
+    expect(() => world.door({ uniqueUserId: '' })).toThrow(expect.objectContaining({ kind: 'input' }))
   })
 })
 

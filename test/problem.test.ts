@@ -1,10 +1,14 @@
 import { runInNewContext } from 'node:vm'
 import { explain, isTryOnError, TryOnError, type Problem } from 'fitting-room'
+import { createRoom } from 'fitting-room/core'
 import { problems } from 'fitting-room/testing'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { problem } from '../src/rules/problem.ts'
 
 const all: Problem[] = Object.values(problems)
+
+/** The core brings the texts of its problems. */
+beforeAll(() => createRoom({ baseUrl: 'https://api.test', apiKey: 'key' }).close())
 
 describe('a problem', () => {
   it.each(all)('of kind $kind is read again as it was, and explained', (each) => {

@@ -44,6 +44,7 @@ const optionNames = {
   uniqueUserId: 0,
   askVisitorFirst: 0,
   inspect: 0,
+  core: 0,
   fetch: 0,
   putPhoto: 0,
   clock: 0,

@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/platform/clock.ts'
+import { systemClock } from '../../src/platform/system-clock.ts'
 import type { AtomicStorage, Clock, MaybePromise, StoredPhoto } from '../../src/ports.ts'
 import { isEverywhere, leftOf, prevailing } from '../../src/rules/copies.ts'
 import { createTier, type Change, type Kind, type Tier } from './tier.ts'

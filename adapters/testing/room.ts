@@ -2,6 +2,7 @@ import {
   TryOnError,
   type Client,
   type FittingRoom,
+  type HistoryEntry,
   type Intent,
   type Readable,
   type RoomPhoto,
@@ -36,6 +37,7 @@ export interface MockRoom extends FittingRoom {
 export interface MockRoomOptions {
   photo?: RoomPhoto | null | undefined
   visitor?: Partial<Visitor> | undefined
+  history?: readonly HistoryEntry[] | undefined
 }
 
 /**
@@ -44,7 +46,7 @@ export interface MockRoomOptions {
  */
 export function mockRoom(
   states: Readonly<Record<ProductName, TryOnState | TryOnView>> = {},
-  { photo = null, visitor = {} }: MockRoomOptions = {},
+  { photo = null, visitor = {}, history = [] }: MockRoomOptions = {},
 ): MockRoom {
   const heard: HeardIntent[] = []
   const tryOns = new Map<ProductName, MockTryOn>()
@@ -65,8 +67,9 @@ export function mockRoom(
     tryOn: (product) => tryOnOf(nameOf(product)).tryOn,
     visitor: fixed({ uniqueUserId: null, requestsLeft: null, totalRequests: null, ...visitor }),
     photo: fixed(photo),
+    history: fixed(history),
     client,
-    list: async () => [],
+    list: async () => [...history],
     ready: Promise.resolve(),
     async reset() {
       for (const { set } of tryOns.values()) set(views.idle)

@@ -56,6 +56,7 @@ export const problems: { readonly [Kind in ProblemKind]: Extract<Problem, { kind
   outcomeUnknown: { kind: 'outcomeUnknown', situation: 'lost', ...facts('createGeneration', null, null) },
   protocol: { kind: 'protocol', situation: 'misfit', ...facts('createGeneration', 200, null), at: 'data.jobId' },
   interrupted: { kind: 'interrupted' },
+  core: { kind: 'core', reload: false },
   jobFailed: { kind: 'jobFailed', error: 'No person was found in the photo' },
   deadline: { kind: 'deadline' },
   photo: { kind: 'photo', reason: 'missing' },

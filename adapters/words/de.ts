@@ -36,10 +36,12 @@ export const de: Texts = {
     needsEmail: 'Der Laden bittet vor der nächsten Anprobe um Ihre E-Mail-Adresse.',
     processing: 'Das dauert meist keine Minute. Sie können die Seite verlassen: Es geht weiter.',
     preview: 'Das ist ein erster Blick. Das fertige Bild ist unterwegs.',
-    stalled: ({ attempt }) =>
-      attempt?.jobId
+    stalled: ({ attempt, problem }) => {
+      if (problem?.kind === 'core') return 'Ob Sie das schon anprobieren, konnten wir noch nicht nachsehen.'
+      return attempt?.jobId
         ? 'Ihre Anprobe kann noch fertig werden. Weiter zu warten kostet nichts.'
-        : 'Bisher wurde nichts abgeschickt.',
+        : 'Bisher wurde nichts abgeschickt.'
+    },
     unauthorized: 'Der Laden muss seinen Zugang erneuern. Ihre Anprobe bleibt erhalten.',
     final: 'Ihr Bild ist fertig.',
     failed: 'Aus diesem Foto ließ sich kein Bild machen. Vielleicht gelingt es mit einem anderen.',
@@ -100,6 +102,10 @@ export const de: Texts = {
       reason === 'unanswered'
         ? 'Eine andere offene Seite dieses Ladens hat nicht geantwortet. Bitte schließen Sie sie, oder machen Sie dort weiter.'
         : 'Diese Anprobe wurde hier beendet.',
+    core: ({ reload }) =>
+      reload
+        ? 'Ein Teil dieser Seite konnte nicht geladen werden. Bitte laden Sie die Seite neu.'
+        : 'Ein Teil dieser Seite konnte nicht geladen werden. Bitte versuchen Sie es noch einmal.',
     internal: ({ sent }) =>
       sent
         ? 'Etwas ist kaputtgegangen. Ihre Anprobe läuft vielleicht schon; ein neuer Versuch kann eine weitere kosten.'

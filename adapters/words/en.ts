@@ -36,8 +36,12 @@ export const en: Texts = {
     needsEmail: 'The shop asks for your e-mail address before the next try-on.',
     processing: 'This usually takes less than a minute. You can leave this page: it goes on.',
     preview: 'This is a first look. The finished picture is on its way.',
-    stalled: ({ attempt }) =>
-      attempt?.jobId ? 'Your try-on may still be finished. To keep waiting costs nothing.' : 'Nothing was sent so far.',
+    stalled: ({ attempt, problem }) => {
+      if (problem?.kind === 'core') return 'We could not look whether you were already trying this on.'
+      return attempt?.jobId
+        ? 'Your try-on may still be finished. To keep waiting costs nothing.'
+        : 'Nothing was sent so far.'
+    },
     unauthorized: 'The shop has to renew its access. Your try-on is kept.',
     final: 'Your picture is ready.',
     failed: 'The picture could not be made. Another photo may work better.',
@@ -96,6 +100,10 @@ export const en: Texts = {
       reason === 'unanswered'
         ? 'Another open page of this shop did not answer. Please close it, or go on there.'
         : 'This try-on was ended here.',
+    core: ({ reload }) =>
+      reload
+        ? 'Part of this page could not be loaded. Please reload the page.'
+        : 'Part of this page could not be loaded. Please try again.',
     internal: ({ sent }) =>
       sent
         ? 'Something broke. Your try-on may be under way; trying again can cost another try-on.'

@@ -36,10 +36,12 @@ export const es: Texts = {
     needsEmail: 'La tienda pide tu correo electrónico antes de la próxima prueba.',
     processing: 'Suele tardar menos de un minuto. Puedes salir de esta página: sigue sola.',
     preview: 'Esto es un primer vistazo. La imagen definitiva está en camino.',
-    stalled: ({ attempt }) =>
-      attempt?.jobId
+    stalled: ({ attempt, problem }) => {
+      if (problem?.kind === 'core') return 'No hemos podido comprobar si ya te estabas probando esta prenda.'
+      return attempt?.jobId
         ? 'Tu prueba aún puede terminar. Seguir esperando no cuesta nada.'
-        : 'Hasta ahora no se ha enviado nada.',
+        : 'Hasta ahora no se ha enviado nada.'
+    },
     unauthorized: 'La tienda tiene que renovar su acceso. Tu prueba se conserva.',
     final: 'Tu imagen está lista.',
     failed: 'No se ha podido hacer la imagen. Quizá otra foto funcione mejor.',
@@ -98,6 +100,10 @@ export const es: Texts = {
       reason === 'unanswered'
         ? 'Otra página abierta de esta tienda no ha respondido. Ciérrala, o sigue allí.'
         : 'Esta prueba se ha terminado aquí.',
+    core: ({ reload }) =>
+      reload
+        ? 'No se ha podido cargar una parte de esta página. Vuelve a cargar la página.'
+        : 'No se ha podido cargar una parte de esta página. Inténtalo de nuevo.',
     internal: ({ sent }) =>
       sent
         ? 'Algo se ha roto. Puede que tu prueba esté en marcha; volver a intentarlo puede costar otra prueba.'

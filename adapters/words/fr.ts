@@ -36,8 +36,12 @@ export const fr: Texts = {
     needsEmail: 'La boutique demande votre adresse e-mail avant le prochain essayage.',
     processing: 'Cela prend en général moins d’une minute. Vous pouvez quitter cette page : l’essayage continue.',
     preview: 'Voici un premier aperçu. L’image définitive est en route.',
-    stalled: ({ attempt }) =>
-      attempt?.jobId ? 'Votre essayage peut encore aboutir. Attendre ne coûte rien.' : 'Rien n’a été envoyé jusqu’ici.',
+    stalled: ({ attempt, problem }) => {
+      if (problem?.kind === 'core') return 'Nous n’avons pas pu vérifier si vous essayez déjà cette pièce.'
+      return attempt?.jobId
+        ? 'Votre essayage peut encore aboutir. Attendre ne coûte rien.'
+        : 'Rien n’a été envoyé jusqu’ici.'
+    },
     unauthorized: 'La boutique doit renouveler son accès. Votre essayage est conservé.',
     final: 'Votre image est prête.',
     failed: 'L’image n’a pas pu être réalisée. Une autre photo conviendra peut-être mieux.',
@@ -96,6 +100,10 @@ export const fr: Texts = {
       reason === 'unanswered'
         ? 'Une autre page ouverte de cette boutique n’a pas répondu. Fermez-la, ou continuez là-bas.'
         : 'Cet essayage s’est terminé ici.',
+    core: ({ reload }) =>
+      reload
+        ? 'Une partie de cette page n’a pas pu être chargée. Veuillez recharger la page.'
+        : 'Une partie de cette page n’a pas pu être chargée. Veuillez réessayer.',
     internal: ({ sent }) =>
       sent
         ? 'Quelque chose s’est cassé. Votre essayage est peut-être en cours ; réessayer peut coûter un essayage de plus.'

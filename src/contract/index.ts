@@ -1,5 +1,6 @@
 export * from './endpoints.ts'
 export * from './errors.ts'
+export { digitsOf, type StoreId } from './forms.ts'
 export * from './ids.ts'
 export * from './limits.ts'
 export * from './resources.ts'

@@ -1,10 +1,9 @@
 import { funnelId, jobId, productId, variantId } from './ids.ts'
+import { isHttpUrl } from './forms.ts'
 import * as is from './schema.ts'
 
-/** An absolute http(s) address; the URL parser alone would also take blanks and missing slashes. */
-export const httpUrl = is.that<string>(
-  (value) => typeof value === 'string' && /^https?:\/\/[^\s]+$/i.test(value) && URL.canParse(value),
-)
+/** An absolute http(s) address. */
+export const httpUrl = is.that<string>(isHttpUrl)
 
 /** An e-mail address as browsers' `<input type="email">` takes it: HTML's own pattern. */
 export const email = is.textLike(

@@ -51,13 +51,6 @@ export const optional = <T>(schema: Schema<T>) => absent(schema, undefined)
 export const nullable = <T>(schema: Schema<T>) => absent(schema, null)
 export const nullish = <T>(schema: Schema<T>) => absent(schema, null, undefined)
 
-export const either = <A, B>(one: Schema<A>, other: Schema<B>): Schema<A | B> => ({
-  safeParse(value) {
-    const read = one.safeParse(value)
-    return read.success ? read : other.safeParse(value)
-  },
-})
-
 const fits = (schema: Schema<unknown>, value: unknown) => schema.safeParse(value).success
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null

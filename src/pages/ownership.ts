@@ -1,3 +1,4 @@
+import { hasLocks } from '../platform/exclusive.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { newId } from '../platform/new-id.ts'
 import type { AtomicStorage, Clock, FlowStorage } from '../ports.ts'
@@ -53,10 +54,7 @@ const renewEveryMs = 500
 export function createOwnership({ storage, clock, leaseOf, storageId }: OwnershipParts): Ownership {
   const placeOf = (key: string) => key
   if (storage.durable === false) return { exclusive: true, isFirm: true, placeOf, request: uncontested }
-  // the locks of a runtime that is no page do not reach beyond its process
-  if (globalThis.isSecureContext && 'locks' in navigator) {
-    return { exclusive: true, isFirm: true, placeOf: (key) => `${key}:${storageId()}`, request: byLock }
-  }
+  if (hasLocks()) return { exclusive: true, isFirm: true, placeOf: (key) => `${key}:${storageId()}`, request: byLock }
   const { update } = storage
   if (typeof update !== 'function') return { exclusive: false, isFirm: false, placeOf, request: uncontested }
   const atomic = {

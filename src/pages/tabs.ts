@@ -4,6 +4,7 @@ import { problem, type Problem } from '../rules/problem.ts'
 import { attemptRecord, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { intents, tryOnStates, type Intent } from '../rules/words.ts'
+import { openChannel } from './channel.ts'
 
 /** What a page asks for on its shopper's behalf: an intent with what was given to it. */
 export type PassedCall = { intent: Intent } & Readonly<Record<string, unknown>>
@@ -107,21 +108,8 @@ const message = is.toldApart(
 )
 const envelope = is.object({ version: is.oneOf(1), sentAt: is.number, epochs: is.tableOf(is.integer), message })
 
-/** Where there is none, or a browser keeps a site's data from it, the constructor throws. */
-function channelOf(channelName: string): BroadcastChannel | null {
-  try {
-    return new BroadcastChannel(channelName)
-  } catch {
-    return null
-  }
-}
-
-const nobody: Tabs = { post: () => {}, close: () => {} }
-
 export function openTabs(parts: TabsParts): Tabs {
   const { now, epochs, isOfNow, lookAgain, onMessage, onReset } = parts
-  const channel = channelOf(parts.name)
-  if (channel === null) return nobody
   const unknown = new Set<string>()
   /** What is heard meanwhile waits, so that it is heard in order. */
   let looking: Promise<unknown> | null = null
@@ -145,14 +133,12 @@ export function openTabs(parts: TabsParts): Tabs {
     if (isOpen && isOfNow(theirs)) onMessage(heard)
   }
 
-  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => void hear(data))
-  // a waiting channel must not keep a process alive that has nothing else to do
-  ;(channel as { unref?: () => void }).unref?.()
+  const channel = openChannel(parts.name, (data) => void hear(data))
   return {
-    post: (sent) => channel.postMessage({ version: 1, sentAt: now(), epochs: epochs(), message: sent }),
+    post: (sent) => channel?.postMessage({ version: 1, sentAt: now(), epochs: epochs(), message: sent }),
     close() {
       isOpen = false
-      channel.close()
+      channel?.close()
     },
   }
 }

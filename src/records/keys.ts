@@ -1,4 +1,5 @@
-import { digitsOf, type StoreId } from '../contract/ids.ts'
+import type { StoreId } from '../contract/forms.ts'
+import { catalogOf, formerIndexOf, namesOf, part, recordOf } from './names.ts'
 
 /** The storage keys of one room: of one installation of the API, one namespace and one visitor. */
 export interface Keys {
@@ -22,21 +23,20 @@ export interface Keys {
 /** How many unreadable records or catalogs are stepped past. */
 const candidates = 10
 
-export function keysOf(installation: string, namespace: string, visitor: string | undefined): Keys {
-  const room = ['fitting-room', installation, namespace].map(part).join(':')
-  const prefix = `${room}:${visitor === undefined ? 'anyone' : `visitor.${part(visitor)}`}`
+export function keysOf(installation: string, namespace: string | undefined, visitor: string | undefined): Keys {
+  const { room, prefix } = namesOf(installation, namespace, visitor)
   const candidatesOf = (key: string) =>
     Array.from({ length: candidates }, (_, index) => (index === 0 ? key : `${key}:${index}`))
   return {
     room,
-    catalog: candidatesOf(`${room}:catalog`),
+    catalog: candidatesOf(catalogOf(room)),
     visitor: `${prefix}:visitor`,
     photo: `${prefix}:photo`,
     photoBytes: (id) => `${prefix}:photo:${part(id)}`,
-    tryOn: (productId, variantId) => candidatesOf(`${prefix}:try-on:${digitsOf(productId)}:${digitsOf(variantId)}`),
+    tryOn: (productId, variantId) => candidatesOf(recordOf(prefix, productId, variantId)),
     attempt: (attemptId) => `${prefix}:attempt:${part(attemptId)}`,
     isOwn: (key) => key.startsWith(`${prefix}:`),
-    former: [`${prefix}:index`, `${prefix}:epoch`],
+    former: [formerIndexOf(prefix), `${prefix}:epoch`],
   }
 }
 
@@ -49,11 +49,3 @@ export function kindOf(key: string): 'record' | 'photo bytes' | 'state' {
 
 /** Where the lease on a record stands. */
 export const leaseOf = (key: string): string => `${key}:lease`
-
-/** Any text as `[A-Za-z0-9._-]`, no two texts alike: some stores read other characters as separators. */
-function part(text: string): string {
-  const escaped = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
-  return encodeURIComponent(text)
-    .replace(/[!'()*~_]/g, escaped)
-    .replaceAll('%', '_')
-}

@@ -1,6 +1,8 @@
-import { digitsOf } from '../contract/ids.ts'
+import { digitsOf } from '../contract/forms.ts'
 import type { Clock } from '../ports.ts'
 import { mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts'
+import type { TryOnResult, TryOnView } from '../rules/view.ts'
+import type { TryOnState } from '../rules/words.ts'
 import { archiveHidden, isDoneWith, type ArchiveParts, type RecordCell } from './archive.ts'
 import { kindOf, type Keys } from './keys.ts'
 
@@ -15,6 +17,10 @@ export interface Listed<Opened> {
   savedAt: number
   /** False for the attempt that its try-on shows. */
   archived: boolean
+  /** Where it stands, as a view says it. */
+  state: TryOnState
+  preview: TryOnResult | null
+  result: TryOnResult | null
   /** What follows this attempt: `resume()` there goes on with the same job where one is known. */
   open(): Opened
 }
@@ -35,6 +41,7 @@ export interface ListingParts extends ArchiveParts {
 /** Every attempt of the room's visitor that storage holds and that has not expired, newest first. */
 export async function listAttempts<Opened>(
   parts: ListingParts,
+  viewOf: (record: AttemptRecord) => TryOnView,
   open: (attempt: StoredAttempt) => Opened,
 ): Promise<Listed<Opened>[]> {
   const { keys, clock, retentionMs, cellOf } = parts
@@ -47,7 +54,8 @@ export async function listAttempts<Opened>(
     .sort((a, b) => b.record.startedAt - a.record.startedAt)
     .map(({ key, record }) => {
       const archived = !shown.has(key)
-      return { ...listing(record), archived, open: () => open({ key, record, archived }) }
+      const { state, preview, result } = viewOf(record)
+      return { ...listing(record), archived, state, preview, result, open: () => open({ key, record, archived }) }
     })
 }
 

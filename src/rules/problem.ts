@@ -137,6 +137,13 @@ export interface StoppedProblem {
   reason: 'aborted' | 'startedOver' | 'unanswered' | 'closed'
 }
 
+/** The library's core could not be loaded: offline, a deploy that took it away, a blocker. Nothing was sent. */
+export interface CoreProblem {
+  kind: 'core'
+  /** It will not be loaded before the page is: trying again failed at once. */
+  reload: boolean
+}
+
 /** Something broke that nobody had foreseen. */
 export interface InternalProblem {
   kind: 'internal'
@@ -167,6 +174,7 @@ export type Problem =
   | NotAllowedProblem
   | PaidJobProblem
   | StoppedProblem
+  | CoreProblem
   | InternalProblem
 
 export type ProblemKind = Problem['kind']
@@ -221,6 +229,7 @@ export const problem: is.Schema<Problem> = is.toldApart(
   }),
   is.object({ kind: is.oneOf('notAllowed'), intent: is.oneOf(...intents), state: is.oneOf(...tryOnStates) }),
   is.object({ kind: is.oneOf('stopped'), reason: is.oneOf('aborted', 'startedOver', 'unanswered', 'closed') }),
+  is.object({ kind: is.oneOf('core'), reload: is.boolean }),
   is.object({ kind: is.oneOf('internal'), sent: is.boolean }),
 )
 
@@ -237,96 +246,4 @@ function kindOf(outcome: Unusable) {
   if (outcome.kind === 'protocolError') return 'protocol' as const
   if (outcome.kind !== 'rejected') return outcome.kind
   return ({ email: 'emailRequired', key: 'key', request: 'refused' } as const)[outcome.reason]
-}
-
-const said = (of: { status: number | null; error: string | null; situation: Situation }) =>
-  ` (${of.status === null ? of.situation : of.error === null ? of.status : `${of.status}: ${of.error}`})`
-
-type Of<Kind extends ProblemKind> = Extract<Problem, { kind: Kind }>
-
-const texts: { [Kind in ProblemKind]: string | ((of: Of<Kind>) => string) } = {
-  refused: (of) =>
-    of.at === undefined
-      ? `${of.operation} was refused${said(of)}; correct it and start anew`
-      : `${of.operation} was not sent: "${of.at}" breaks the contract`,
-  key: ({ situation }) =>
-    situation === 'noKey'
-      ? 'apiKey gave no key; resume() when it does'
-      : 'the API key was refused; resume() with a valid one',
-  emailRequired: 'an e-mail address is asked for first; submitEmail() gives it',
-  limitReached: 'the try-on limit is reached',
-  throttled: ({ operation }) => `${operation} has to wait: too many requests`,
-  unavailable: (of) => `${of.operation} got no usable answer${said(of)}`,
-  notSent: ({ operation, situation }) => `${operation} could not be sent (${situation})`,
-  outcomeUnknown: (of) => `the submission may have started a job${said(of)}; retry() pays for a new one`,
-  protocol: (of) => `${of.operation} answered against the contract${said(of)}${of.at ? ` at "${of.at}"` : ''}`,
-  interrupted: 'the page ended before the answer: there may be a job; retry() pays for a new one',
-  jobFailed: ({ error }) => `the job failed: ${error}`,
-  deadline: 'the job is not finished; resume() goes on with it',
-  photo: ({ reason }) => photoTexts[reason],
-  input: ({ at, given, valid, example }) =>
-    `"${at}" is not valid` +
-    (given === undefined ? '' : `: given ${given}`) +
-    (valid === undefined ? '' : `; valid is ${valid}`) +
-    (example === undefined ? '' : `, for example ${example}`),
-  storage: 'storage did not take what comes first, so nothing was sent',
-  storageUnreadable: 'storage could not be read; resume() reads it again',
-  recordUnreadable: 'a stored record can not be read, and was left as it is',
-  consentExpired: 'the consent is too old, so nothing was sent; the shopper has to give it again',
-  internal: ({ sent }) => `something broke unforeseen; ${sent ? 'the submission may have been' : 'nothing was'} sent`,
-  notAllowed: ({ intent, state }) => `${intent}() is not allowed in state "${state}"`,
-  paidJob: 'a paid job may be running; discard({ abandonPaidJob: true }) forgets it',
-  stopped: ({ reason }) => `the wait ended: ${reason}`,
-}
-
-const photoTexts = {
-  missing: 'there is no photo; start(photo) takes a File, a Blob or { imageUrl }',
-  empty: 'the photo is an empty file',
-  type: 'the photo is not a JPEG, PNG, WebP, HEIC, HEIF or AVIF image',
-  unreadable: 'the photo could not be read',
-  url: 'this is neither a photo nor an { imageUrl } with an http(s) URL',
-} as const
-
-/** What happened, for developers; texts for shoppers are the UI's. */
-export function explain(of: Problem): string {
-  const text = texts[of.kind] as string | ((of: Problem) => string)
-  return typeof text === 'string' ? text : text(of)
-}
-
-class ErrorOf<P extends Problem> extends Error {
-  override readonly name = 'TryOnError'
-  readonly problem: P
-  /** The job that is known, which may have been paid for; null where none is. */
-  readonly jobId: string | null
-
-  constructor(of: P, jobId: string | null = null, cause?: unknown) {
-    const told = jobId === null ? explain(of) : `${explain(of)} (job ${jobId})`
-    super(told, cause === undefined ? undefined : { cause })
-    this.problem = of
-    this.jobId = jobId
-  }
-
-  /** The problem's. */
-  get kind(): P['kind'] {
-    return this.problem.kind
-  }
-}
-
-type EachError<P extends Problem> = P extends Problem ? ErrorOf<P> : never
-
-/** What intents and `result()` reject with: a problem, and the job ID wherever one is known. */
-export type TryOnError = EachError<Problem>
-
-interface TryOnErrorClass {
-  new <P extends Problem>(problem: P, jobId?: string | null, cause?: unknown): EachError<P>
-  readonly prototype: TryOnError
-}
-
-// a class is no union, but each of its objects is one member of it: so `kind` narrows `problem`
-export const TryOnError = ErrorOf as TryOnErrorClass
-
-/** Whether something is a `TryOnError`, of another realm or another copy of this package, too. */
-export function isTryOnError(value: unknown): value is TryOnError {
-  const { name, problem: of }: { name?: unknown; problem?: { kind?: unknown } | null } = Object(value)
-  return name === 'TryOnError' && typeof of?.kind === 'string'
 }

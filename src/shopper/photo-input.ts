@@ -1,8 +1,8 @@
+import { TryOnError } from '../rules/try-on-error.ts'
 import type { ImageType } from '../contract/resources.ts'
 import { httpUrl } from '../contract/resources.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Clock, StoredPhoto } from '../ports.ts'
-import { TryOnError } from '../rules/problem.ts'
 
 /** What `start` and `retry` take for a photo: a File or Blob, or a photo that already has a public http(s) URL. */
 export type PhotoInput = Blob | { imageUrl: string }

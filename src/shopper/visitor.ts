@@ -3,18 +3,11 @@ import * as is from '../contract/schema.ts'
 import { createValue } from '../platform/value.ts'
 import type { Readable } from '../ports.ts'
 import type { Keys } from '../records/keys.ts'
+import { unknownVisitor, type Visitor } from './unknown-visitor.ts'
 import { savedValue, type SavedParts } from '../records/saved.ts'
 import type { Outcome } from '../rules/outcome.ts'
 import type { Client } from '../wire/operations.ts'
 import type { Errands } from './errands.ts'
-
-/** What is known of the room's visitor; null where the service has not said it yet (contract §2, VisitorStatus). */
-export interface Visitor {
-  uniqueUserId: string | null
-  /** Try-ons left before an e-mail is asked for, −1 for no limit; may be old: the submission decides. */
-  requestsLeft: number | null
-  totalRequests: number | null
-}
 
 export interface VisitorStore extends Readable<Visitor> {
   /** Reads what an earlier page has saved, unless that has expired. */
@@ -43,7 +36,7 @@ const savedVisitor = is.object({
 
 export function createVisitor(parts: VisitorParts): VisitorStore {
   const { catalog, keys, errands, ownId } = parts
-  const unknown: Visitor = { uniqueUserId: ownId ?? null, requestsLeft: null, totalRequests: null }
+  const unknown = unknownVisitor(ownId)
   const visitor = createValue(unknown)
   const saved = savedValue(parts, () => keys().visitor, savedVisitor)
 

@@ -2,7 +2,8 @@ import { answerLimitMs, type TabMessage } from '../pages/tabs.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { deferred } from '../platform/deferred.ts'
 import type { SteadyClock } from '../ports.ts'
-import { TryOnError, type Problem } from '../rules/problem.ts'
+import type { Problem } from '../rules/problem.ts'
+import { TryOnError } from '../rules/try-on-error.ts'
 import { consentLifetimeMs } from '../rules/record.ts'
 
 export type Ask = TabMessage & { type: 'ask' }

@@ -5,7 +5,8 @@ import type { Seat } from '../pages/seat.ts'
 import { deferred } from '../platform/deferred.ts'
 import type { SteadyClock } from '../ports.ts'
 import type { Shopper } from '../records/epochs.ts'
-import { TryOnError, type Problem } from '../rules/problem.ts'
+import type { Problem } from '../rules/problem.ts'
+import { TryOnError } from '../rules/try-on-error.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import type { Photos } from '../shopper/photos.ts'
@@ -114,6 +115,8 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
       // who has run the try-on before may have done it, and not have said so any more
       if ('attemptId' in call && attemptOf(runner) === call.attemptId) return
       const meant = check(runner, call)
+      // of a former shopper not even a photo is kept
+      checkSaid(call, said)
       const event = await eventOf(call, photos).catch((error: unknown) => refuse(own, runner, error))
       await doEvent(own, runner, call, said, event, meant).finally(
         () => 'consent' in event && photos.release(event.consent.photoId),

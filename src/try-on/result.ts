@@ -1,5 +1,6 @@
 import type { Readable } from '../ports.ts'
-import { TryOnError, type Problem } from '../rules/problem.ts'
+import type { Problem } from '../rules/problem.ts'
+import { TryOnError } from '../rules/try-on-error.ts'
 import type { TryOnResult, TryOnView } from '../rules/view.ts'
 import type { TryOnState } from '../rules/words.ts'
 

@@ -8,7 +8,7 @@ import type { RequestOptions } from '../wire/operations.ts'
 import type { RoomClient } from '../wire/room-client.ts'
 import { report } from '../platform/guarded.ts'
 import { outcomeOf, type Outcome, type Situation, type Unusable } from '../rules/outcome.ts'
-import { TryOnError } from '../rules/problem.ts'
+import { TryOnError } from '../rules/try-on-error.ts'
 import type { Photos } from '../shopper/photos.ts'
 import type { SteadyClock, UploadProgress } from '../ports.ts'
 import {

@@ -1,18 +1,19 @@
+import { TryOnError } from '../rules/try-on-error.ts'
 import { createActor } from 'xstate'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../../machines/try-on.types.ts'
 import { storedView } from '../../machines/try-on.stored.ts'
-import { restoringView, tryOnView } from '../../machines/try-on.view.ts'
+import { tryOnView } from '../../machines/try-on.view.ts'
 import type { Ownership } from '../pages/ownership.ts'
 import { takeSeat, type Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
 import { deferred } from '../platform/deferred.ts'
 import { newId } from '../platform/new-id.ts'
 import { createValue } from '../platform/value.ts'
-import { TryOnError } from '../rules/problem.ts'
 import type { Shopper } from '../records/epochs.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
+import { restoringView } from '../rules/first-views.ts'
 import { createAsks, type Ask, type Heard } from './asks.ts'
 import { createCarryOut, type Runner, type Said } from './carry-out.ts'
 import { inspection } from './inspect.ts'
@@ -58,6 +59,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat'> & {
   inspect: Inspect | undefined
   /** The room's shopper of now. */
   shopper: () => Shopper
+  /** When what is being said was said, and by whom. */
+  sayNow: () => Said
   /** Storage has been read; called at the first use. */
   open: () => Promise<void>
   /** Reads storage again where it could not be read; resolves with whether it could be now. */
@@ -195,8 +198,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Whether an intent is for what there is: for the attempt that its shopper saw, or the one that it has begun. */
   const isMeant = (call: Call, seen: string | null) => seenAttempt() === seen || isBegun(call)
 
-  const sayNow = (): Said => ({ at: clock.elapsed(), by: parts.shopper() })
-
   function say(call: Call): Promise<void> {
     const done = perform(call)
     // the view says what was wrong
@@ -207,7 +208,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
   async function perform(call: Call): Promise<void> {
-    const saidNow = sayNow()
+    const saidNow = parts.sayNow()
     const seen = shown.get().state === 'restoring' ? undefined : seenAttempt()
     const before = seat
     const first = sit()
@@ -253,7 +254,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     served.add(id)
     post({ type: 'taken', name: parts.name(), id })
     const call = passedCall(passed)
-    const heardNow = sayNow()
+    const heardNow = parts.sayNow()
     const carriedOut = async (runner: Runner) => {
       await settled(own, runner)
       if (!isMeant(call, attempt)) throw notAllowed(call)

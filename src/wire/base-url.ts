@@ -1,4 +1,4 @@
-import { httpUrl } from '../contract/resources.ts'
+import { isHttpUrl } from '../contract/forms.ts'
 
 /**
  * The base URL as it is now, absolute and without a trailing slash; a path means the page's own origin. Null where it can
@@ -8,7 +8,7 @@ export function readBaseUrl(option: string | (() => string)): string | null {
   try {
     const text = typeof option === 'function' ? option() : option
     const url = /^\/(?!\/)/.test(text) && typeof location !== 'undefined' ? location.origin + text : text
-    return httpUrl.safeParse(url).data?.replace(/\/+$/, '') ?? null
+    return isHttpUrl(url) ? url.replace(/\/+$/, '') : null
   } catch {
     return null
   }

@@ -1,6 +1,9 @@
 import * as fc from 'fast-check'
 import { faultsOf, type Place } from './network.ts'
 
+/** Whether pages have the room itself, or its door. */
+export type Front = 'core' | 'door'
+
 /** How a storage behaves from a load on; `hangThenLand` holds every call until the page's held calls land. */
 export type Mode = 'ok' | 'fail' | 'hang' | 'failThenOk' | 'hangThenLand'
 
@@ -11,6 +14,8 @@ export type Injected = 'null' | 'junk' | 'old' | 'newer' | 'view' | 'answer' | '
 
 /** How a world is made, and how it ends. */
 export interface Setup {
+  /** What its pages have; the room itself where nothing is said. */
+  front?: Front
   /** Two atomic tiers in a chain, one atomic storage, or one without `update`. */
   storage: 'chain' | 'single' | 'plain'
   /** Web Locks, else a lease. */

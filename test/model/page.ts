@@ -1,8 +1,9 @@
 import { createFittingRoom, type Clock, type Fetch, type FittingRoom, type FlowStorage, type TryOn } from 'fitting-room'
+import { createRoom } from 'fitting-room/core'
 import { storageChain } from 'fitting-room/storage/chain'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { storageOn, type Disk, type Reach } from './disk.ts'
-import type { Mode, Step } from './operations.ts'
+import type { Front, Mode, Step } from './operations.ts'
 import { onHost, type Bus, type Host, type Locks } from './platform.ts'
 import type { RoomLedger } from './words.ts'
 
@@ -35,6 +36,7 @@ export interface PageParts {
   disks: readonly Disk[]
   storage: 'chain' | 'single' | 'plain' | 'memory'
   namespace?: string
+  front?: Front | undefined
   modes: readonly Mode[]
   /** What the page's requests meet. */
   send(page: Page, request: Request): Promise<Response>
@@ -299,7 +301,8 @@ export class Page implements Host {
   private createRoom(): FittingRoom {
     const fetch: Fetch = (input, init) => this.parts.send(this, new Request(input, init))
     const { namespace } = this.parts
-    return createFittingRoom({
+    const create = this.parts.front === 'door' ? createFittingRoom : createRoom
+    return create({
       baseUrl,
       apiKey: async () => {
         await this.reach('apiKey')
@@ -311,6 +314,7 @@ export class Page implements Host {
       putPhoto: async (url, { bytes, type }) =>
         (await fetch(url, { method: 'PUT', body: bytes, headers: { 'Content-Type': type } })).status,
       ...(namespace !== undefined && { namespace }),
+      core: async () => ({ createRoom }),
     })
   }
 }

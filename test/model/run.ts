@@ -15,11 +15,14 @@ const { values } = parseArgs({
     processes: { type: 'string', default: '2' },
     /** Plays the sequence of that number, shrinks it if it breaks a promise, and prints what happens. */
     at: { type: 'string' },
+    /** Pages come through the door. */
+    door: { type: 'boolean', default: false },
     /** Goes on past violations, groups them, and shrinks some of each group. */
     collect: { type: 'boolean', default: false },
   },
 })
 const seed = Number(values.seed)
+const front = values.door ? 'door' : 'core'
 
 interface Found extends Finding {
   number: number
@@ -32,7 +35,7 @@ const textOf = ({ setup, ops }: Sequence) =>
 const samples = 3
 
 async function show(number: number): Promise<void> {
-  const drawn = draw(seed, number)
+  const drawn = draw(seed, number, front)
   const played = await play(drawn)
   const [first] = played.violations
   const found = first ? await shrink(drawn, (each) => nameOf(each) === nameOf(first)) : played
@@ -44,7 +47,7 @@ async function playFrom(from: number, runs: number): Promise<void> {
   const total = totals()
   const groups = new Map<string, Found[]>()
   for (let number = from; number < from + runs && (values.collect || groups.size === 0); number++) {
-    const found = await play(draw(seed, number))
+    const found = await play(draw(seed, number, front))
     total.add(found)
     for (const name of found.violations.map(nameOf)) {
       groups.set(name, [...(groups.get(name) ?? []), { number, ...found, trace: [] }])
@@ -77,7 +80,11 @@ async function playAll(from: number, runs: number, processes: number): Promise<v
   const codes = Array.from({ length: processes }, async (_, at) => {
     const own = Math.max(0, Math.min(each, runs - at * each))
     const numbers = ['--seed', `${seed}`, '--from', `${from + at * each}`, '--runs', `${own}`]
-    const child = fork(import.meta.filename, [...numbers, ...(values.collect ? ['--collect'] : [])])
+    const child = fork(import.meta.filename, [
+      ...numbers,
+      ...(values.collect ? ['--collect'] : []),
+      ...(values.door ? ['--door'] : []),
+    ])
     child.on('message', (counts) => total.merge(counts as Counts))
     const [code] = (await once(child, 'exit')) as [number | null]
     return code

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Violation } from './violation.ts'
-import { sequencesAt, type Op, type Sequence } from './operations.ts'
+import { sequencesAt, type Front, type Op, type Sequence } from './operations.ts'
 import { seededChance } from './platform.ts'
 import { World } from './world.ts'
 
@@ -59,10 +59,10 @@ const noCounts = (): Counts => ({
 /** The seed of the sequence of that number. */
 const seedOf = (seed: number, number: number) => (Math.imul(seed, 0x9e3779b1) ^ Math.imul(number + 1, 0x85ebca6b)) | 0
 
-export function draw(seed: number, number: number): Sequence {
+export function draw(seed: number, number: number, front: Front = 'core'): Sequence {
   const [drawn] = fc.sample(sequencesAt(number), { seed: seedOf(seed, number), numRuns: 1 })
   if (!drawn) throw new TypeError('nothing was drawn')
-  return drawn
+  return { ...drawn, setup: { ...drawn.setup, front } }
 }
 
 /** Plays a sequence in a world of its own; the same chance every time. */

@@ -70,6 +70,7 @@ export class World {
       ledger: isSecond ? this.ledgers.b : this.ledgers.a,
       disks,
       storage: kind,
+      front: this.setup.front,
       ...(isSecond && second === 'same' && { namespace: 'second' }),
       modes: disks.map((_, at) => modes[at] ?? 'ok'),
       send: this.network.send,

@@ -9,6 +9,7 @@ import {
   type TryOn,
   type TryOnView,
 } from 'fitting-room'
+import { createRoom } from 'fitting-room/core'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { refusal, refusedKey, unknownVariant } from './answers.ts'
 import { blankPictures } from './blank-pictures.ts'
@@ -63,6 +64,8 @@ export interface World {
   hold(method: string, path: string, where?: 'before' | 'after'): { reached: Promise<void>; release: () => void }
   /** A room as a page load makes it: everything but storage and service is new. */
   room(options?: Partial<FittingRoomOptions>): FittingRoom
+  /** The same behind its door, as users import it. */
+  door(options?: Partial<FittingRoomOptions>): FittingRoom
   /** Lets time pass until the view is as wanted. */
   until(tryOn: TryOn, wanted: TryOnView['state'] | ((view: TryOnView) => boolean)): Promise<TryOnView>
   /** Lets everything happen that needs no time to pass, messages between pages included. */
@@ -159,6 +162,29 @@ export function createWorld(options: WorldOptions = {}): World {
     }
   }
 
+  function roomOf(create: typeof createFittingRoom, options: Partial<FittingRoomOptions> = {}): FittingRoom {
+    const made = create({
+      baseUrl: base,
+      apiKey: () => apiKey.current,
+      storage,
+      clock,
+      fetch,
+      putPhoto: async (uploadUrl, photo, { onProgress }) => {
+        const total = photo.bytes.byteLength
+        onProgress?.({ sent: total / 2, total })
+        const answer = await fetch(uploadUrl, {
+          method: 'PUT',
+          body: photo.bytes,
+          headers: { 'Content-Type': photo.type },
+        })
+        return answer.status
+      },
+      ...options,
+    })
+    rooms.push(made)
+    return made
+  }
+
   return {
     clock,
     storage,
@@ -193,28 +219,8 @@ export function createWorld(options: WorldOptions = {}): World {
       plans.push({ method, path, faults: [fault], forever: false })
       return { reached, release: () => release() }
     },
-    room(options = {}) {
-      const made = createFittingRoom({
-        baseUrl: base,
-        apiKey: () => apiKey.current,
-        storage,
-        clock,
-        fetch,
-        putPhoto: async (uploadUrl, photo, { onProgress }) => {
-          const total = photo.bytes.byteLength
-          onProgress?.({ sent: total / 2, total })
-          const answer = await fetch(uploadUrl, {
-            method: 'PUT',
-            body: photo.bytes,
-            headers: { 'Content-Type': photo.type },
-          })
-          return answer.status
-        },
-        ...options,
-      })
-      rooms.push(made)
-      return made
-    },
+    room: (options) => roomOf(createRoom, options),
+    door: (options) => roomOf(createFittingRoom, options),
     async until(tryOn, wanted) {
       const reached = typeof wanted === 'string' ? (view: TryOnView) => view.state === wanted : wanted
       const subscription = tryOn.subscribe(() => {})

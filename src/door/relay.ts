@@ -1,0 +1,54 @@
+import { createValue } from '../platform/value.ts'
+import type { Readable } from '../ports.ts'
+
+/** Something that can be watched before what it follows is there. */
+export interface Relay<T> extends Readable<T> {
+  readonly initial: T
+  set(value: T): void
+  isWatched(): boolean
+  /** Follows that from now on. */
+  follow(source: Readable<T>): void
+}
+
+/** `isShown` says which values of what it follows are shown; until one is, the last value stands. */
+export function createRelay<T>(initial: T, isShown: (value: T) => boolean = () => true): Relay<T> {
+  const shown = createValue(initial)
+  let source: Readable<T> | null = null
+  let following: { unsubscribe(): void } | null = null
+
+  function look(): void {
+    const value = source?.get()
+    if (value !== undefined && isShown(value)) shown.set(value)
+  }
+
+  function listen(): void {
+    if (source && shown.isWatched()) following ??= source.subscribe(look)
+    look()
+  }
+
+  return {
+    initial,
+    set: shown.set,
+    isWatched: shown.isWatched,
+    get() {
+      look()
+      return shown.get()
+    },
+    subscribe(onChange) {
+      const subscription = shown.subscribe(onChange)
+      listen()
+      return {
+        unsubscribe() {
+          subscription.unsubscribe()
+          if (shown.isWatched()) return
+          following?.unsubscribe()
+          following = null
+        },
+      }
+    },
+    follow(next) {
+      source = next
+      listen()
+    },
+  }
+}

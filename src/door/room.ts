@@ -1,0 +1,163 @@
+import { digitsOf } from '../contract/forms.ts'
+import { checkedOptions, checkedProduct, resolvedBaseUrl, type RoomOptions } from '../options.ts'
+import { isExclusive } from '../platform/exclusive.ts'
+import type { Clock, Readable } from '../ports.ts'
+import { namesOf, recordOf, type Names } from '../records/names.ts'
+import type { Core, FittingRoom, Outside } from '../room.ts'
+import { unknownVisitor } from '../shopper/unknown-visitor.ts'
+import type { Client } from '../wire/operations.ts'
+import { listenTo } from './listen.ts'
+import { createLoader } from './load.ts'
+import { lookInto, type Seen } from './look.ts'
+import { createRelay } from './relay.ts'
+import { createDoorTryOn, type DoorTerms, type DoorTryOn } from './try-on.ts'
+
+export interface FittingRoomOptions extends RoomOptions {
+  /** Loads the core in place of the library's own `import()`, as in `() => import('fitting-room/core')`. */
+  core?: (() => PromiseLike<{ createRoom(options: RoomOptions, outside?: Outside): Core }>) | undefined
+}
+
+/** The page's own time; nothing here waits long. */
+const pageClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => (globalThis.performance ?? Date).now(),
+  setTimeout: (run, ms) => setTimeout(run, ms),
+  clearTimeout: (timer) => clearTimeout(timer as number),
+}
+
+const operations =
+  'getContext getFunnel createUpload putPhoto getRequestsLeft registerCustomer createGeneration getGeneration'
+
+/**
+ * The door of a room: it looks into storage once, at the first subscription, and loads the core when more is asked for
+ * than a page shows on which nobody tries anything on.
+ */
+export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
+  const options = checkedOptions(given)
+  const { storage, uniqueUserId, clock = pageClock } = options
+  const terms: DoorTerms = {
+    durable: storage ? storage.durable !== false : typeof indexedDB !== 'undefined',
+    exclusive: !storage || isExclusive(storage),
+  }
+  const load = createLoader(options.core ?? (() => import('../room.ts')), clock)
+  const tryOns = new Map<string, DoorTryOn>()
+  /** What follows the core once it is there. */
+  const followers: ((core: Core) => void)[] = []
+  let own: Names | null = null
+  const names = () => (own ??= namesOf(resolvedBaseUrl(options.baseUrl), options.namespace, uniqueUserId))
+  let core: Core | null = null
+  let opening: Promise<Core> | null = null
+  let looking: Promise<Seen> | null = null
+  let stopListening = () => {}
+
+  async function enter(): Promise<Core> {
+    const [{ createRoom }, seen] = await Promise.all([load(), looking])
+    core ??= createRoom(options, { epochs: seen?.epochs, tryOn })
+    // what is wrong with storage the try-ons say
+    await core.ready.catch(() => undefined)
+    isOpen = true
+    for (const follow of followers) follow(core)
+    return core
+  }
+
+  /** Whether the core has read storage. */
+  let isOpen = false
+
+  const open = () => (opening ??= enter().finally(() => core || (opening = null)))
+
+  /** For what nobody waits for. */
+  const openQuietly = () => void open().catch(() => undefined)
+
+  const forget = () => tryOns.forEach((each) => each.forget())
+
+  /** Whether something may be kept under that key. */
+  async function look(key: string): Promise<boolean> {
+    return (await (looking ??= begin())).mayHold(key)
+  }
+
+  async function begin(): Promise<Seen> {
+    if (terms.durable) listen()
+    const seen = await lookInto(storage, names(), clock)
+    if (seen.isDue) (globalThis.requestIdleCallback ?? setTimeout)(openQuietly)
+    return seen
+  }
+
+  function listen(): void {
+    stopListening = listenTo(names().room, {
+      onReset: forget,
+      onAttempt: (name) => tryOns.forEach((each) => each.hear(name)),
+      onShow() {
+        leave()
+        tryOns.forEach((each) => each.look())
+      },
+    })
+  }
+
+  function leave(): void {
+    stopListening()
+    looking = null
+  }
+
+  /** One of the core's stores, which is loaded for whoever watches where something is kept of it. */
+  function store<T>(initial: T, of: (core: Core) => Readable<T>, isKept: () => Promise<boolean>): Readable<T> {
+    const relay = createRelay(initial)
+    followers.push((room) => relay.follow(of(room)))
+    const watch = async () => (await isKept()) && openQuietly()
+    return {
+      ...relay,
+      subscribe(onChange) {
+        watch().catch(() => undefined)
+        return relay.subscribe(onChange)
+      },
+    }
+  }
+
+  const tryOn: FittingRoom['tryOn'] = (asked) => {
+    const product = checkedProduct(asked)
+    const { productId, variantId } = product
+    const name = `${digitsOf(productId)}:${digitsOf(variantId)}`
+    const key = () => recordOf(names().prefix, productId, variantId)
+    const known = tryOns.get(name) ?? createDoorTryOn({ clock, terms, key, mayHold: look, open, isOpen: () => isOpen })
+    tryOns.set(name, known)
+    // what the application says now of its funnels counts for the next consent
+    core?.tryOn(product)
+    return known.through((room) => room.tryOn(product))
+  }
+
+  const through =
+    (name: string) =>
+    async (...args: unknown[]) =>
+      Reflect.get((await open()).client, name)(...args)
+
+  return {
+    tryOn,
+    visitor: store(
+      unknownVisitor(uniqueUserId),
+      (room) => room.visitor,
+      async () => look(`${names().prefix}:visitor`),
+    ),
+    photo: store(
+      null,
+      (room) => room.photo,
+      async () => look(`${names().prefix}:photo`),
+    ),
+    history: store(
+      [],
+      (room) => room.history,
+      async () => true,
+    ),
+    client: Object.fromEntries(operations.split(' ').map((name) => [name, through(name)])) as unknown as Client,
+    get ready() {
+      return open().then((room) => room.ready)
+    },
+    list: () => open().then((room) => room.list()),
+    reset() {
+      forget()
+      return open().then((room) => room.reset())
+    },
+    close() {
+      leave()
+      core?.close()
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import type { TabMessage } from './pages/tabs.ts'
+import { createValue } from './platform/value.ts'
+import type { Readable } from './ports.ts'
+
+/** A list of attempts that is read again when one of them changes, here or in another tab, while somebody watches. */
+export interface History<Entry> extends Readable<readonly Entry[]> {
+  /** What the pages of the room say of their try-ons. */
+  hear(message: TabMessage): void
+  forget(): void
+}
+
+export function createHistory<Entry>(list: () => Promise<Entry[]>): History<Entry> {
+  const shown = createValue<readonly Entry[]>([])
+  /** Where each try-on was last said to stand. */
+  const stands = new Map<string, string>()
+  let reading: Promise<void> | null = null
+  let isOutdated = false
+
+  /** Reads once more where something has changed meanwhile. */
+  async function read(): Promise<void> {
+    do {
+      isOutdated = false
+      const entries = await list().catch(() => null)
+      if (entries !== null && !isOutdated) shown.set(entries)
+    } while (isOutdated)
+  }
+
+  function refresh(): void {
+    isOutdated = true
+    if (shown.isWatched()) reading ??= read().finally(() => (reading = null))
+  }
+
+  return {
+    initial: shown.initial,
+    get: shown.get,
+    subscribe(onChange) {
+      const subscription = shown.subscribe(onChange)
+      refresh()
+      return subscription
+    },
+    hear(message) {
+      if (message.type !== 'view' && message.type !== 'lateAnswer') return
+      const standing = message.type === 'view' ? standingOf(message.view) : ''
+      if (stands.get(message.name) === standing) return
+      stands.set(message.name, standing)
+      refresh()
+    },
+    forget() {
+      stands.clear()
+      shown.set([])
+      refresh()
+    },
+  }
+}
+
+const standingOf = ({ state, attempt, preview, result }: Extract<TabMessage, { type: 'view' }>['view']) =>
+  JSON.stringify([state, attempt, preview, result])

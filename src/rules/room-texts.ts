@@ -1,0 +1,43 @@
+import type { Situation } from './outcome.ts'
+import type { DoorProblemKind, ProblemTexts } from './explain.ts'
+
+const said = (of: { status: number | null; error: string | null; situation: Situation }) =>
+  ` (${of.status === null ? of.situation : of.error === null ? of.status : `${of.status}: ${of.error}`})`
+
+/** What a room's problems say to developers; the door's own are its own. */
+export const roomTexts: Omit<ProblemTexts, DoorProblemKind> = {
+  refused: (of) =>
+    of.at === undefined
+      ? `${of.operation} was refused${said(of)}; correct it and start anew`
+      : `${of.operation} was not sent: "${of.at}" breaks the contract`,
+  key: ({ situation }) =>
+    situation === 'noKey'
+      ? 'apiKey gave no key; resume() when it does'
+      : 'the API key was refused; resume() with a valid one',
+  emailRequired: 'an e-mail address is asked for first; submitEmail() gives it',
+  limitReached: 'the try-on limit is reached',
+  throttled: ({ operation }) => `${operation} has to wait: too many requests`,
+  unavailable: (of) => `${of.operation} got no usable answer${said(of)}`,
+  notSent: ({ operation, situation }) => `${operation} could not be sent (${situation})`,
+  outcomeUnknown: (of) => `the submission may have started a job${said(of)}; retry() pays for a new one`,
+  protocol: (of) => `${of.operation} answered against the contract${said(of)}${of.at ? ` at "${of.at}"` : ''}`,
+  interrupted: 'the page ended before the answer: there may be a job; retry() pays for a new one',
+  jobFailed: ({ error }) => `the job failed: ${error}`,
+  deadline: 'the job is not finished; resume() goes on with it',
+  photo: ({ reason }) => photoTexts[reason],
+  storage: 'storage did not take what comes first, so nothing was sent',
+  storageUnreadable: 'storage could not be read; resume() reads it again',
+  recordUnreadable: 'a stored record can not be read, and was left as it is',
+  consentExpired: 'the consent is too old, so nothing was sent; the shopper has to give it again',
+  internal: ({ sent }) => `something broke unforeseen; ${sent ? 'the submission may have been' : 'nothing was'} sent`,
+  notAllowed: ({ intent, state }) => `${intent}() is not allowed in state "${state}"`,
+  paidJob: 'a paid job may be running; discard({ abandonPaidJob: true }) forgets it',
+}
+
+const photoTexts = {
+  missing: 'there is no photo; start(photo) takes a File, a Blob or { imageUrl }',
+  empty: 'the photo is an empty file',
+  type: 'the photo is not a JPEG, PNG, WebP, HEIC, HEIF or AVIF image',
+  unreadable: 'the photo could not be read',
+  url: 'this is neither a photo nor an { imageUrl } with an http(s) URL',
+} as const

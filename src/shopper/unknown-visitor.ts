@@ -1,0 +1,14 @@
+/** What is known of the room's visitor; null where the service has not said it yet (contract §2, VisitorStatus). */
+export interface Visitor {
+  uniqueUserId: string | null
+  /** Try-ons left before an e-mail is asked for, −1 for no limit; may be old: the submission decides. */
+  requestsLeft: number | null
+  totalRequests: number | null
+}
+
+/** A visitor of whom nothing is known but what the application says. */
+export const unknownVisitor = (ownId: string | undefined): Visitor => ({
+  uniqueUserId: ownId ?? null,
+  requestsLeft: null,
+  totalRequests: null,
+})

@@ -1,0 +1,297 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Core, FittingRoomOptions, FlowStorage, RoomOptions, TryOn } from 'fitting-room'
+import { createRoom, type Outside } from 'fitting-room/core'
+import { memoryStorage } from 'fitting-room/storage/memory'
+import { createWorld, person, product, started, type World } from './support/world.ts'
+
+let world: World
+beforeEach(() => void (world = createWorld({ storage: diskOf() })))
+afterEach(() => world.close())
+
+/** A storage that counts as one that lasts. */
+const diskOf = (): FlowStorage => ({ ...memoryStorage(), durable: true })
+
+/** A loader of the core that counts, waits or fails as a test says. */
+function loader({ fails = 0, held = false } = {}) {
+  let release = () => {}
+  const gate = held ? new Promise<void>((resolve) => (release = resolve)) : null
+  const loads = { count: 0, release: () => release(), core }
+  async function core(): Promise<{ createRoom(options: RoomOptions, outside?: Outside): Core }> {
+    loads.count++
+    await gate
+    if (loads.count <= fails) throw new TypeError('Failed to fetch dynamically imported module')
+    return { createRoom }
+  }
+  return loads
+}
+
+const stateOf = (tryOn: TryOn) => tryOn.get().state
+const watched = (tryOn: TryOn): TryOn => {
+  tryOn.subscribe(() => {})
+  return tryOn
+}
+const open = (loads = loader(), options: Partial<FittingRoomOptions> = {}) =>
+  world.door({ core: loads.core, ...options })
+
+describe('a page on which nobody tries anything on', () => {
+  it('reads once for fifty cards, and asks for no lock, sends no message and loads no core', async () => {
+    const getItem = vi.spyOn(world.storage, 'getItem')
+    const setItem = vi.spyOn(world.storage, 'setItem')
+    const postMessage = vi.spyOn(BroadcastChannel.prototype, 'postMessage')
+    const loads = loader()
+    const room = open(loads)
+    const cards = Array.from({ length: 50 }, (_, index) => room.tryOn({ ...product, variantId: String(3000 + index) }))
+    for (const card of cards) watched(card)
+    room.photo.subscribe(() => {})
+    room.visitor.subscribe(() => {})
+    await world.settle()
+    expect(new Set(cards.map(stateOf))).toEqual(new Set(['idle']))
+    expect(getItem).toHaveBeenCalledTimes(1)
+    expect(setItem).not.toHaveBeenCalled()
+    // the world's own are null
+    expect(postMessage.mock.calls.filter(([message]) => message !== null)).toEqual([])
+    expect(loads.count).toBe(0)
+    expect(world.clock.advanceToNext(), 'a timer was left').toBe(false)
+    vi.restoreAllMocks()
+  })
+
+  it('shows the idle view that the core shows', async () => {
+    const [behind, before] = [watched(world.room({ namespace: 'a' }).tryOn(product)), watched(open().tryOn(product))]
+    await world.settle()
+    expect(before.get()).toEqual(behind.get())
+  })
+})
+
+describe('the core is loaded', () => {
+  it('for a record that is kept, and for no other card', async () => {
+    await world.until(await started(world.room().tryOn(product)), 'final')
+    const loads = loader()
+    const room = open(loads)
+    const other = watched(room.tryOn({ ...product, variantId: '2002' }))
+    await world.settle()
+    expect([stateOf(other), loads.count]).toEqual(['idle', 0])
+    expect(await world.until(room.tryOn(product), 'final')).toMatchObject({ group: 'done' })
+    expect(loads.count).toBe(1)
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('for the photo that is kept, where somebody watches it', async () => {
+    await world.until(await started(world.room().tryOn(product)), 'final')
+    const room = open()
+    const shown = vi.fn<(photo: unknown) => void>()
+    room.photo.subscribe(shown)
+    await vi.waitFor(() => expect(shown).toHaveBeenLastCalledWith(expect.objectContaining({ id: expect.any(String) })))
+  })
+
+  it('for what another page is at, which this one then shows', async () => {
+    const loads = loader()
+    const here = watched(open(loads).tryOn(product))
+    await world.settle()
+    expect([stateOf(here), loads.count]).toEqual(['idle', 0])
+    const there = await started(world.room().tryOn(product))
+    await world.until(there, 'final')
+    await world.until(here, 'final')
+    expect(loads.count).toBe(1)
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('for what has expired, which it removes', async () => {
+    await world.until(await started(world.room({ retentionMs: 1_000 }).tryOn(product)), 'final')
+    await world.pass(10_000)
+    const loads = loader()
+    watched(open(loads, { retentionMs: 1_000 }).tryOn({ ...product, variantId: '2002' }))
+    await vi.waitFor(() => expect(loads.count).toBe(1))
+  })
+
+  const needs: [string, (room: ReturnType<typeof open>) => unknown][] = [
+    ['list()', (room) => room.list()],
+    ['ready', (room) => room.ready],
+    ['reset()', (room) => room.reset()],
+    ['history', (room) => room.history.subscribe(() => {})],
+    ['a call of the client', (room) => room.client.getRequestsLeft()],
+    ['the ready of a try-on', (room) => room.tryOn(product).ready],
+    [
+      'result()',
+      (room) =>
+        void room
+          .tryOn(product)
+          .result()
+          .catch(() => undefined),
+    ],
+  ]
+  it.each(needs)('for %s', async (_, need) => {
+    const loads = loader()
+    const done = need(open(loads))
+    await world.settle()
+    await done
+    expect(loads.count).toBe(1)
+  })
+
+  it('where storage can not be looked into, or does not answer', async () => {
+    const failing: FlowStorage = { ...diskOf(), getItem: () => Promise.reject(new Error('forbidden')) }
+    const hanging: FlowStorage = { ...diskOf(), getItem: () => new Promise(() => {}) }
+    const newer: FlowStorage = { ...diskOf(), getItem: () => JSON.stringify({ version: 9 }) }
+    const all = [failing, hanging, newer].map((storage) => ({ loads: loader(), storage }))
+    for (const { loads, storage } of all) watched(open(loads, { storage }).tryOn(product))
+    await world.pass(2_500)
+    expect(all.map(({ loads }) => loads.count)).toEqual([1, 1, 1])
+  })
+})
+
+describe('a consent', () => {
+  it('is shown at once and carried out when the core is there, once', async () => {
+    const loads = loader({ held: true })
+    const tryOn = watched(open(loads).tryOn(product))
+    await world.settle()
+    const states: string[] = []
+    tryOn.subscribe(({ state }) => states.push(state))
+    const done = tryOn.start(person)
+    expect(tryOn.get()).toMatchObject({ state: 'preparing', attempt: null, can: { startOver: true } })
+    loads.release()
+    await world.until(tryOn, 'final')
+    await done
+    // each state once, in order: none comes back
+    expect(states.filter((state, at) => state !== states[at - 1])).toEqual([
+      'preparing',
+      'submitting',
+      'processing',
+      'preview',
+      'final',
+    ])
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('that is left while the core is loaded sends nothing', async () => {
+    const loads = loader({ held: true })
+    const tryOn = watched(open(loads).tryOn(product))
+    await world.settle()
+    const done = tryOn.start(person)
+    await tryOn.startOver()
+    expect(stateOf(tryOn)).toBe('idle')
+    loads.release()
+    await expect(done).rejects.toMatchObject({ kind: 'stopped' })
+    await world.pass(60_000)
+    expect(world.sent).toEqual([])
+  })
+
+  it('of two, the later one’s photo counts', async () => {
+    const loads = loader({ held: true })
+    const tryOn = watched(open(loads).tryOn(product))
+    await world.settle()
+    const first = tryOn.start({ imageUrl: 'https://photos.test/first.png' })
+    const second = tryOn.start(person)
+    loads.release()
+    await expect(first).rejects.toMatchObject({ kind: 'stopped' })
+    await second
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+    expect(world.count('PUT', '/photos')).toBe(1)
+  })
+
+  it('is too old where the core took more than a minute', async () => {
+    const loads = loader({ held: true })
+    const tryOn = watched(open(loads).tryOn(product))
+    await world.settle()
+    const done = tryOn.start(person)
+    await world.pass(61_000)
+    loads.release()
+    await expect(done).rejects.toMatchObject({ kind: 'consentExpired' })
+    expect(world.count('POST', '/generations')).toBe(0)
+  })
+
+  it('of a shopper who has gone meanwhile is carried out by nobody', async () => {
+    const loads = loader({ held: true })
+    const tryOn = watched(open(loads).tryOn(product))
+    await world.settle()
+    const done = tryOn.start(person)
+    await world.room().reset()
+    await world.settle()
+    loads.release()
+    await expect(done).rejects.toMatchObject({ kind: 'stopped' })
+    await world.pass(60_000)
+    expect(world.count('POST', '/generations')).toBe(0)
+  })
+})
+
+describe('a core that can not be loaded', () => {
+  it('is said, and the consent waits with its photo for the next intent', async () => {
+    const loads = loader({ fails: 1 })
+    const tryOn = watched(open(loads).tryOn(product))
+    await world.settle()
+    await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'core', problem: { reload: false } })
+    expect(tryOn.get()).toMatchObject({
+      state: 'stalled',
+      group: 'stopped',
+      attempt: null,
+      problem: { kind: 'core', reload: false },
+      can: { resume: true, retry: true, startOver: true },
+    })
+    await tryOn.resume()
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('takes another photo, or leaves', async () => {
+    const loads = loader({ fails: 2 })
+    const tryOn = watched(open(loads).tryOn(product))
+    await world.settle()
+    await expect(tryOn.start({ imageUrl: 'https://photos.test/first.png' })).rejects.toMatchObject({ kind: 'core' })
+    await tryOn.startOver()
+    expect(tryOn.get()).toMatchObject({ state: 'idle', problem: null })
+    await expect(tryOn.start({ imageUrl: 'https://photos.test/second.png' })).rejects.toMatchObject({ kind: 'core' })
+    await tryOn.retry(person)
+    await world.until(tryOn, 'final')
+    expect(world.count('PUT', '/photos')).toBe(1)
+  })
+
+  it('that fails again at once needs a reload', async () => {
+    const tryOn = watched(open(loader({ fails: 2 })).tryOn(product))
+    await world.settle()
+    await expect(tryOn.start(person)).rejects.toMatchObject({ problem: { reload: false } })
+    await expect(tryOn.resume()).rejects.toMatchObject({ problem: { reload: true } })
+    expect(tryOn.get().problem).toEqual({ kind: 'core', reload: true })
+  })
+
+  it('shows what is kept as not looked at, and looks when it is asked to go on', async () => {
+    await world.until(await started(world.room().tryOn(product)), 'final')
+    const tryOn = watched(open(loader({ fails: 1 })).tryOn(product))
+    await world.settle()
+    expect(tryOn.get()).toMatchObject({ state: 'stalled', problem: { kind: 'core' } })
+    await tryOn.resume().catch(() => undefined)
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+})
+
+describe('room.history', () => {
+  it('is what list() gives, live, here and in another tab; its present attempt is the try-on itself', async () => {
+    const [here, there] = [open(), open()]
+    const shown: string[][] = []
+    there.history.subscribe((entries) => shown.push(entries.map(({ state }) => state)))
+    const tryOn = await started(here.tryOn(product))
+    await world.until(tryOn, 'final')
+    await vi.waitFor(() => expect(shown.at(-1)).toEqual(['final']))
+    expect(shown).toEqual(expect.arrayContaining([['processing'], ['preview'], ['final']]))
+    const [entry] = there.history.get()
+    expect(entry).toMatchObject({
+      productId: '1001',
+      variantId: '2001',
+      archived: false,
+      result: { status: 'SUCCESS' },
+    })
+    expect(entry?.open()).toBe(there.tryOn(product))
+    await there.reset()
+    await vi.waitFor(() => expect(shown.at(-1)).toEqual([]))
+    expect(here.history.initial).toEqual([])
+  })
+})
+
+it('a room that is closed looks again when it is used again', async () => {
+  const room = open()
+  const tryOn = watched(room.tryOn(product))
+  await world.settle()
+  room.close()
+  await world.until(await started(world.room().tryOn(product)), 'final')
+  watched(tryOn)
+  await world.until(tryOn, 'final')
+})
