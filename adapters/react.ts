@@ -1,8 +1,10 @@
+'use client'
+
 import { useCallback, useSyncExternalStore } from 'react'
 import type { Readable } from 'fitting-room'
 
 /**
- * The current value of a try-on (or of `room.visitor`, `room.photo`), kept up to date while the component is mounted.
+ * The current value of a try-on (or of `room.visitor`, `room.photo`, `room.history`), kept up to date while the component is mounted.
  * Rendering starts nothing: the room's work begins with the subscription of the mounted component. On a server, and
  * while a page is hydrated, it is the readable's `initial` value.
  */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import {
   createFittingRoom,
   type FittingRoom,
@@ -142,7 +142,33 @@ export function bindingsSuite(name: string, mount: Mount, follow?: Follow): void
   })
 }
 
-function counted() {
+/** Hydrates a view in what a server has rendered of it; returns what unmounts it. */
+type Hydrate = (place: HTMLElement, of: Readable<number>) => Promise<() => void> | (() => void)
+
+/** The page was rendered on a server, and something is there by the time that it is hydrated. */
+export function hydrationSuite(name: string, served: string, hydrate: Hydrate): void {
+  it(`${name} hydrates what a server has rendered, and then shows what there is`, async () => {
+    const complaints = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')]
+    const place = document.body.appendChild(document.createElement('div'))
+    place.innerHTML = served
+    const paragraph = place.querySelector('p')
+    const { readable, listeners, set } = counted()
+    set(5)
+    const unmount = await hydrate(place, { ...readable, initial: 0 })
+    await expect.poll(() => place.querySelector('p')?.textContent).toBe('5')
+    expect(place.querySelector('p')).toBe(paragraph)
+    const { value = '5' } = paragraph?.dataset ?? {}
+    expect(value).toBe('5')
+    for (const complaint of complaints) expect(complaint).not.toHaveBeenCalled()
+    unmount()
+    await expect.poll(() => listeners.size).toBe(0)
+    place.remove()
+    vi.restoreAllMocks()
+  })
+}
+
+/** A number that a test sets, and who listens to it. */
+export function counted() {
   let value = 0
   const listeners = new Set<(value: number) => void>()
   const readable: Readable<number> = {

@@ -1,15 +1,17 @@
-import { createElement, StrictMode, type ReactNode } from 'react'
+import { Activity, createElement, StrictMode, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 import { createRoot, hydrateRoot } from 'react-dom/client'
-import { createRoot as createSolidRoot, createRenderEffect, createSignal } from 'solid-js'
+import { createComponent, createRoot as createSolidRoot, createRenderEffect, createSignal } from 'solid-js'
+import { hydrate, render } from 'solid-js/web'
 import { createApp, createSSRApp, defineComponent, h, shallowRef } from 'vue'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Readable } from 'fitting-room'
 import { useTryOn as useReact } from 'fitting-room/react'
 import { useTryOn as useSolid } from 'fitting-room/solid'
-import { useTryOn as useSvelte } from 'fitting-room/svelte'
 import { useTryOn as useVue } from 'fitting-room/vue'
-import { bindingsSuite, type Follow, type Mount } from './bindings.suite.ts'
+import { bindingsSuite, counted, hydrationSuite, type Follow, type Mount } from './bindings.suite.ts'
+import SolidView from './View.solid.jsx'
+import servedBySolid from './View.solid.jsx?served'
 
 function paragraphIn(place: HTMLElement): HTMLElement {
   const paragraph = place.appendChild(document.createElement('p'))
@@ -64,19 +66,6 @@ bindingsSuite('vue', mountVue, (place, readables, show) => {
   return { select: (next) => void (at.value = next), unmount: () => app.unmount() }
 })
 
-const mountSvelte: Mount = (place, readables, show) => {
-  const ends = readables.map((readable) => {
-    const paragraph = paragraphIn(place)
-    const end = useSvelte(readable).subscribe((value) => (paragraph.textContent = show(value)))
-    return () => {
-      end()
-      paragraph.remove()
-    }
-  })
-  return () => ends.forEach((end) => end())
-}
-bindingsSuite('svelte', mountSvelte)
-
 const mountSolid: Mount = (place, readables, show) =>
   createSolidRoot((dispose) => {
     for (const readable of readables) {
@@ -99,42 +88,52 @@ bindingsSuite('solid', mountSolid, (place, readables, show) =>
   }),
 )
 
-/** Hydrates a paragraph; returns what unmounts it. */
-type Hydrate = (place: HTMLElement, readable: Readable<number>) => () => void
+hydrationSuite('react', '<p data-view="">0</p>', (place, of) => {
+  const View = () => createElement('p', { 'data-view': '' }, useReact(of))
+  const root = hydrateRoot(place, createElement(View))
+  return () => root.unmount()
+})
 
-const hydrates: [string, Hydrate][] = [
-  [
-    'react',
-    (place, readable) => {
-      const View = () => createElement('p', { 'data-view': '' }, useReact(readable))
-      const root = hydrateRoot(place, createElement(View))
-      return () => root.unmount()
-    },
-  ],
-  [
-    'vue',
-    (place, readable) => {
-      const setup = () => {
-        const value = useVue(readable)
-        return () => h('p', { 'data-view': '' }, value.value)
-      }
-      const app = createSSRApp(defineComponent({ setup }))
-      app.mount(place)
-      return () => app.unmount()
-    },
-  ],
-]
+hydrationSuite('vue', '<p data-view="">0</p>', (place, of) => {
+  const setup = () => {
+    const value = useVue(of)
+    return () => h('p', { 'data-view': '' }, value.value)
+  }
+  const app = createSSRApp(defineComponent({ setup }))
+  app.mount(place)
+  return () => app.unmount()
+})
 
-it.each(hydrates)('%s hydrates what a server has rendered, and then shows what there is', async (_, hydrate) => {
-  const complaints = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')]
+hydrationSuite('solid', servedBySolid, (place, of) => {
+  // what generateHydrationScript() puts into a page
+  Object.assign(globalThis, { _$HY: { events: [], completed: new WeakSet(), r: {}, fe() {} } })
+  return hydrate(() => createComponent(SolidView, { of }), place)
+})
+
+it('solid shows what there is at once in a component that comes after hydration', () => {
+  const place = document.createElement('div')
+  const of = { initial: 0, get: () => 5, subscribe: () => ({ unsubscribe: () => {} }) }
+  const dispose = render(() => createComponent(SolidView, { of }), place)
+  expect(place.textContent).toBe('5')
+  dispose()
+})
+
+it('react leaves a try-on that is hidden, and shows what there is when it is shown again', async () => {
+  const { readable, listeners, set } = counted()
   const place = document.body.appendChild(document.createElement('div'))
-  place.innerHTML = '<p data-view="">0</p>'
-  const paragraph = place.firstElementChild
-  const unmount = hydrate(place, { initial: 0, get: () => 5, subscribe: () => ({ unsubscribe: () => {} }) })
+  const View = () => createElement('p', null, useReact(readable))
+  const root = createRoot(place)
+  const show = (mode: 'visible' | 'hidden') =>
+    flushSync(() =>
+      root.render(createElement(StrictMode, null, createElement(Activity, { mode, children: createElement(View) }))),
+    )
+  show('visible')
+  await expect.poll(() => listeners.size).toBe(1)
+  show('hidden')
+  await expect.poll(() => listeners.size).toBe(0)
+  set(5)
+  show('visible')
   await expect.poll(() => place.textContent).toBe('5')
-  expect(place.firstElementChild).toBe(paragraph)
-  for (const complaint of complaints) expect(complaint).not.toHaveBeenCalled()
-  unmount()
-  place.remove()
-  vi.restoreAllMocks()
+  root.unmount()
+  expect(listeners.size).toBe(0)
 })

@@ -1,9 +1,11 @@
 import { playwright } from '@vitest/browser-playwright'
 import { fileURLToPath } from 'node:url'
+import { defaultClientConditions } from 'vite'
 import { chromiumLaunch } from '../engines/chromium.ts'
 import { firefoxIsInstalled, firefoxLaunch } from '../engines/firefox.ts'
 import { webKitIsInstalled } from '../engines/webkit.ts'
 import { hangMs, limits } from '../limits.ts'
+import { compilers } from './compilers.ts'
 import { webkitgtk } from './webkit-provider.ts'
 
 const providers = {
@@ -24,14 +26,28 @@ export function browserProjects(source: object) {
 async function browserProject(source: object, engine: keyof typeof providers) {
   return {
     ...source,
+    // what replaces the browsers' own conditions would bring the servers' builds
+    resolve: { conditions: ['fitting-room-source', ...defaultClientConditions] },
+    plugins: [compilers()],
     optimizeDeps: {
       include: [
+        '@angular/compiler',
+        '@angular/core',
+        '@angular/platform-browser',
+        'preact',
+        'preact/hooks',
+        'preact/test-utils',
         'react',
         'react-dom',
         'react-dom/client',
         'vue',
+        'svelte',
+        'svelte/internal/client',
+        'svelte/internal/disclose-version',
+        'svelte/reactivity',
         'svelte/store',
         'solid-js',
+        'solid-js/web',
         'xstate',
         'localforage',
         '@react-native-async-storage/async-storage',

@@ -1,0 +1,122 @@
+import { createFittingRoom, type FittingRoom, type Intent, type TryOn, type TryOnView } from 'fitting-room'
+
+/** What a `<fitting-room-try-on>` tells: each new view, and an intent of its markup that was refused. */
+export interface TryOnElementEvents {
+  /** `detail` is the view. */
+  view: CustomEvent<TryOnView>
+  /** `detail` is what the intent was rejected with, a `TryOnError`. */
+  refused: CustomEvent<Error>
+}
+
+const observed = ['base-url', 'api-key', 'namespace', 'product-id', 'variant-id', 'funnel-ids'] as const
+
+/** One room for all elements of a page that say the same of it. */
+const rooms = new Map<string, FittingRoom>()
+
+function roomFor(baseUrl: string, apiKey: string, namespace: string | null): FittingRoom {
+  const name = JSON.stringify([baseUrl, apiKey, namespace])
+  const room = rooms.get(name) ?? createFittingRoom({ baseUrl, apiKey, ...(namespace && { namespace }) })
+  rooms.set(name, room)
+  return room
+}
+
+// a server, which renders nothing of it, has no elements
+const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof HTMLElement) : HTMLElement
+
+/**
+ * One product variant's try-on without styles. Attributes: `product-id`, `variant-id`, `funnel-ids` ("12, 7"), and
+ * `base-url`, `api-key`, `namespace` unless `room` is given. It has `data-state` and `data-group`; of its children those
+ * are shown whose `slot` is the state, else those whose `slot` is the group, and always those without one. In them
+ * `data-intent` on a button says an intent, on a file input `start` or `retry` with the file, on a form `submitEmail`;
+ * an `<img data-picture>` shows the picture. Tells `view` and `refused`.
+ */
+export class TryOnElement extends Base {
+  static readonly observedAttributes = observed
+  /** In place of `base-url` and `api-key`. */
+  room: FittingRoom | undefined
+  #tryOn: TryOn | null = null
+  #end = () => {}
+
+  /** Null while an attribute is missing. */
+  get tryOn(): TryOn | null {
+    return this.#tryOn
+  }
+
+  connectedCallback(): void {
+    if (!this.shadowRoot) {
+      this.attachShadow({ mode: 'open' }).innerHTML =
+        '<slot></slot><slot name="state"></slot><slot name="group"></slot>'
+      for (const type of ['click', 'change', 'submit']) this.addEventListener(type, (event) => this.#hear(event))
+    }
+    this.#follow()
+  }
+
+  disconnectedCallback(): void {
+    this.#end()
+  }
+
+  attributeChangedCallback(): void {
+    if (this.isConnected) this.#follow()
+  }
+
+  #follow(): void {
+    this.#end()
+    this.#tryOn = this.#find()
+    if (this.#tryOn === null) return
+    const subscription = this.#tryOn.subscribe((view) => this.#show(view))
+    this.#end = () => subscription.unsubscribe()
+    this.#show(this.#tryOn.get())
+  }
+
+  #find(): TryOn | null {
+    const [baseUrl, apiKey, namespace, productId, variantId, funnels] = observed.map((name) => this.getAttribute(name))
+    if (!productId || !variantId || !funnels) return null
+    const room = this.room ?? (baseUrl && apiKey ? roomFor(baseUrl, apiKey, namespace ?? null) : null)
+    return room?.tryOn({ productId, variantId, funnelIds: funnels.split(',').map(Number) }) ?? null
+  }
+
+  #show(view: TryOnView): void {
+    this.dataset['state'] = view.state
+    this.dataset['group'] = view.group
+    const [, ofState, ofGroup] = this.shadowRoot?.querySelectorAll('slot') ?? []
+    if (ofState && ofGroup) {
+      ofState.name = view.state
+      ofGroup.name = view.group
+      ofGroup.hidden = ofState.assignedElements().length > 0
+    }
+    const picture = (view.result ?? view.preview)?.imageUrl
+    for (const image of this.querySelectorAll<HTMLImageElement>('img[data-picture]'))
+      if (picture) image.src = picture
+      else image.removeAttribute('src')
+    this.dispatchEvent(new CustomEvent('view', { detail: view }))
+  }
+
+  /** What the markup asks for. */
+  #hear(event: Event): void {
+    const from = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-intent]') : null
+    const tryOn = this.#tryOn
+    const intent = from?.dataset['intent'] as Intent
+    if (!from || !tryOn || !(intent in tryOn.get().can)) return
+    const refused = (detail: unknown) => this.dispatchEvent(new CustomEvent('refused', { detail }))
+    if (from instanceof HTMLInputElement && from.type === 'file') {
+      const [photo] = event.type === 'change' ? (from.files ?? []) : []
+      if (photo) tryOn[intent === 'retry' ? 'retry' : 'start'](photo).catch(refused)
+    } else if (from instanceof HTMLFormElement) {
+      if (event.type !== 'submit') return
+      event.preventDefault()
+      const { email = '', name } = Object.fromEntries(new FormData(from)) as { email?: string; name?: string }
+      tryOn.submitEmail({ email, ...(name && { name }) }).catch(refused)
+    } else if (event.type === 'click') {
+      if (intent !== 'submitEmail') tryOn[intent]().catch(refused)
+    }
+  }
+}
+
+if (typeof customElements !== 'undefined' && !customElements.get('fitting-room-try-on'))
+  customElements.define('fitting-room-try-on', TryOnElement)
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'fitting-room-try-on': TryOnElement
+  }
+}

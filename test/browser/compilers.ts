@@ -1,0 +1,62 @@
+import { transformAsync } from '@babel/core'
+import solid from 'babel-preset-solid'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { compile } from 'svelte/compiler'
+
+/** What a server has: it must neither read nor subscribe. */
+const served = {
+  initial: 0,
+  get: () => {
+    throw new Error('read on a server')
+  },
+  subscribe: () => {
+    throw new Error('subscribed on a server')
+  },
+}
+
+const root = new URL('../../', import.meta.url)
+
+/** Runs the server's build of a component, whose adapter is the built one. */
+async function onServer(file: string, code: string): Promise<any> {
+  const folder = new URL('node_modules/.cache/served/', root)
+  await mkdir(folder, { recursive: true })
+  const module = new URL(`${basename(file)}.mjs`, folder)
+  const built = (_: string, name: string) => `'${new URL(`dist/adapters/${name}.js`, root).href}'`
+  await writeFile(module, code.replace(/['"](?:\.\.\/)+adapters\/(\w+)\.ts['"]/, built))
+  return import(/* @vite-ignore */ module.href)
+}
+
+/** Compiles the tests' own components; with `?served` a module is the HTML that a server renders of its component. */
+export function compilers() {
+  async function svelteOf(file: string, isServed: boolean): Promise<string> {
+    const source = await readFile(file, 'utf8')
+    const options = { filename: file, dev: !isServed, css: 'injected' } as const
+    if (!isServed) return compile(source, { ...options, generate: 'client' }).js.code
+    const { default: component } = await onServer(file, compile(source, { ...options, generate: 'server' }).js.code)
+    const { render } = await import('svelte/server')
+    return `export default ${JSON.stringify(render(component, { props: { of: served } }).body)}`
+  }
+
+  async function solidOf(file: string, isServed: boolean): Promise<string> {
+    const generate = isServed ? 'ssr' : 'dom'
+    const presets = [[solid, { generate, hydratable: true }]]
+    const source = await readFile(file, 'utf8')
+    const made = await transformAsync(source, { filename: file, configFile: false, babelrc: false, presets })
+    if (!isServed) return made?.code ?? ''
+    const { default: View } = await onServer(file, made?.code ?? '')
+    const { createComponent, renderToString } = await import('solid-js/web')
+    return `export default ${JSON.stringify(renderToString(() => createComponent(View, { of: served })))}`
+  }
+
+  return {
+    name: 'compilers',
+    enforce: 'pre' as const,
+    async load(id: string) {
+      const [file = '', query] = id.split('?')
+      const isServed = query === 'served'
+      if (file.endsWith('.svelte')) return svelteOf(file, isServed)
+      return file.endsWith('.solid.jsx') ? solidOf(file, isServed) : undefined
+    },
+  }
+}

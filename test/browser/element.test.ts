@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
+import { createFittingRoom, type FittingRoom, type TryOnView } from 'fitting-room'
+import { TryOnElement } from 'fitting-room/element'
+import { memoryStorage } from 'fitting-room/storage/memory'
+import photoUrl from '../../examples/sample/person.png'
+
+let room: FittingRoom
+let element: TryOnElement
+
+const markup = `
+  <fitting-room-try-on product-id="1001" variant-id="2001" funnel-ids="11">
+    <h2>Breton tee</h2>
+    <label slot="ready">Your photo <input type="file" data-intent="start"></label>
+    <p slot="busy">One moment</p>
+    <form slot="asks" data-intent="submitEmail"><input name="email"><button>Go on</button></form>
+    <figure slot="final"><img data-picture alt="You in the Breton tee"></figure>
+    <button slot="final" data-intent="startOver">Another photo</button>
+    <p slot="done">never beside the final one</p>
+  </fitting-room-try-on>`
+
+beforeEach(() => {
+  room = createFittingRoom({
+    baseUrl: inject('baseUrl'),
+    apiKey: 'sandbox-key',
+    storage: memoryStorage(),
+    timing: { pollIntervalMs: 400 },
+  })
+  const template = document.createElement('template')
+  template.innerHTML = markup
+  element = document.importNode(template.content, true).querySelector('fitting-room-try-on') as TryOnElement
+  element.room = room
+  document.body.append(element)
+})
+afterEach(() => {
+  element.remove()
+  room.close()
+})
+
+/** Which of the element's children are shown. */
+const shown = () =>
+  [...element.children].filter((child) => child.getClientRects().length > 0).map(({ localName }) => localName)
+
+describe('<fitting-room-try-on>', () => {
+  it('says its state and group, and shows what is in the slots of the two', async () => {
+    expect(element).toBeInstanceOf(TryOnElement)
+    await expect.poll(() => ({ ...element.dataset })).toEqual({ state: 'idle', group: 'ready' })
+    expect(shown()).toEqual(['h2', 'label'])
+  })
+
+  it('carries a chosen photo to the picture, tells each view, and starts over', async () => {
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    const views: TryOnView[] = []
+    element.addEventListener('view', (event) => views.push((event as CustomEvent<TryOnView>).detail))
+    const input = element.querySelector('input[type=file]') as HTMLInputElement
+    const files = new DataTransfer()
+    files.items.add(new File([await (await fetch(photoUrl)).blob()], 'person.png', { type: 'image/png' }))
+    input.files = files.files
+    input.dispatchEvent(new Event('change', { bubbles: true }))
+    await expect.poll(() => element.dataset['state']).toBe('final')
+    expect(shown()).toEqual(['h2', 'figure', 'button'])
+    expect(element.querySelector('img')?.src).toMatch(/^http/)
+    expect(new Set(views.map(({ group }) => group))).toEqual(new Set(['busy', 'done']))
+    element.querySelector('button[data-intent=startOver]')?.dispatchEvent(new Event('click', { bubbles: true }))
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    expect(element.querySelector('img')?.hasAttribute('src')).toBe(false)
+  })
+
+  it('tells what was refused', async () => {
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    const refused = vi.fn<(kind: unknown) => void>()
+    element.addEventListener('refused', (event) => refused((event as CustomEvent<{ kind: string }>).detail.kind))
+    const form = element.querySelector('form')
+    form?.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }))
+    await expect.poll(() => refused.mock.calls).toEqual([['notAllowed']])
+  })
+
+  it('follows its attributes, and nothing once it is removed', async () => {
+    const other = room.tryOn({ productId: '1001', variantId: '2002', funnelIds: [11] })
+    element.setAttribute('variant-id', '2002')
+    expect(element.tryOn).toBe(other)
+    element.removeAttribute('variant-id')
+    expect(element.tryOn).toBeNull()
+    element.setAttribute('variant-id', '2001')
+    element.remove()
+    const before = { ...element.dataset }
+    await element.tryOn?.ready
+    expect({ ...element.dataset }).toEqual(before)
+  })
+})
