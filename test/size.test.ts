@@ -50,3 +50,17 @@ describe('the door', () => {
     ).toEqual([])
   })
 })
+
+it('the sandbox runs in a page: it brings nothing of Node, and no picture library', async () => {
+  const { metafile } = await build({
+    stdin: { contents: "export * from './service/dist/sandbox.js'", resolveDir: root },
+    bundle: true,
+    platform: 'browser',
+    format: 'esm',
+    write: false,
+    metafile: true,
+  })
+  const inputs = Object.keys(metafile.inputs)
+  expect(inputs.filter((name) => /sharp|heic|node-server/.test(name))).toEqual([])
+  expect(inputs.some((name) => name.endsWith('service/dist/app.js'))).toBe(true)
+})

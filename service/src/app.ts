@@ -8,8 +8,8 @@ import type { StoreConfig } from './config.ts'
 import type { Core } from './core.ts'
 import type { IpLimiter } from './ip-limiter.ts'
 import type { BlobStore, Clock } from './ports.ts'
-import { largestPhoto, type SignedUploads } from './signed-uploads.ts'
 import type { Spoil } from './test-outcomes.ts'
+import { largestPhoto, type Uploads } from './uploads.ts'
 
 /** What the platform tells of a request. */
 export interface Connection {
@@ -23,7 +23,7 @@ export interface AppParts {
   core: Core
   limiter: IpLimiter
   blobs: BlobStore
-  uploads: SignedUploads
+  uploads: Uploads
   clock: Clock
   trustedProxies: readonly string[]
   /** Hears of failures that are nobody's input. */

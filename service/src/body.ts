@@ -4,13 +4,15 @@
  */
 export async function readBody(request: Request, largest: number): Promise<Uint8Array<ArrayBuffer> | 'tooLarge'> {
   if (request.body === null) return new Uint8Array()
-  const chunks: Uint8Array[] = []
+  const chunks: Uint8Array<ArrayBuffer>[] = []
   let size = 0
-  for await (const chunk of request.body) {
-    size += chunk.length
-    if (size <= largest) chunks.push(chunk)
+  const reader = request.body.getReader()
+  // not every browser iterates over a stream
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    size += part.value.length
+    if (size <= largest) chunks.push(part.value)
   }
-  return size > largest ? 'tooLarge' : new Uint8Array(Buffer.concat(chunks))
+  return size > largest ? 'tooLarge' : new Uint8Array(await new Blob(chunks).arrayBuffer())
 }
 
 const longestDrainMs = 5_000
@@ -25,7 +27,7 @@ export async function drain(request: Request): Promise<void> {
     for (let part = await reader.read(); !part.done && size < mostDrained; part = await reader.read())
       size += part.value.length
   }
-  let timer: NodeJS.Timeout | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
   const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, longestDrainMs)))
   await Promise.race([read().catch(() => undefined), limit])
   clearTimeout(timer)

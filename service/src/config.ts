@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
 import { funnelType, generationModel, httpUrl, type Schema } from 'fitting-room/contract'
 import * as z from 'zod'
 
@@ -21,6 +19,9 @@ export const testOutcome = z.enum([
   'limitReached',
   'emailRequired',
   'keyRevoked',
+  'stalled',
+  'rejected',
+  'photoGone',
 ])
 export type TestOutcome = z.infer<typeof testOutcome>
 
@@ -126,23 +127,6 @@ export function parseConfig(input: unknown): Config {
   if (read.success) return read.data
   const lines = read.error.issues.map(({ path, message }) => `  ${pathOf(path)}: ${message}`)
   throw new ConfigError(`the configuration is not valid:\n${lines.join('\n')}`)
-}
-
-/** Reads a configuration file; product images are taken relative to it. */
-export function loadConfig(file: string): Config {
-  let input: unknown
-  try {
-    input = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new ConfigError(`${file} can not be read as JSON: ${(error as Error).message}`)
-  }
-  const read = parseConfig(input)
-  for (const { products } of read.stores) {
-    for (const each of products) {
-      if (each.image && !isUrl(each.image)) each.image = resolve(dirname(file), each.image)
-    }
-  }
-  return read
 }
 
 export const isUrl = (image: string) => /^https?:\/\//i.test(image)

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   digitsOf,
   etaSeconds,
@@ -16,14 +15,15 @@ import {
 import { badInput, named, notFound } from './api-problem.ts'
 import type { Config, FunnelConfig, ProductConfig, StoreConfig, VariantConfig } from './config.ts'
 import type { Clock, Job, Ledger, Queue, Store, Visitor } from './ports.ts'
-import type { SignedUploads } from './signed-uploads.ts'
+import { randomId } from './random.ts'
 import { createForcedRefusals, delays, spoils, type Spoil } from './test-outcomes.ts'
+import type { Uploads } from './uploads.ts'
 
 export interface CoreParts {
   config: Config
   store: Store
   queue: Queue
-  uploads: SignedUploads
+  uploads: Uploads
   clock: Clock
   /** The address under which the service is reached, without a trailing slash. */
   publicUrl: () => string
@@ -41,7 +41,7 @@ export function createCore({ config, store, queue, uploads, clock, publicUrl, re
   async function visitorOf(ledger: Ledger, storeId: string, ip: string, given: string | undefined): Promise<Visitor> {
     let id = given ?? (await ledger.anonymousId(storeId, ip))
     if (id === null) {
-      id = randomUUID()
+      id = randomId()
       await ledger.saveAnonymousId(storeId, ip, id)
     }
     const known = await ledger.visitor(storeId, id)
@@ -82,7 +82,7 @@ export function createCore({ config, store, queue, uploads, clock, publicUrl, re
     },
 
     upload({ contentType, customKey }: UploadRequest): UploadTarget {
-      const name = `${customKey === undefined ? '' : `${customKey}-`}${randomUUID()}${endingOf(contentType)}`
+      const name = `${customKey === undefined ? '' : `${customKey}-`}${randomId()}${endingOf(contentType)}`
       const signed = uploads.sign(name, contentType, clock.now())
       return { uploadUrl: publicUrl() + signed, imageUrl: `${publicUrl()}/photos/${name}` }
     },
@@ -194,7 +194,7 @@ function jobOf(
 ): Job {
   const later = (variant.test && delays[variant.test]) ?? { preview: 0, ready: 0 }
   return {
-    id: randomUUID(),
+    id: randomId(),
     storeId,
     visitorId,
     productId: product.id,

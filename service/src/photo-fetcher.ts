@@ -2,18 +2,12 @@ import { lookup as resolveHost } from 'node:dns'
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import ipaddr from 'ipaddr.js'
-import { largestPhoto } from './signed-uploads.ts'
+import { PhotoNotAccessible } from './photo-problems.ts'
+import { isPublic } from './public-address.ts'
+import { largestPhoto } from './uploads.ts'
 
 const timeLimitMs = 15_000
 const mostRedirects = 3
-
-/** The photo could not be had; the message may be shown to the shopper. */
-export class PhotoNotAccessible extends Error {
-  constructor() {
-    super('The photo is not accessible')
-  }
-}
 
 /**
  * Fetches a photo from a public address. Names are checked as they are resolved, so neither a redirect nor a changing
@@ -68,5 +62,3 @@ const publicLookup: LookupFunction = (hostname, options, done) =>
     else if (addresses.every(isPublic)) done(null, address, family)
     else done(new PhotoNotAccessible(), address, family)
   })
-
-const isPublic = (address: string) => ipaddr.process(address).range() === 'unicast'

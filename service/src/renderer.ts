@@ -1,15 +1,9 @@
 import decodeHeic from 'heic-decode'
 import type { FunnelType } from 'fitting-room/contract'
 import sharp, { type Sharp } from 'sharp'
+import { PhotoNotReadable } from './photo-problems.ts'
 import type { Blob } from './ports.ts'
 import { watermark } from './watermark.ts'
-
-/** The photo is no picture that can be decoded; the message may be shown to the shopper. */
-export class PhotoNotReadable extends Error {
-  constructor() {
-    super('The photo is not readable as an image')
-  }
-}
 
 const longestSide = 1280
 /** Smaller photos are enlarged, so that the garment has pixels to lie on. */

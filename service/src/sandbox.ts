@@ -1,5 +1,128 @@
-import { fileURLToPath } from 'node:url'
-import { loadConfig, type Config } from './config.ts'
+import { assemble } from './assemble.ts'
+import { parseConfig, type Config, type ConfigInput } from './config.ts'
+import { memoryBlobs, memoryQueue, memoryStore } from './memory.ts'
+import { PhotoNotAccessible, PhotoNotReadable } from './photo-problems.ts'
+import type { Blob, Clock, Generator } from './ports.ts'
+import { mayBePublic } from './public-address.ts'
+import stores from './sandbox.json' with { type: 'json' }
+import { rememberedUploads } from './uploads.ts'
 
-/** The store of the examples and tests: seven products over all funnel types, and one whose variants force every outcome. */
-export const sandboxConfig = (): Config => loadConfig(fileURLToPath(new URL('../sandbox.json', import.meta.url)))
+export type { ConfigInput } from './config.ts'
+
+export interface SandboxOptions {
+  /** Stores, products and times. Default: the sandbox's store, whose key is `sandbox-key`. */
+  config?: ConfigInput | undefined
+  /** Addresses of the pictures that every try-on ends with, http(s); a page shows pictures of its own. */
+  pictures?: { preview: string; final: string } | undefined
+  /** Time, in epoch ms. Default: the platform's. */
+  clock?: Clock | undefined
+}
+
+/** What the service has taken so far. */
+export interface SandboxLedger {
+  /** Accepted submissions: what a merchant would have paid for. */
+  readonly accepted: number
+  /** Every request, as `POST /generations`, in order. */
+  readonly requests: readonly string[]
+}
+
+/** The service in memory, without a port: for pages, stories and tests. */
+export interface Sandbox {
+  /** The address to give the room as `baseUrl`; nothing is sent to it. */
+  readonly baseUrl: string
+  /** In place of `fetch`, for the room's option of that name. */
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
+  /** For the room's option of that name: resolves with the status. */
+  putPhoto(uploadUrl: string, photo: { bytes: ArrayBuffer; type: string }): Promise<number>
+  readonly ledger: SandboxLedger
+  /** Resolves once every job is rendered or has failed. */
+  settle(): Promise<void>
+  close(): Promise<void>
+}
+
+const baseUrl = 'https://sandbox.fitting-room.test'
+
+/** A picture that stands for what the service would draw: three by four pixels of teal. */
+const teal =
+  '/9j/2wBDABQODxIPDRQSEBIXFRQYHjIhHhwcHj0sLiQySUBMS0dARkVQWnNiUFVtVkVGZIhlbXd7gYKBTmCNl4x9lnN+gXz/2wBDARUXFx4aHj' +
+  'shITt8U0ZTfHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHx8fHz/wAARCAAEAAMDASIAAhEBAxEB/8QAFQAB' +
+  'AQAAAAAAAAAAAAAAAAAAAAT/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QAFQEBAQAAAAAAAAAAAAAAAAAABAX/xAAUEQEAAAAAAAAAAAAAAAAAAA' +
+  'AA/9oADAMBAAIRAxEAPwCAAhHf/9k='
+const drawn: Blob = { type: 'image/jpeg', bytes: Uint8Array.from(atob(teal), (char) => char.charCodeAt(0)) }
+
+/** Nothing is fetched: a photo that lies elsewhere is one. */
+const elsewhere = Uint8Array.of(0xff, 0xd8, 0xff)
+/** How the image types begin that the contract takes: JPEG, PNG, WebP, and the family of HEIC and AVIF. */
+const pictureHead = /^(ffd8ff|89504e47|52494646|.{8}66747970)/
+
+const generator: Generator = async (photo) => {
+  const head = Array.from(photo.slice(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  if (!pictureHead.test(head)) throw new PhotoNotReadable()
+  return { preview: drawn, final: drawn }
+}
+
+async function fetchPhoto(url: string): Promise<Uint8Array> {
+  if (!mayBePublic(new URL(url).hostname)) throw new PhotoNotAccessible()
+  return elsewhere
+}
+
+/** The service's own core, with nothing of Node in it; what it knows is gone with the page. */
+export function createSandbox({ config, pictures, clock = Date }: SandboxOptions = {}): Sandbox {
+  const read: Config = parseConfig(config ?? stores)
+  const ledger = { accepted: 0, requests: [] as string[] }
+  const jobs = new Map<string, () => void>()
+  let settled: Promise<unknown> = Promise.resolve()
+  const queue = memoryQueue()
+  const service = assemble({
+    config: read,
+    store: memoryStore(),
+    queue: {
+      ...queue,
+      push(jobId) {
+        ledger.accepted++
+        settled = Promise.all([settled, new Promise<void>((resolve) => jobs.set(jobId, resolve))])
+        return queue.push(jobId)
+      },
+      run: (work) => queue.run((jobId) => work(jobId).finally(jobs.get(jobId))),
+    },
+    blobs: memoryBlobs(),
+    generator,
+    uploads: rememberedUploads(),
+    clock,
+    publicUrl: () => baseUrl,
+    report: (error) => console.error(error),
+    fetchPhoto,
+    garmentOf: async () => new Uint8Array(),
+  })
+
+  async function send(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const request = new Request(input, init)
+    const name = `${request.method} ${new URL(request.url).pathname}`
+    ledger.requests.push(name)
+    const answer = await service.fetch(request)
+    return name.startsWith('GET /generations/') && answer.ok ? withPictures(answer) : answer
+  }
+
+  /** The page can not load what lies in here. */
+  async function withPictures(answer: Response): Promise<Response> {
+    const body = (await answer.json()) as { data: Record<string, unknown> }
+    const { storageStatus } = body.data
+    if (pictures && storageStatus !== undefined) {
+      const url = storageStatus === 'READY' ? pictures.final : pictures.preview
+      Object.assign(body.data, { imageUrl: url, displayUrl: url, permanentUrl: storageStatus === 'READY' ? url : null })
+    }
+    return Response.json(body)
+  }
+
+  return {
+    baseUrl,
+    ledger,
+    fetch: send,
+    async putPhoto(uploadUrl, { bytes, type }) {
+      const { status } = await send(uploadUrl, { method: 'PUT', body: bytes, headers: { 'Content-Type': type } })
+      return status
+    },
+    settle: () => settled.then(() => undefined),
+    close: service.close,
+  }
+}

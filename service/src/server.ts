@@ -1,6 +1,7 @@
 import { createAdaptorServer } from '@hono/node-server'
 import type { AddressInfo, Socket } from 'node:net'
-import { createService, type Service, type ServiceOptions } from './service.ts'
+import type { Service } from './assemble.ts'
+import { createService, type ServiceOptions } from './service.ts'
 
 export interface RunningServer {
   url: string

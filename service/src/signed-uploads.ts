@@ -1,32 +1,21 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { uploadExpiryMs, type ImageType } from 'fitting-room/contract'
-
-/** The largest photo that an upload target takes, in bytes. */
-export const largestPhoto = 20 * 1024 * 1024
-
-/** An upload target: which photo, of which type, until when (epoch ms). */
-export interface Upload {
-  name: string
-  type: string
-  expires: number
-}
+import type { Upload, Uploads } from './uploads.ts'
 
 /** Upload targets as URLs that nobody else can make or change. */
-export class SignedUploads {
+export class SignedUploads implements Uploads {
   readonly #secret: Uint8Array
 
   constructor(secret: Uint8Array) {
     this.#secret = secret
   }
 
-  /** The path and query of a new target for the photo `name`. */
   sign(name: string, type: ImageType, now: number): string {
     const upload = { name, type, expires: now + uploadExpiryMs }
     const query = new URLSearchParams({ type, expires: String(upload.expires), signature: this.#signature(upload) })
     return `/photos/${name}?${query}`
   }
 
-  /** The target that a URL names; null where it was altered or has expired. */
   verify(url: URL, now: number): Upload | null {
     const name = url.pathname.slice('/photos/'.length)
     const type = url.searchParams.get('type') ?? ''

@@ -7,11 +7,14 @@ import type { Visitor } from './ports.ts'
 const throttleSeconds = 3
 /** How much longer slow test jobs take, in ms. */
 const slowMs = 20_000
+/** How much longer those take that are not meant to end: ten years, in ms. */
+const endlessMs = 10 * 365 * 86_400_000
 
 /** What a test variant changes of a job's times, in ms after the usual ones. */
 export const delays: Partial<Record<TestOutcome, { preview: number; ready: number }>> = {
   slow: { preview: slowMs, ready: slowMs },
   longPreview: { preview: 0, ready: slowMs },
+  stalled: { preview: endlessMs, ready: endlessMs },
 }
 
 /** How the answer to an accepted submission is spoiled. */
@@ -27,6 +30,7 @@ export function createForcedRefusals() {
   const refusedOnce = new Set<string>()
   return (outcome: TestOutcome | undefined, visitor: Visitor, request: GenerationRequest): ApiProblem | null => {
     if (outcome === 'limitReached') return named('tryOnLimitReached', defaultLimitMessage)
+    if (outcome === 'rejected') return named('productNotInFunnel')
     const refusal = outcome && everyOther[outcome]
     if (!refusal || (outcome === 'emailRequired' && request.customerEmail !== undefined)) return null
     const name = JSON.stringify([visitor.storeId, visitor.id, digitsOf(request.variantId)])

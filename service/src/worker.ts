@@ -1,9 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { isUrl, type Config, type ProductConfig } from './config.ts'
-import { placeholderGarment } from './placeholder.ts'
-import { fetchPhoto, PhotoNotAccessible } from './photo-fetcher.ts'
+import type { Config, ProductConfig } from './config.ts'
+import { PhotoNotAccessible, PhotoNotReadable } from './photo-problems.ts'
 import type { BlobStore, Generator, Job, Store } from './ports.ts'
-import { PhotoNotReadable } from './renderer.ts'
 
 export interface WorkerParts {
   config: Config
@@ -11,10 +8,15 @@ export interface WorkerParts {
   blobs: BlobStore
   generator: Generator
   publicUrl: () => string
+  /** A photo that lies elsewhere. */
+  fetchPhoto: (url: string) => Promise<Uint8Array>
+  garmentOf: (product: ProductConfig) => Promise<Uint8Array>
 }
 
 /** Turns a queued job into its pictures, or into a failure that gives the credit back. */
-export function createWorker({ config, store, blobs, generator, publicUrl }: WorkerParts) {
+export function createWorker(parts: WorkerParts) {
+  const { config, store, blobs, generator, publicUrl, fetchPhoto, garmentOf } = parts
+
   const productOf = (job: Job) =>
     config.stores.find(({ id }) => id === job.storeId)?.products.find(({ id }) => id === job.productId)
 
@@ -30,9 +32,9 @@ export function createWorker({ config, store, blobs, generator, publicUrl }: Wor
 
   async function render(job: Job): Promise<Job> {
     const product = productOf(job)
-    if (!product || product.variants.some(({ id, test }) => id === job.variantId && test === 'jobError')) {
-      throw new Error('the job was made to fail')
-    }
+    const test = product?.variants.find(({ id }) => id === job.variantId)?.test
+    if (!product || test === 'jobError') throw new Error('the job was made to fail')
+    if (test === 'photoGone') throw new PhotoNotAccessible()
     const { preview, final } = await generator(await photoOf(job), await garmentOf(product), job.funnelType)
     const names = { preview: `${job.id}-preview.jpeg`, final: `${job.id}.jpeg` }
     await blobs.put(names.preview, preview)
@@ -51,11 +53,6 @@ export function createWorker({ config, store, blobs, generator, publicUrl }: Wor
       await ledger.saveCreditsUsed(job.storeId, Math.max(0, (await ledger.creditsUsed(job.storeId)) - 1))
     })
   }
-}
-
-async function garmentOf({ image, title }: ProductConfig): Promise<Uint8Array> {
-  if (!image) return placeholderGarment(title)
-  return isUrl(image) ? fetchPhoto(image) : readFile(image)
 }
 
 /** Only what the shopper can act on is told; the rest stays inside. */

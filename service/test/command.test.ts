@@ -73,7 +73,7 @@ describe('npm run service', () => {
   })
 
   it.each([
-    ['no arguments', [], '--config and --data are needed'],
+    ['no arguments', [], 'either --sandbox or --config is needed'],
     ['a bad port', ['--config', 'c', '--data', 'd', '--port', 'x'], '--port must be a number'],
     ['a file that is not there', ['--config', 'nowhere.json', '--data', 'd', '--port', '0'], 'can not be read as JSON'],
     ['an unknown option', ['--nonsense'], 'usage:'],

@@ -56,6 +56,6 @@ describe('the sandbox', () => {
     expect(store?.products.length).toBeGreaterThanOrEqual(6)
     expect(new Set(store?.funnels.map(({ funnelType }) => funnelType)).size).toBe(5)
     const outcomes = new Set(store?.products.flatMap(({ variants }) => variants.map(({ test }) => test)))
-    expect(outcomes.size).toBe(11)
+    expect(outcomes.size).toBe(14)
   })
 })

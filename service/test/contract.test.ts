@@ -1,4 +1,5 @@
 import { createService, memoryQueue, parseConfig, serve, type Queue } from '@fitting-room/service'
+import { createSandbox } from '@fitting-room/service/sandbox'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { contractSuite } from './contract.suite.ts'
 
@@ -39,4 +40,11 @@ contractSuite('over a socket', async () => {
   const { queue, rendered } = watchedQueue()
   const { url, close } = await serve({ config: parseConfig(suiteConfig), clock, queue }, 0)
   return { url, rendered, advance: clock.advance, close, fetch: (path, init) => fetch(url + path, init) }
+})
+
+contractSuite('in a page', async () => {
+  const clock = movableClock()
+  const { baseUrl: url, fetch, settle, close } = createSandbox({ config: suiteConfig, clock })
+  const send = (path: string, init?: RequestInit) => fetch(url + path, init)
+  return { url, rendered: settle, advance: clock.advance, close, fetch: send }
 })

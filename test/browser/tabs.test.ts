@@ -65,6 +65,7 @@ describe('intents from a tab that is not the owner', () => {
   it('are carried out by the owner, and refused as it would refuse them', async () => {
     const [owner, other] = [watch(openTab()), watch(openTab())] as const
     await expect.poll(states([owner, other])).toEqual(['idle', 'idle'])
+    await owner.ready
     await expect(other.resume()).rejects.toMatchObject({ kind: 'notAllowed' })
     await expect(other.start(new Blob(['no picture']))).rejects.toMatchObject({ kind: 'photo' })
     await other.start(photo)
@@ -76,6 +77,7 @@ describe('intents from a tab that is not the owner', () => {
   it('submit nothing when they are stale or repeated', async () => {
     const [owner, other] = [watch(openTab()), watch(openTab())] as const
     await expect.poll(states([owner, other])).toEqual(['idle', 'idle'])
+    await owner.ready
     const wire = new BroadcastChannel(await channelName())
     const heard: any[] = []
     wire.onmessage = ({ data }) => heard.push(data)

@@ -1,0 +1,49 @@
+import { AnswerLost, createApp, type Connection } from './app.ts'
+import type { Config } from './config.ts'
+import { createCore } from './core.ts'
+import { IpLimiter } from './ip-limiter.ts'
+import type { BlobStore, Clock, Generator, Queue, Store } from './ports.ts'
+import type { Uploads } from './uploads.ts'
+import { createWorker, type WorkerParts } from './worker.ts'
+
+/** The service without a port: a fetch-style handler and its worker. */
+export interface Service {
+  /** Rejects with a `TypeError`, as fetch does, where an answer is to be lost. */
+  fetch(request: Request, connection?: Connection): Promise<Response>
+  close(): Promise<void>
+}
+
+export interface ServiceParts extends Pick<WorkerParts, 'fetchPhoto' | 'garmentOf' | 'publicUrl'> {
+  config: Config
+  store: Store
+  queue: Queue
+  blobs: BlobStore
+  generator: Generator
+  uploads: Uploads
+  clock: Clock
+  report: (error: unknown) => void
+}
+
+/** The service of these parts, in whatever runtime has them. */
+export function assemble(parts: ServiceParts): Service {
+  const { config, queue, clock, report } = parts
+  const app = createApp({
+    ...parts,
+    core: createCore(parts),
+    limiter: new IpLimiter(clock),
+    trustedProxies: config.trustedProxies,
+  })
+  const work = createWorker(parts)
+  queue.run((jobId) => work(jobId).catch(report))
+
+  return {
+    async fetch(request, connection = {}) {
+      let lost: AnswerLost | null = null
+      const drop = connection.drop ?? (() => (lost = new AnswerLost()))
+      const answer = await app.fetch(request, { ...connection, drop })
+      if (lost) throw lost
+      return answer
+    },
+    close: () => queue.close(),
+  }
+}
