@@ -22,7 +22,7 @@ export default defineConfig({
       node('unit', ['test/*.test.ts', 'test/storage/*.test.ts']),
       node('service', ['service/test/*.test.ts']),
       node('kill-points', ['test/kill-points/*.test.ts']),
-      node('examples', ['examples/*/test/*.test.ts']),
+      node('examples', ['examples/*/test/*.test.ts', 'test/examples/*.test.ts']),
       node('faults', ['test/faults/*.test.ts']),
       node('model', ['test/model/*.test.ts']),
       node('soak', ['test/soak/*.test.ts']),

@@ -1,0 +1,102 @@
+import { useTryOn } from 'fitting-room/react'
+import { useEffect, useState, type FormEvent } from 'react'
+import { sizes, tryOnOf, words } from './room.ts'
+
+export function Product() {
+  const [size, setSize] = useState('2001')
+  return (
+    <main className="product">
+      <TryOnPanel variantId={size} />
+      <section>
+        <h1>Breton tee</h1>
+        <p>Organic cotton, knitted in Portugal.</p>
+        <div className="sizes" role="group" aria-label="Size">
+          {Object.entries(sizes).map(([id, name]) => (
+            <button key={id} data-testid={`size-${id}`} aria-pressed={id === size} onClick={() => setSize(id)}>
+              {name}
+            </button>
+          ))}
+        </div>
+      </section>
+    </main>
+  )
+}
+
+/** The address of a chosen file, for as long as it is shown. */
+function useObjectUrl(file: File | undefined): string | undefined {
+  const [url, setUrl] = useState<string>()
+  useEffect(() => {
+    if (!file) return setUrl(undefined)
+    const made = URL.createObjectURL(file)
+    setUrl(made)
+    return () => URL.revokeObjectURL(made)
+  }, [file])
+  return url
+}
+
+function TryOnPanel({ variantId }: { variantId: string }) {
+  const tryOn = tryOnOf(variantId)
+  const view = useTryOn(tryOn)
+  const [photo, setPhoto] = useState<File>()
+  const chosen = useObjectUrl(photo)
+  const picture = view.result?.imageUrl ?? view.preview?.imageUrl ?? chosen
+  const problem = words.problem(view.problem)
+
+  function submitEmail(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    void tryOn.submitEmail({ email: String(new FormData(event.currentTarget).get('email')) })
+  }
+
+  return (
+    <section data-testid="try-on" data-state={view.state} aria-busy={view.group === 'busy'}>
+      <div className="frame">{picture && <img data-testid="picture" src={picture} alt="You in the Breton tee" />}</div>
+      <div role="status">
+        <h2>{words.title(view)}</h2>
+        <p>{words.sentence(view)}</p>
+        {problem && <p data-testid="problem">{problem}</p>}
+      </div>
+      {view.progress && <progress value={view.progress.value} aria-label={words.progress(view) ?? ''} />}
+      {(view.can.start || view.can.retry) && (
+        <label>
+          Your photo{' '}
+          <input
+            type="file"
+            accept="image/*"
+            data-testid="photo"
+            onChange={(event) => setPhoto(event.currentTarget.files?.[0])}
+          />
+        </label>
+      )}
+      {view.can.submitEmail && (
+        <form onSubmit={submitEmail}>
+          <label>
+            E-mail <input name="email" type="email" required data-testid="email" />
+          </label>{' '}
+          <button data-main>{words.intent('submitEmail', view)}</button>
+        </form>
+      )}
+      <div className="intents">
+        {view.can.start && view.group === 'ready' && (
+          <button data-main data-testid="start" disabled={!photo} onClick={() => tryOn.start(photo)}>
+            {words.intent('start', view)}
+          </button>
+        )}
+        {view.can.resume && (
+          <button data-main data-testid="resume" onClick={() => tryOn.resume()}>
+            {words.intent('resume', view)}
+          </button>
+        )}
+        {view.can.retry && (
+          <button data-testid="retry" onClick={() => tryOn.retry(photo)}>
+            {words.intent('retry', view)}
+          </button>
+        )}
+        {view.can.startOver && (
+          <button data-testid="startOver" onClick={() => tryOn.startOver()}>
+            {words.intent('startOver', view)}
+          </button>
+        )}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,101 @@
+import { useTryOn } from 'fitting-room/solid'
+import { createEffect, createSignal, For, onCleanup, Show } from 'solid-js'
+import { sizes, tryOnOf, words } from './room.ts'
+
+export function ProductPage() {
+  const [size, setSize] = createSignal('2001')
+  return (
+    <main class="product">
+      <TryOnPanel variantId={size()} />
+      <section>
+        <h1>Breton tee</h1>
+        <p>Organic cotton, knitted in Portugal.</p>
+        <div class="sizes" role="group" aria-label="Size">
+          <For each={Object.entries(sizes)}>
+            {([id, name]) => (
+              <button data-testid={`size-${id}`} aria-pressed={id === size()} onClick={() => setSize(id)}>
+                {name}
+              </button>
+            )}
+          </For>
+        </div>
+      </section>
+    </main>
+  )
+}
+
+function TryOnPanel(props: { variantId: string }) {
+  const tryOn = () => tryOnOf(props.variantId)
+  const view = useTryOn(tryOn)
+  const [photo, setPhoto] = createSignal<File>()
+  const [chosen, setChosen] = createSignal<string>()
+  createEffect(() => {
+    const file = photo()
+    const url = file && URL.createObjectURL(file)
+    setChosen(url)
+    onCleanup(() => url && URL.revokeObjectURL(url))
+  })
+  const picture = () => view().result?.imageUrl ?? view().preview?.imageUrl ?? chosen()
+
+  function submitEmail(event: SubmitEvent & { currentTarget: HTMLFormElement }) {
+    event.preventDefault()
+    void tryOn().submitEmail({ email: String(new FormData(event.currentTarget).get('email')) })
+  }
+
+  return (
+    <section data-testid="try-on" data-state={view().state} aria-busy={view().group === 'busy'}>
+      <div class="frame">
+        <Show when={picture()}>{(url) => <img data-testid="picture" src={url()} alt="You in the Breton tee" />}</Show>
+      </div>
+      <div role="status">
+        <h2>{words.title(view())}</h2>
+        <p>{words.sentence(view())}</p>
+        <Show when={words.problem(view().problem)}>{(problem) => <p data-testid="problem">{problem()}</p>}</Show>
+      </div>
+      <Show when={view().progress}>
+        {(progress) => <progress value={progress().value} aria-label={words.progress(view()) ?? ''} />}
+      </Show>
+      <Show when={view().can.start || view().can.retry}>
+        <label>
+          Your photo{' '}
+          <input
+            type="file"
+            accept="image/*"
+            data-testid="photo"
+            onChange={(event) => setPhoto(event.currentTarget.files?.[0])}
+          />
+        </label>
+      </Show>
+      <Show when={view().can.submitEmail}>
+        <form onSubmit={submitEmail}>
+          <label>
+            E-mail <input name="email" type="email" required data-testid="email" />
+          </label>{' '}
+          <button data-main>{words.intent('submitEmail', view())}</button>
+        </form>
+      </Show>
+      <div class="intents">
+        <Show when={view().can.start && view().group === 'ready'}>
+          <button data-main data-testid="start" disabled={!photo()} onClick={() => tryOn().start(photo())}>
+            {words.intent('start', view())}
+          </button>
+        </Show>
+        <Show when={view().can.resume}>
+          <button data-main data-testid="resume" onClick={() => tryOn().resume()}>
+            {words.intent('resume', view())}
+          </button>
+        </Show>
+        <Show when={view().can.retry}>
+          <button data-testid="retry" onClick={() => tryOn().retry(photo())}>
+            {words.intent('retry', view())}
+          </button>
+        </Show>
+        <Show when={view().can.startOver}>
+          <button data-testid="startOver" onClick={() => tryOn().startOver()}>
+            {words.intent('startOver', view())}
+          </button>
+        </Show>
+      </div>
+    </section>
+  )
+}

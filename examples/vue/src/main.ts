@@ -1,0 +1,4 @@
+import { createApp } from 'vue'
+import ProductPage from './ProductPage.vue'
+
+createApp(ProductPage).mount('#app')
