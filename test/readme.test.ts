@@ -14,7 +14,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const textOf = (file: string) => readFileSync(root + file, 'utf8')
 const readme = textOf('README.md')
 const contributing = textOf('CONTRIBUTING.md')
-const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+const scriptsOf = (file: string) => (JSON.parse(textOf(file)) as { scripts: Record<string, string> }).scripts
+const scripts = scriptsOf('package.json')
 
 const rows = (first: RegExp) =>
   [...readme.matchAll(/^\| ([^|]+) \| ([^|]+) \|/gm)]
@@ -73,6 +74,18 @@ describe('the README', () => {
     }
   })
 
+  it('shows each framework as its example has it', () => {
+    const section = readme.split('## In your app\n')[1]?.split('\n## ')[0] ?? ''
+    const sources = ['react', 'vue', 'svelte', 'solid'].flatMap((name) =>
+      readdirSync(`${root}examples/${name}/src`).map((file) => textOf(`examples/${name}/src/${file}`)),
+    )
+    const code = sources.join('\n').split('\n')
+    const shown = [...section.matchAll(/```tsx?\n([^`]*)```/g)].flatMap(([, block = '']) => block.split('\n'))
+    const lines = shown.filter((line) => line !== '' && !line.startsWith('//'))
+    expect(lines.length).toBeGreaterThan(9)
+    expect(code.map((line) => line.trim())).toEqual(expect.arrayContaining(lines))
+  })
+
   it('lists the test variants of the sandbox', () => {
     const variants = sandboxConfig().stores.flatMap(
       ({ products }) => products.find(({ id }) => id === '1009')?.variants ?? [],
@@ -87,7 +100,7 @@ describe('the README', () => {
 
   it('names commands that exist, as CONTRIBUTING does', () => {
     const named = [...(readme + contributing).matchAll(/npm (?:run )?([a-z-]+(?::[a-z]+)?)/g)].map(([, name]) => name)
-    const own = ['ci']
+    const own = ['ci', ...Object.keys(scriptsOf('examples/react/package.json'))]
     expect([...new Set(named)].filter((name = '') => !own.includes(name) && scripts[name] === undefined)).toEqual([])
     expect(named).toEqual(expect.arrayContaining(['start', 'test', 'model', 'soak']))
   })

@@ -1,44 +1,50 @@
 import { source as axe } from 'axe-core'
+import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { serve, type RunningServer } from '@fitting-room/service'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
-import { build, preview, type PreviewServer } from 'vite'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumLaunch } from '../engines/chromium.ts'
 import { hangMs } from '../limits.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
+import { copyOf, packed, served } from './copy.ts'
 
 const photo = fileURLToPath(new URL('../../examples/sample/person.png', import.meta.url))
 
 let sandbox: RunningServer
 let browser: Browser
+let packages: Record<string, string>
 /** How far the service's time is ahead: each page has an IP limit of its own. */
 let ahead = 0
 
 beforeAll(async () => {
   const config = openSandbox({ previewAfterMs: 500, readyAfterMs: 3_000 })
   sandbox = await serve({ config, clock: { now: () => Date.now() + ahead } }, 0)
-  process.env['SANDBOX_URL'] = sandbox.url
   browser = await chromium.launch(await chromiumLaunch())
+  packages = await packed()
 })
 afterAll(async () => {
   await browser?.close()
   await sandbox?.close()
 })
 
+/** Each folder is copied and installed as its reader would do it, with the packages as they would be published. */
 describe.each(['react', 'vue', 'svelte', 'solid'])('the product page with %s', (name) => {
-  let served: PreviewServer
+  let root: string
+  let site: { url: string; close(): void }
   let context: BrowserContext
   let page: Page
   let submissions: number
   let words: string[]
 
   beforeAll(async () => {
-    const root = fileURLToPath(new URL(`../../examples/${name}`, import.meta.url))
-    await build({ root, mode: 'production', logLevel: 'warn' })
-    served = await preview({ root, preview: { host: '127.0.0.1', port: 0 }, logLevel: 'warn' })
+    root = await copyOf(name, packages)
+    site = await served(root, sandbox.url)
   })
-  afterAll(() => served?.close())
+  afterAll(async () => {
+    site?.close()
+    await rm(root, { recursive: true, force: true })
+  })
 
   beforeEach(async () => {
     ahead += 3_600_000
@@ -54,7 +60,7 @@ describe.each(['react', 'vue', 'svelte', 'solid'])('the product page with %s', (
       if (['error', 'warning'].includes(message.type())) words.push(message.text())
     })
     page.on('pageerror', (error) => words.push(String(error)))
-    await page.goto(served.resolvedUrls?.local[0] ?? '')
+    await page.goto(site.url)
   })
   afterEach(() => context.close())
 

@@ -1,0 +1,56 @@
+import { createServer, type Server } from 'node:http'
+import { readFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { serve, type RunningServer } from '@fitting-room/service'
+import { chromium, type Browser } from 'playwright'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { chromiumLaunch } from '../engines/chromium.ts'
+import { hangMs } from '../limits.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const photo = `${root}examples/sample/person.png`
+
+let sandbox: RunningServer
+let browser: Browser
+let site: Server
+
+/** The README's markup beside a script tag, and the built files that it loads. */
+async function pageOf(baseUrl: string): Promise<string> {
+  const [, markup = ''] = /```html\n([^`]*)```/.exec(await readFile(`${root}README.md`, 'utf8')) ?? []
+  const script = '<script type="module" src="/fitting-room-element.js"></script>'
+  return `<!doctype html><title>Breton tee</title><link rel="icon" href="data:,">${script}${markup.replace('"/api"', `"${baseUrl}"`)}`
+}
+
+beforeAll(async () => {
+  sandbox = await serve({ config: openSandbox({ previewAfterMs: 100, readyAfterMs: 500 }) }, 0)
+  site = createServer(async ({ url = '/' }, answer) => {
+    const isPage = url === '/'
+    answer.setHeader('Content-Type', isPage ? 'text/html' : 'text/javascript')
+    answer.end(isPage ? await pageOf(sandbox.url) : await readFile(`${root}dist/browser${url}`))
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  browser = await chromium.launch(await chromiumLaunch())
+})
+afterAll(async () => {
+  await browser?.close()
+  site?.close()
+  await sandbox?.close()
+})
+
+it('a page without a bundler carries a photo to the picture, and loads the core only then', async () => {
+  const page = await browser.newPage()
+  page.setDefaultTimeout(hangMs)
+  const scripts: string[] = []
+  page.on('request', (request) => void (request.resourceType() === 'script' && scripts.push(request.url())))
+  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}`)
+  await page.locator('[data-state=idle]').waitFor()
+  const before = scripts.length
+  await page.locator('input[type=file]').setInputFiles(photo)
+  await page.locator('[data-state=final]').waitFor()
+  expect(await page.locator('img[data-picture]').getAttribute('src')).toMatch(/^http/)
+  expect(await page.locator('[slot=busy]').isVisible()).toBe(false)
+  expect(scripts.length).toBe(before + 1)
+  await page.close()
+})
