@@ -17,6 +17,7 @@ import { withDefaults } from './platform/with-defaults.ts'
 import type { Readable } from './ports.ts'
 import type { Place } from './records/archive.ts'
 import { createAttempts } from './records/attempts.ts'
+import { wasReset } from './platform/was-reset.ts'
 import { createCatalog } from './records/catalog.ts'
 import type { Counts } from './records/epochs.ts'
 import { sweep, wipe } from './records/housekeeping.ts'
@@ -66,14 +67,12 @@ export interface FittingRoom {
 
 /** The room itself, which the door loads when more is asked for than what a product card shows. */
 export interface Core extends FittingRoom {
-  /** What `run` says to a try-on was said so many ms ago, and before the room had read storage where it `isEarly`. */
-  said<T>(agoMs: number, isEarly: boolean, run: () => T): T
+  /** What `run` says to a try-on was said so many ms ago, when storage had been reset that often, if that is known. */
+  said<T>(agoMs: number, epochs: Counts | undefined, run: () => T): T
 }
 
 /** What stood before the room was loaded. */
 export interface Outside {
-  /** What was seen of how often the storage was reset; none where nobody had begun it. */
-  epochs?: Counts | undefined
   /** What pages know a try-on as. */
   tryOn?: FittingRoom['tryOn'] | undefined
 }
@@ -95,7 +94,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let own: Keys | null = null
   const keys = () =>
     (own ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, uniqueUserId))
-  const catalog = createCatalog({ journal, keys, clock, retentionMs, before: outside.epochs, onReset: forgetAll })
+  const catalog = createCatalog({ journal, keys, clock, retentionMs, onReset: forgetAll })
   const placeAt = (key: string): Place => ({ key, cell: journal.cell(key, catalog.dated(recordCodec)) })
   const archiveOf = (attemptId: string) => placeAt(keys().attempt(attemptId))
   const cellOf = (key: string) => placeAt(key).cell
@@ -110,10 +109,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let opened: Promise<void> | null = null
   let tabs: Tabs | null = null
   let stopFollowing = () => {}
-  /** How long ago what is being said was said, in ms, and by whom, where that is not now. */
-  let spoken: { agoMs: number; by: Said['by'] } | null = null
-  /** Whoever was there when the room was made. */
-  const firstShopper = catalog.shopper()
+  /** How long ago what is being said was said, in ms. */
+  let agoMs = 0
 
   const post: Tabs['post'] = (message) => {
     tabs?.post(message)
@@ -143,7 +140,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   function sayNow(): Said {
-    return { at: clock.elapsed() - (spoken?.agoMs ?? 0), by: spoken?.by ?? catalog.shopper() }
+    return { at: clock.elapsed() - agoMs, by: catalog.shopper() }
   }
 
   function stopListening(): void {
@@ -278,12 +275,13 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     visitor: readOnly(visitor),
     photo: readOnly(photos),
     history: readOnly(history),
-    said(agoMs, isEarly, run) {
-      spoken = { agoMs, by: isEarly ? firstShopper : catalog.shopper() }
+    said(ago, epochs, run) {
+      if (epochs && wasReset(epochs, catalog.counts())) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+      agoMs = ago
       try {
         return run()
       } finally {
-        spoken = null
+        agoMs = 0
       }
     },
     get ready() {

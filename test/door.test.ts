@@ -295,3 +295,98 @@ it('a room that is closed looks again when it is used again', async () => {
   watched(tryOn)
   await world.until(tryOn, 'final')
 })
+
+describe('a shopper who has gone', () => {
+  it('whose consent waited without anybody watching has nothing sent', async () => {
+    const loads = loader({ held: true })
+    const done = open(loads).tryOn(product).start(person)
+    await world.settle()
+    await world.room().reset()
+    await world.settle()
+    loads.release()
+    await expect(done).rejects.toMatchObject({ kind: 'stopped' })
+    await world.pass(60_000)
+    expect(world.sent).toEqual([])
+  })
+
+  it('leaves no photo for the next one’s retry, also where the room heard of no reset', async () => {
+    const room = open(loader({ fails: 1 }))
+    const tryOn = room.tryOn(product)
+    const { unsubscribe } = tryOn.subscribe(() => {})
+    await world.settle()
+    await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'core' })
+    unsubscribe()
+    room.close()
+    await world.room().reset()
+    watched(tryOn)
+    await world.settle()
+    await tryOn.retry().catch(() => undefined)
+    await world.pass(60_000)
+    expect(world.sent).toEqual([])
+    expect(stateOf(tryOn)).toBe('idle')
+  })
+
+  it('takes nothing from the first consent of the next one', async () => {
+    const tryOn = watched(open().tryOn(product))
+    await world.settle()
+    await world.room().reset()
+    await world.settle()
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('leaves no card behind that waits for the core', async () => {
+    await world.until(await started(world.room().tryOn(product)), 'final')
+    const room = open(loader({ fails: 1 }))
+    const tryOn = watched(room.tryOn(product))
+    await world.settle()
+    expect(stateOf(tryOn)).toBe('stalled')
+    await room.reset()
+    await world.until(tryOn, 'idle')
+  })
+})
+
+it('a card that comes late shows what another page has begun since the look', async () => {
+  const here = open()
+  watched(here.tryOn({ ...product, variantId: '2002' }))
+  await world.settle()
+  await world.until(await started(world.room().tryOn(product)), 'final')
+  await world.until(watched(here.tryOn(product)), 'final')
+  expect(world.count('POST', '/generations')).toBe(1)
+})
+
+it('what list() opens keeps the funnels that the application has asked for', async () => {
+  const before = world.room()
+  await world.until(await started(before.tryOn(product)), 'final')
+  before.close()
+  const room = open()
+  const tryOn = watched(room.tryOn({ ...product, funnelIds: [13, 12] }))
+  const [listed] = await room.list()
+  expect(listed?.open()).toBe(tryOn)
+  await world.until(tryOn, 'final')
+  await tryOn.startOver()
+  await tryOn.start(person)
+  // the first of them is the dress's, which this product is not in
+  expect(await world.until(tryOn, 'rejected')).toMatchObject({ problem: { kind: 'refused', status: 403 } })
+})
+
+it('close() ends a consent that waits for the core', async () => {
+  const loads = loader({ held: true })
+  const room = open(loads)
+  const tryOn = watched(room.tryOn(product))
+  await world.settle()
+  const done = tryOn.start(person)
+  room.close()
+  loads.release()
+  await expect(done).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'closed' } })
+  await world.pass(60_000)
+  expect(world.sent).toEqual([])
+})
+
+it('a loader that gives something else is a core that can not be loaded', async () => {
+  const tryOn = watched(world.door({ core: async () => ({}) as never }).tryOn(product))
+  await world.settle()
+  await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'core' })
+  expect(tryOn.get()).toMatchObject({ state: 'stalled', problem: { kind: 'core' } })
+})

@@ -34,7 +34,7 @@ export function lookInto(storage: FlowStorage | undefined, names: Names, clock: 
 function seenIn(found: unknown, clock: Clock): Seen {
   const catalog = typeof found === 'string' ? JSON.parse(found) : (found ?? { version: 2, entries: {}, epochs: {} })
   const { version, entries, epochs } = catalog
-  if (version !== 2) throw catalog
+  if (version !== 2 || Object(entries) !== entries || Object(epochs) !== epochs) throw catalog
   return {
     mayHold: (key) => Object.keys(entries).some((each) => each === key || each.startsWith(`${key}:`)),
     isDue: Object.values(entries).some((until) => Number(until) <= clock.now()),

@@ -1,5 +1,5 @@
 import { digitsOf } from '../contract/forms.ts'
-import { checkedOptions, checkedProduct, resolvedBaseUrl, type RoomOptions } from '../options.ts'
+import { checkedOptions, checkedProduct, resolvedBaseUrl, type RoomOptions, type TryOnProduct } from '../options.ts'
 import { isExclusive } from '../platform/exclusive.ts'
 import type { Clock, Readable } from '../ports.ts'
 import { namesOf, recordOf, type Names } from '../records/names.ts'
@@ -39,7 +39,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     durable: storage ? storage.durable !== false : typeof indexedDB !== 'undefined',
     exclusive: !storage || isExclusive(storage),
   }
-  const load = createLoader(options.core ?? (() => import('../room.ts')), clock)
+  const loadCore = options.core ?? (() => import('../room.ts'))
+  const load = createLoader(async () => (await loadCore()).createRoom(options, { tryOn: entered }), clock)
   const tryOns = new Map<string, DoorTryOn>()
   /** What follows the core once it is there. */
   const followers: ((core: Core) => void)[] = []
@@ -48,32 +49,28 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   let core: Core | null = null
   let opening: Promise<Core> | null = null
   let looking: Promise<Seen> | null = null
+  /** The records that other pages have said to be at since. */
+  const heard = new Set<string>()
   let stopListening = () => {}
 
   async function enter(): Promise<Core> {
-    const [{ createRoom }, seen] = await Promise.all([load(), looking])
-    core ??= createRoom(options, { epochs: seen?.epochs, tryOn })
+    core ??= await load()
     // what is wrong with storage the try-ons say
     await core.ready.catch(() => undefined)
-    isOpen = true
     for (const follow of followers) follow(core)
+    lookAgain()
     return core
   }
-
-  /** Whether the core has read storage. */
-  let isOpen = false
 
   const open = () => (opening ??= enter().finally(() => core || (opening = null)))
 
   /** For what nobody waits for. */
   const openQuietly = () => void open().catch(() => undefined)
 
-  const forget = () => tryOns.forEach((each) => each.forget())
+  const look = () => (looking ??= begin())
 
   /** Whether something may be kept under that key. */
-  async function look(key: string): Promise<boolean> {
-    return (await (looking ??= begin())).mayHold(key)
-  }
+  const mayHold = async (key: string) => heard.has(key) || (await look()).mayHold(key)
 
   async function begin(): Promise<Seen> {
     if (terms.durable) listen()
@@ -82,20 +79,29 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     return seen
   }
 
+  const lookAgain = () => tryOns.forEach((each) => each.look())
+
   function listen(): void {
+    stopListening()
     stopListening = listenTo(names().room, {
       onReset: forget,
-      onAttempt: (name) => tryOns.forEach((each) => each.hear(name)),
+      onAttempt(name) {
+        heard.add(name)
+        lookAgain()
+      },
       onShow() {
-        leave()
-        tryOns.forEach((each) => each.look())
+        looking = null
+        lookAgain()
       },
     })
   }
 
-  function leave(): void {
-    stopListening()
+  /** The shopper has gone: what was seen before was theirs. */
+  function forget(): void {
     looking = null
+    heard.clear()
+    tryOns.forEach((each) => each.leave('startedOver'))
+    lookAgain()
   }
 
   /** One of the core's stores, which is loaded for whoever watches where something is kept of it. */
@@ -115,14 +121,17 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const tryOn: FittingRoom['tryOn'] = (asked) => {
     const product = checkedProduct(asked)
     const { productId, variantId } = product
-    const name = `${digitsOf(productId)}:${digitsOf(variantId)}`
+    const name = nameOf(product)
     const key = () => recordOf(names().prefix, productId, variantId)
-    const known = tryOns.get(name) ?? createDoorTryOn({ clock, terms, key, mayHold: look, open, isOpen: () => isOpen })
+    const known = tryOns.get(name) ?? createDoorTryOn({ clock, terms, key, mayHold, look, open })
     tryOns.set(name, known)
     // what the application says now of its funnels counts for the next consent
     core?.tryOn(product)
     return known.through((room) => room.tryOn(product))
   }
+
+  /** What an application has asked for stays as it has asked for it. */
+  const entered: FittingRoom['tryOn'] = (product) => tryOns.get(nameOf(product))?.tryOn ?? tryOn(product)
 
   const through =
     (name: string) =>
@@ -134,12 +143,12 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     visitor: store(
       unknownVisitor(uniqueUserId),
       (room) => room.visitor,
-      async () => look(`${names().prefix}:visitor`),
+      async () => mayHold(`${names().prefix}:visitor`),
     ),
     photo: store(
       null,
       (room) => room.photo,
-      async () => look(`${names().prefix}:photo`),
+      async () => mayHold(`${names().prefix}:photo`),
     ),
     history: store(
       [],
@@ -156,8 +165,12 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       return open().then((room) => room.reset())
     },
     close() {
-      leave()
+      stopListening()
+      looking = null
+      tryOns.forEach((each) => each.leave('closed'))
       core?.close()
     },
   }
 }
+
+const nameOf = ({ productId, variantId }: TryOnProduct) => `${digitsOf(productId)}:${digitsOf(variantId)}`

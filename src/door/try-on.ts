@@ -1,3 +1,4 @@
+import { wasReset } from '../platform/was-reset.ts'
 import type { Clock } from '../ports.ts'
 import { idleView, idleWith, preparingView, restoringView, unloadedView } from '../rules/first-views.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
@@ -5,18 +6,18 @@ import type { TryOnView } from '../rules/view.ts'
 import type { Intent } from '../rules/words.ts'
 import type { Core } from '../room.ts'
 import type { TryOn } from '../try-on/try-on.types.ts'
+import type { Seen } from './look.ts'
 import { createRelay } from './relay.ts'
 
 /** A try-on, of which only what a product card shows is there until more is asked for. */
 export interface DoorTryOn {
+  readonly tryOn: TryOn
   /** The try-on, whose core is what that gives. */
   through(inside: (core: Core) => TryOn): TryOn
-  /** Another page is at the attempt whose record has that key: the core shows it, if anybody looks. */
-  hear(name: string): void
-  /** Looks what is kept of it, where that may have changed. */
+  /** Looks what is kept of it, and whether its shopper is still there, where that may have changed. */
   look(): void
-  /** The shopper has gone, and whatever was said with them. */
-  forget(): void
+  /** What waits for the core is not said any more. */
+  leave(reason: 'startedOver' | 'closed'): void
 }
 
 /** What a try-on is like in this storage. */
@@ -29,23 +30,27 @@ interface DoorTryOnParts {
   key: () => string
   /** Whether storage may hold something under a key. */
   mayHold: (key: string) => Promise<boolean>
+  /** What storage was seen to hold since the last reset() that this page knows of. */
+  look: () => Promise<Seen>
   open: () => Promise<Core>
-  /** Whether the core is there, and has read storage. */
-  isOpen: () => boolean
 }
 
-/** A consent that waits for the core, in memory. */
-type Word = Parameters<TryOn['start']>
+/** A consent that waits for the core, in memory; `seen` is the storage of the shopper whose photo it is. */
+interface Word {
+  given: Parameters<TryOn['start']>
+  seen: Promise<Seen>
+}
 
-export function createDoorTryOn({ clock, terms, key, mayHold, open, isOpen }: DoorTryOnParts): DoorTryOn {
+export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
+  const { clock, terms, key, mayHold, open } = parts
   let inside: (core: Core) => TryOn
   let core: TryOn | null = null
   /** Whether the core has shown where the try-on stands. */
   let isHandedOver = false
   /** Whether storage was seen to hold nothing of it. */
   let isSeen = false
-  /** Whether another page was heard to be at it. */
-  let isHeard = false
+  /** Why what waited last does not wait any more. */
+  let why: 'startedOver' | 'closed' = 'startedOver'
   let word: Word | null = null
 
   const relay = createRelay<TryOnView>(restoringView, (view) => {
@@ -69,15 +74,15 @@ export function createDoorTryOn({ clock, terms, key, mayHold, open, isOpen }: Do
     }
   }
 
-  /** Says it to the core's own, as of now. */
-  async function through<T>(say: (own: TryOn) => T | Promise<T>): Promise<T> {
+  /** Says it to the core's own, as of now, for the shopper of that storage. */
+  async function through<T>(say: (own: TryOn) => T | Promise<T>, seen = parts.look()): Promise<T> {
     if (core) return say(core)
-    const [saidAt, begunAt, isEarly] = [clock.now(), clock.monotonic(), !isOpen()]
-    const room = await loaded()
+    const [saidAt, begunAt] = [clock.now(), clock.monotonic()]
+    const [room, { epochs }] = await Promise.all([loaded(), seen])
     if (!core) relay.follow((core = inside(room)))
     // a machine that sleeps stops one of the two
     const agoMs = Math.max(0, clock.now() - saidAt, clock.monotonic() - begunAt)
-    return room.said(agoMs, isEarly, () => say(core as TryOn))
+    return room.said(agoMs, epochs, () => say(core as TryOn))
   }
 
   /** Of a consent nothing else is shown than that it is prepared, until the core has it. */
@@ -86,16 +91,18 @@ export function createDoorTryOn({ clock, terms, key, mayHold, open, isOpen }: Do
     if (isSeen) shows(preparingView)
     try {
       await through((own) => {
-        if (word !== said) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
-        return own.start(...said)
-      })
+        if (word !== said) throw new TryOnError({ kind: 'stopped', reason: why })
+        return own.start(...said.given)
+      }, said.seen)
     } finally {
       if (core) word = null
       relay.get()
     }
   }
 
-  async function leave(): Promise<void> {
+  function leave(reason: 'startedOver' | 'closed' = 'startedOver'): void {
+    if (!word || core) return
+    why = reason
     word = null
     shows(isSeen ? idleView : restoringView)
     void look()
@@ -104,12 +111,14 @@ export function createDoorTryOn({ clock, terms, key, mayHold, open, isOpen }: Do
   const show = () => void through(() => {}).catch(() => undefined)
 
   async function look(): Promise<void> {
-    if (core || word || !relay.isWatched()) return
-    if (isHeard || (await mayHold(key()))) show()
-    else {
-      isSeen = true
-      if (!core && !word) shows(idleView)
+    if (core || !relay.isWatched()) return
+    if (word) {
+      const [{ epochs: before = {} }, { epochs: now = {} }] = await Promise.all([word.seen, parts.look()])
+      return wasReset(before, now) ? leave() : undefined
     }
+    if (await mayHold(key())) return show()
+    isSeen = true
+    if (!core && !word) shows(idleView)
   }
 
   /** As the core's own says it, or to what waits for the core. */
@@ -117,8 +126,11 @@ export function createDoorTryOn({ clock, terms, key, mayHold, open, isOpen }: Do
     if (core || !(word || intent === 'start') || intent === 'submitEmail')
       return through((own) => (own[intent] as (...given: unknown[]) => Promise<void>)(...given))
     if (intent === 'startOver' || intent === 'discard') return leave()
-    const [photo = word?.[0], options] = (intent === 'resume' ? word : given) as Word
-    return consent([photo, options])
+    const [photo, options] = (intent === 'resume' && word ? word.given : given) as Word['given']
+    // a photo is sent for the shopper who gave it
+    const isKept = photo === undefined || intent === 'resume'
+    const seen = (isKept && word?.seen) || parts.look()
+    return consent({ given: [photo ?? word?.given[0], options], seen })
   }
 
   const intent =
@@ -149,19 +161,13 @@ export function createDoorTryOn({ clock, terms, key, mayHold, open, isOpen }: Do
   }
 
   return {
+    tryOn,
     through(given) {
       inside = given
       return tryOn
     },
-    hear(name) {
-      if (name !== key()) return
-      isHeard = true
-      if (relay.isWatched()) show()
-    },
     look: () => void look(),
-    forget() {
-      if (word && !core) void leave()
-    },
+    leave,
   }
 }
 

@@ -82,21 +82,18 @@ export interface CatalogParts {
   keys: () => Keys
   clock: Clock
   retentionMs: number
-  /** What an earlier look has seen of the counts. */
-  before?: Counts | undefined
   /** Another page has reset the room. */
   onReset: () => void
 }
 
-export function createCatalog(parts: CatalogParts): Catalog {
-  const { journal, keys, clock, retentionMs, onReset } = parts
+export function createCatalog({ journal, keys, clock, retentionMs, onReset }: CatalogParts): Catalog {
   let candidate = 0
   const cellAt = (index: number): Cell<CatalogValue> => journal.cell(keys().catalog[index] ?? '', codec)
   let isUnreadable = false
   let isTakenOver = false
   const fates = new Map<string, Fate>()
   const isOnDisk = () => cellAt(candidate).onDisk() !== null
-  const epochs = createEpochs({ clock, isOnDisk, before: parts.before, onNext: () => fates.clear(), onReset })
+  const epochs = createEpochs({ clock, isOnDisk, onNext: () => fates.clear(), onReset })
 
   const empty = (): CatalogValue => ({
     savedAt: clock.now(),

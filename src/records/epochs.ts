@@ -44,8 +44,6 @@ export interface EpochsParts {
   clock: Clock
   /** Whether storage was seen to have a catalog: what only memory has tells nothing of it. */
   isOnDisk: () => boolean
-  /** What an earlier look has seen of the stored counts. */
-  before: Counts | undefined
   /** There is a new shopper. */
   onNext: () => void
   /** Another page has reset the room. */
@@ -54,7 +52,7 @@ export interface EpochsParts {
 
 const date = is.object({ era: is.object({ 0: is.text, 1: is.number }) })
 
-export function createEpochs({ clock, isOnDisk, before, onNext, onReset }: EpochsParts): Epochs {
+export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts): Epochs {
   let counts: Counts = { [storageIdAt(clock.now())]: 0 }
   /** Whether this page has read the stored counts: what it sees first tells it of no reset. */
   let isSeen = false
@@ -84,9 +82,7 @@ export function createEpochs({ clock, isOnDisk, before, onNext, onReset }: Epoch
     isSeen = true
     doubtful = found
     counts = isOwnUsed ? { ...counts, ...found } : { ...found }
-    // whoever was there at an earlier look may have gone since
-    const wasReset = before && Object.entries(found).some(([id, count]) => count > (before[id] ?? 0))
-    if (heard.splice(0).some(sharesId) || wasReset) changeShopper()
+    if (heard.splice(0).some(sharesId)) changeShopper()
   }
 
   function changeShopper(): void {
