@@ -1,4 +1,5 @@
 import { createFittingRoom, type FlowStorage, type TryOnState } from 'fitting-room'
+import { createRoom } from 'fitting-room/core'
 
 /** Storage as many have it: no atomic update. */
 const plainStorage: FlowStorage = {
@@ -40,6 +41,8 @@ async function everythingKept(): Promise<string> {
 
 const asked = new URLSearchParams(location.search)
 const room = createFittingRoom({
+  // what is served to the page is one file
+  core: async () => ({ createRoom }),
   baseUrl: asked.get('api') ?? '',
   apiKey: 'sandbox-key',
   timing: { pollIntervalMs: Number(asked.get('poll') ?? 200) },

@@ -1,4 +1,5 @@
 import { createFittingRoom } from 'fitting-room'
+import { createRoom } from 'fitting-room/core'
 import { createClient } from 'fitting-room/client'
 
 const apiKey = 'sandbox-key'
@@ -53,6 +54,8 @@ const photo = async () =>
 /** One room with two try-ons: while the first one polls its job, the second is submitted. */
 async function room(base: string) {
   const fittingRoom = createFittingRoom({
+    // what is served to the page is one file
+    core: async () => ({ createRoom }),
     baseUrl: base,
     apiKey,
     namespace: crypto.randomUUID(),
