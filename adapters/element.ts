@@ -1,7 +1,7 @@
 import { createFittingRoom, type FittingRoom, type Intent, type TryOn, type TryOnView } from 'fitting-room'
 
 /** What a `<fitting-room-try-on>` tells: each new view, and an intent of its markup that was refused. */
-export interface TryOnElementEvents {
+export interface TryOnElementEvents extends HTMLElementEventMap {
   /** `detail` is the view. */
   view: CustomEvent<TryOnView>
   /** `detail` is what the intent was rejected with, a `TryOnError`. */
@@ -32,10 +32,19 @@ const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof H
  */
 export class TryOnElement extends Base {
   static readonly observedAttributes = observed
-  /** In place of `base-url` and `api-key`. */
-  room: FittingRoom | undefined
+  readonly #slots = { state: slot(), group: slot() }
+  #room: FittingRoom | undefined
   #tryOn: TryOn | null = null
   #end = () => {}
+
+  /** In place of `base-url` and `api-key`. */
+  get room(): FittingRoom | undefined {
+    return this.#room
+  }
+  set room(room: FittingRoom | undefined) {
+    this.#room = room
+    if (this.isConnected) this.#follow()
+  }
 
   /** Null while an attribute is missing. */
   get tryOn(): TryOn | null {
@@ -44,11 +53,25 @@ export class TryOnElement extends Base {
 
   connectedCallback(): void {
     if (!this.shadowRoot) {
-      this.attachShadow({ mode: 'open' }).innerHTML =
-        '<slot></slot><slot name="state"></slot><slot name="group"></slot>'
+      const { state, group } = this.#slots
+      this.attachShadow({ mode: 'open' }).append(slot(), state, group)
       for (const type of ['click', 'change', 'submit']) this.addEventListener(type, (event) => this.#hear(event))
     }
     this.#follow()
+  }
+
+  override addEventListener<Name extends keyof TryOnElementEvents>(
+    name: Name,
+    hear: (event: TryOnElementEvents[Name]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void
+  override addEventListener(
+    name: string,
+    hear: EventListenerOrEventListenerObject | null,
+    options?: boolean | AddEventListenerOptions,
+  ): void
+  override addEventListener(name: string, hear: unknown, options?: boolean | AddEventListenerOptions): void {
+    super.addEventListener(name, hear as EventListener, options)
   }
 
   disconnectedCallback(): void {
@@ -71,23 +94,23 @@ export class TryOnElement extends Base {
   #find(): TryOn | null {
     const [baseUrl, apiKey, namespace, productId, variantId, funnels] = observed.map((name) => this.getAttribute(name))
     if (!productId || !variantId || !funnels) return null
-    const room = this.room ?? (baseUrl && apiKey ? roomFor(baseUrl, apiKey, namespace ?? null) : null)
+    const room = this.#room ?? (baseUrl && apiKey ? roomFor(baseUrl, apiKey, namespace ?? null) : null)
     return room?.tryOn({ productId, variantId, funnelIds: funnels.split(',').map(Number) }) ?? null
   }
 
   #show(view: TryOnView): void {
     this.dataset['state'] = view.state
     this.dataset['group'] = view.group
-    const [, ofState, ofGroup] = this.shadowRoot?.querySelectorAll('slot') ?? []
-    if (ofState && ofGroup) {
-      ofState.name = view.state
-      ofGroup.name = view.group
-      ofGroup.hidden = ofState.assignedElements().length > 0
-    }
+    const { state, group } = this.#slots
+    state.name = view.state
+    group.name = view.group
+    group.hidden = state.assignedElements().length > 0
     const picture = (view.result ?? view.preview)?.imageUrl
-    for (const image of this.querySelectorAll<HTMLImageElement>('img[data-picture]'))
-      if (picture) image.src = picture
-      else image.removeAttribute('src')
+    for (const image of this.querySelectorAll<HTMLImageElement>('img[data-picture]')) {
+      if (!picture) image.removeAttribute('src')
+      // the same address once more would load it once more
+      else if (image.getAttribute('src') !== picture) image.src = picture
+    }
     this.dispatchEvent(new CustomEvent('view', { detail: view }))
   }
 
@@ -111,6 +134,8 @@ export class TryOnElement extends Base {
     }
   }
 }
+
+const slot = () => document.createElement('slot')
 
 if (typeof customElements !== 'undefined' && !customElements.get('fitting-room-try-on'))
   customElements.define('fitting-room-try-on', TryOnElement)

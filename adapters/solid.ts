@@ -2,9 +2,9 @@ import { createComputed, createSignal, onCleanup, onMount, sharedConfig, type Ac
 import type { Readable } from 'fitting-room'
 
 /**
- * A signal of a try-on's view (or of `room.visitor`, `room.photo`, `room.history`), kept up to date from mount until its owner is
- * disposed; of an accessor it follows what that gives. On a server, and while a page is hydrated, it is the readable's
- * `initial` value and starts nothing.
+ * A signal of a try-on's view (or of `room.visitor`, `room.photo`, `room.history`), kept up to date from mount until its
+ * owner is disposed; of an accessor it follows what that gives. On a server, and while a page is hydrated, it is the
+ * readable's `initial` value and starts nothing.
  */
 export function useTryOn<T>(source: Readable<T> | Accessor<Readable<T>>): Accessor<T> {
   const given = () => (typeof source === 'function' ? source() : source)

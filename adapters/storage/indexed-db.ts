@@ -1,10 +1,11 @@
 import type { AtomicStorage, StoredPhoto } from '../../src/ports.ts'
+import { databaseName, tableName } from './database.ts'
 
 /**
  * Keeps records and photos in IndexedDB, in two databases of that name. A write resolves once it is on disk
  * (`durability: 'strict'`); a read-modify-write is one transaction, which no other tab can interleave.
  */
-export function indexedDbStorage(name = 'fitting-room'): AtomicStorage {
+export function indexedDbStorage(name = databaseName): AtomicStorage {
   const names = { values: name, photos: `${name}-photos` }
   const records = strictStore(names.values)
   const photos = strictStore(names.photos)
@@ -23,8 +24,6 @@ export function indexedDbStorage(name = 'fitting-room'): AtomicStorage {
   }
 }
 
-const table = 'items'
-
 /** Does something in a transaction of its own. */
 type Store = <T>(mode: IDBTransactionMode, use: (items: IDBObjectStore) => Promise<T>) => Promise<T>
 
@@ -33,7 +32,7 @@ function strictStore(database: string): Store {
   let opened: Promise<IDBDatabase> | null = null
   const open = () => {
     const request = indexedDB.open(database)
-    request.onupgradeneeded = () => request.result.createObjectStore(table)
+    request.onupgradeneeded = () => request.result.createObjectStore(tableName)
     const opening = answered(request).then((connection) => {
       connection.onclose = () => (opened = null)
       // another page wants to upgrade or delete the database, and may
@@ -47,7 +46,7 @@ function strictStore(database: string): Store {
     return (opened = opening)
   }
   const transaction = (connection: IDBDatabase, mode: IDBTransactionMode) =>
-    connection.transaction(table, mode, { durability: 'strict' }).objectStore(table)
+    connection.transaction(tableName, mode, { durability: 'strict' }).objectStore(tableName)
 
   return async (mode, use) => {
     const connection = await (opened ?? open())

@@ -72,6 +72,15 @@ describe('npm run service', () => {
     expect(err).not.toMatch(/^\s+at /m)
   })
 
+  it('serves the sandbox, with its pictures in memory', async () => {
+    const { child, line, ended } = run('--sandbox', '--port', '0')
+    const [, url] = /^listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(await line) ?? []
+    const answer = await fetch(`${url}/funnel?funnelIds=11`, { headers: { 'X-Service-SDK-Key': 'sandbox-key' } })
+    expect(await answer.json()).toMatchObject({ data: { id: 11 } })
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+  })
+
   it.each([
     ['no arguments', [], 'either --sandbox or --config is needed'],
     ['a bad port', ['--config', 'c', '--data', 'd', '--port', 'x'], '--port must be a number'],

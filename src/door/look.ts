@@ -1,5 +1,6 @@
+import { databaseName, tableName } from '../../adapters/storage/database.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
-import { catalogOf, formerIndexOf, type Names } from '../records/names.ts'
+import { catalogOf, catalogVersion, formerIndexOf, type Names } from '../records/names.ts'
 
 /** What storage tells of a room, without being changed. */
 export interface Seen {
@@ -32,9 +33,10 @@ export function lookInto(storage: FlowStorage | undefined, names: Names, clock: 
 
 /** Rejects for what is of another version, or broken: the core knows what to do with it. */
 function seenIn(found: unknown, clock: Clock): Seen {
-  const catalog = typeof found === 'string' ? JSON.parse(found) : (found ?? { version: 2, entries: {}, epochs: {} })
+  const catalog =
+    typeof found === 'string' ? JSON.parse(found) : (found ?? { version: catalogVersion, entries: {}, epochs: {} })
   const { version, entries, epochs } = catalog
-  if (version !== 2 || Object(entries) !== entries || Object(epochs) !== epochs) throw catalog
+  if (version !== catalogVersion || Object(entries) !== entries || Object(epochs) !== epochs) throw catalog
   return {
     mayHold: (key) => Object.keys(entries).some((each) => each === key || each.startsWith(`${key}:`)),
     isDue: Object.values(entries).some((until) => Number(until) <= clock.now()),
@@ -54,7 +56,7 @@ async function defaultCatalog({ room, prefix }: Names): Promise<unknown> {
 /** What the default storage's database has under these keys; where it is not there it is not created. */
 const valuesOf = (keys: readonly string[]) =>
   new Promise<unknown[]>((resolve, reject) => {
-    const opening = indexedDB.open('fitting-room')
+    const opening = indexedDB.open(databaseName)
     opening.onupgradeneeded = () => {
       resolve([])
       opening.transaction?.abort()
@@ -65,7 +67,7 @@ const valuesOf = (keys: readonly string[]) =>
       reject(opening.error)
     }
     opening.onsuccess = () => {
-      const items = opening.result.transaction('items').objectStore('items')
+      const items = opening.result.transaction(tableName).objectStore(tableName)
       const requests = keys.map((key) => items.get(key))
       items.transaction.oncomplete = () => resolve(requests.map(({ result }) => result))
       items.transaction.onabort = reject

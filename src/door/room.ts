@@ -1,8 +1,9 @@
 import { digitsOf } from '../contract/forms.ts'
 import { checkedOptions, checkedProduct, resolvedBaseUrl, type RoomOptions, type TryOnProduct } from '../options.ts'
 import { isExclusive } from '../platform/exclusive.ts'
-import type { Clock, Readable } from '../ports.ts'
-import { namesOf, recordOf, type Names } from '../records/names.ts'
+import { systemClock } from '../platform/system-clock.ts'
+import type { Readable } from '../ports.ts'
+import { namesOf, photoOf, recordOf, visitorOf, type Names } from '../records/names.ts'
 import type { Core, FittingRoom, Outside } from '../room.ts'
 import { unknownVisitor } from '../shopper/unknown-visitor.ts'
 import type { Client } from '../wire/operations.ts'
@@ -17,14 +18,6 @@ export interface FittingRoomOptions extends RoomOptions {
   core?: (() => PromiseLike<{ createRoom(options: RoomOptions, outside?: Outside): Core }>) | undefined
 }
 
-/** The page's own time; nothing here waits long. */
-const pageClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => (globalThis.performance ?? Date).now(),
-  setTimeout: (run, ms) => setTimeout(run, ms),
-  clearTimeout: (timer) => clearTimeout(timer as number),
-}
-
 const operations =
   'getContext getFunnel createUpload putPhoto getRequestsLeft registerCustomer createGeneration getGeneration'
 
@@ -34,7 +27,7 @@ const operations =
  */
 export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const options = checkedOptions(given)
-  const { storage, uniqueUserId, clock = pageClock } = options
+  const { storage, uniqueUserId, clock = systemClock } = options
   const terms: DoorTerms = {
     durable: storage ? storage.durable !== false : typeof indexedDB !== 'undefined',
     exclusive: !storage || isExclusive(storage),
@@ -143,12 +136,12 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     visitor: store(
       unknownVisitor(uniqueUserId),
       (room) => room.visitor,
-      async () => mayHold(`${names().prefix}:visitor`),
+      async () => mayHold(visitorOf(names().prefix)),
     ),
     photo: store(
       null,
       (room) => room.photo,
-      async () => mayHold(`${names().prefix}:photo`),
+      async () => mayHold(photoOf(names().prefix)),
     ),
     history: store(
       [],

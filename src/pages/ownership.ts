@@ -1,4 +1,4 @@
-import { hasLocks } from '../platform/exclusive.ts'
+import { hasLocks, isExclusive } from '../platform/exclusive.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { newId } from '../platform/new-id.ts'
 import type { AtomicStorage, Clock, FlowStorage } from '../ports.ts'
@@ -53,10 +53,11 @@ const renewEveryMs = 500
 /** Web Locks where pages have them, else a lease in storage, else nothing. Storage that one page has alone needs none. */
 export function createOwnership({ storage, clock, leaseOf, storageId }: OwnershipParts): Ownership {
   const placeOf = (key: string) => key
-  if (storage.durable === false) return { exclusive: true, isFirm: true, placeOf, request: uncontested }
-  if (hasLocks()) return { exclusive: true, isFirm: true, placeOf: (key) => `${key}:${storageId()}`, request: byLock }
+  const exclusive = isExclusive(storage)
+  if (storage.durable === false) return { exclusive, isFirm: true, placeOf, request: uncontested }
+  if (hasLocks()) return { exclusive, isFirm: true, placeOf: (key) => `${key}:${storageId()}`, request: byLock }
   const { update } = storage
-  if (typeof update !== 'function') return { exclusive: false, isFirm: false, placeOf, request: uncontested }
+  if (typeof update !== 'function') return { exclusive, isFirm: false, placeOf, request: uncontested }
   const atomic = {
     async update(key: string, change: (old: string | null) => string | null) {
       // one of several storages that fails may hold another page's lease
@@ -65,7 +66,7 @@ export function createOwnership({ storage, clock, leaseOf, storageId }: Ownershi
     },
   }
   const request: Ownership['request'] = (place, turns) => byLease(atomic, clock, leaseOf(place), turns)
-  return { exclusive: true, isFirm: false, placeOf, request }
+  return { exclusive, isFirm: false, placeOf, request }
 }
 
 function uncontested(_place: string, { onOwn }: Turns): Hold {

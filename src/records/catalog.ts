@@ -3,6 +3,7 @@ import type { Clock } from '../ports.ts'
 import { createEpochs, type Counts, type Epochs, type Shopper } from './epochs.ts'
 import type { Cell, Codec, Journal, Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
+import { catalogVersion } from './names.ts'
 
 /** Where a key is listed: in storage, only in memory, or nowhere as its shopper was wiped meanwhile. */
 type ListedIn = 'stored' | 'memory' | 'gone'
@@ -55,7 +56,7 @@ interface CatalogValue {
 
 const numbers = is.tableOf(is.number)
 const catalogValue = is.object({
-  version: is.oneOf(2),
+  version: is.oneOf(catalogVersion),
   savedAt: is.number,
   entries: numbers,
   left: numbers,
@@ -74,7 +75,7 @@ const formerCodec: Codec<is.TypeOf<typeof former>> = {
 
 const codec: Codec<CatalogValue> = {
   read: (stored) => catalogValue.safeParse(stored).data ?? 'unreadable',
-  write: (value) => ({ version: 2, ...value }),
+  write: (value) => ({ version: catalogVersion, ...value }),
 }
 
 export interface CatalogParts {

@@ -1,5 +1,5 @@
 import type { StoreId } from '../contract/forms.ts'
-import { catalogOf, formerIndexOf, namesOf, part, recordOf } from './names.ts'
+import { catalogOf, formerIndexOf, namesOf, part, photoOf, recordOf, visitorOf } from './names.ts'
 
 /** The storage keys of one room: of one installation of the API, one namespace and one visitor. */
 export interface Keys {
@@ -30,9 +30,9 @@ export function keysOf(installation: string, namespace: string | undefined, visi
   return {
     room,
     catalog: candidatesOf(catalogOf(room)),
-    visitor: `${prefix}:visitor`,
-    photo: `${prefix}:photo`,
-    photoBytes: (id) => `${prefix}:photo:${part(id)}`,
+    visitor: visitorOf(prefix),
+    photo: photoOf(prefix),
+    photoBytes: (id) => `${photoOf(prefix)}:${part(id)}`,
     tryOn: (productId, variantId) => candidatesOf(recordOf(prefix, productId, variantId)),
     attempt: (attemptId) => `${prefix}:attempt:${part(attemptId)}`,
     isOwn: (key) => key.startsWith(`${prefix}:`),

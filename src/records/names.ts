@@ -16,6 +16,15 @@ export function namesOf(installation: string, namespace = 'default', visitor?: s
 /** The catalog of a room. */
 export const catalogOf = (room: string): string => `${room}:catalog`
 
+/** The form of the catalog that this version writes. */
+export const catalogVersion = 2
+
+/** What is known of the visitor. */
+export const visitorOf = (prefix: string): string => `${prefix}:visitor`
+
+/** The room's photo. */
+export const photoOf = (prefix: string): string => `${prefix}:photo`
+
 /** Where version 0.1.0 listed its keys. */
 export const formerIndexOf = (prefix: string): string => `${prefix}:index`
 

@@ -1,5 +1,6 @@
 import { transformAsync } from '@babel/core'
 import solid from 'babel-preset-solid'
+import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { compile } from 'svelte/compiler'
@@ -21,7 +22,7 @@ const root = new URL('../../', import.meta.url)
 async function onServer(file: string, code: string): Promise<any> {
   const folder = new URL('node_modules/.cache/served/', root)
   await mkdir(folder, { recursive: true })
-  const module = new URL(`${basename(file)}.mjs`, folder)
+  const module = new URL(`${basename(file)}.${randomUUID()}.mjs`, folder)
   const built = (_: string, name: string) => `'${new URL(`dist/adapters/${name}.js`, root).href}'`
   await writeFile(module, code.replace(/['"](?:\.\.\/)+adapters\/(\w+)\.ts['"]/, built))
   return import(/* @vite-ignore */ module.href)

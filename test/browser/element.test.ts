@@ -50,7 +50,7 @@ describe('<fitting-room-try-on>', () => {
   it('carries a chosen photo to the picture, tells each view, and starts over', async () => {
     await expect.poll(() => element.dataset['state']).toBe('idle')
     const views: TryOnView[] = []
-    element.addEventListener('view', (event) => views.push((event as CustomEvent<TryOnView>).detail))
+    element.addEventListener('view', ({ detail }) => views.push(detail))
     const input = element.querySelector('input[type=file]') as HTMLInputElement
     const files = new DataTransfer()
     files.items.add(new File([await (await fetch(photoUrl)).blob()], 'person.png', { type: 'image/png' }))
@@ -65,13 +65,20 @@ describe('<fitting-room-try-on>', () => {
     expect(element.querySelector('img')?.hasAttribute('src')).toBe(false)
   })
 
+  it('follows a room that it is given late', async () => {
+    element.room = undefined
+    expect(element.tryOn).toBeNull()
+    element.room = room
+    expect(element.tryOn).toBe(room.tryOn({ productId: '1001', variantId: '2001', funnelIds: [11] }))
+  })
+
   it('tells what was refused', async () => {
     await expect.poll(() => element.dataset['state']).toBe('idle')
-    const refused = vi.fn<(kind: unknown) => void>()
-    element.addEventListener('refused', (event) => refused((event as CustomEvent<{ kind: string }>).detail.kind))
+    const refused = vi.fn<(error: Error) => void>()
+    element.addEventListener('refused', ({ detail }) => refused(detail))
     const form = element.querySelector('form')
     form?.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }))
-    await expect.poll(() => refused.mock.calls).toEqual([['notAllowed']])
+    await expect.poll(() => refused.mock.calls).toEqual([[expect.objectContaining({ kind: 'notAllowed' })]])
   })
 
   it('follows its attributes, and nothing once it is removed', async () => {
@@ -81,9 +88,10 @@ describe('<fitting-room-try-on>', () => {
     element.removeAttribute('variant-id')
     expect(element.tryOn).toBeNull()
     element.setAttribute('variant-id', '2001')
+    await expect.poll(() => element.dataset['state']).toBe('idle')
     element.remove()
-    const before = { ...element.dataset }
-    await element.tryOn?.ready
-    expect({ ...element.dataset }).toEqual(before)
+    await element.tryOn?.start(await (await fetch(photoUrl)).blob())
+    expect(element.tryOn?.get().state).not.toBe('idle')
+    expect(element.dataset['state']).toBe('idle')
   })
 })

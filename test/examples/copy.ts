@@ -8,9 +8,8 @@ import { promisify } from 'node:util'
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
-/** The two packages as they would be published; the built code that is there. */
-export async function packed(): Promise<Record<string, string>> {
-  const folder = await mkdtemp(join(tmpdir(), 'fitting-room-packed-'))
+/** The two packages as they would be published, in that folder; the built code that is there. */
+export async function packedIn(folder: string): Promise<Record<string, string>> {
   // what builds a package before it is packed would change what other tests run
   const pack = async (of: string) => {
     const options = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder]
@@ -37,14 +36,14 @@ export async function copyOf(example: string, packages: Record<string, string>):
   return folder
 }
 
-/** Serves what was built, in a process of its own, with that sandbox under /api. */
-export async function served(folder: string, sandboxUrl: string): Promise<{ url: string; close(): void }> {
+/** Serves what was built with that sandbox under /api, or the sources with one of its own, in another process. */
+export async function served(folder: string, sandboxUrl: string | null): Promise<{ url: string; close(): void }> {
   const child = spawn(
     process.execPath,
-    ['node_modules/vite/bin/vite.js', 'preview', '--host', '127.0.0.1', '--port', '0'],
+    ['node_modules/vite/bin/vite.js', sandboxUrl === null ? 'dev' : 'preview', '--host', '127.0.0.1', '--port', '0'],
     {
       cwd: folder,
-      env: { ...process.env, NODE_ENV: '', NO_COLOR: '1', SANDBOX_URL: sandboxUrl },
+      env: { ...process.env, NODE_ENV: '', NO_COLOR: '1', ...(sandboxUrl !== null && { SANDBOX_URL: sandboxUrl }) },
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )

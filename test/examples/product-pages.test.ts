@@ -1,5 +1,7 @@
 import { source as axe } from 'axe-core'
-import { rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { serve, type RunningServer } from '@fitting-room/service'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
@@ -7,12 +9,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { chromiumLaunch } from '../engines/chromium.ts'
 import { hangMs } from '../limits.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
-import { copyOf, packed, served } from './copy.ts'
+import { copyOf, packedIn, served } from './copy.ts'
 
 const photo = fileURLToPath(new URL('../../examples/sample/person.png', import.meta.url))
 
 let sandbox: RunningServer
 let browser: Browser
+let folder: string
 let packages: Record<string, string>
 /** How far the service's time is ahead: each page has an IP limit of its own. */
 let ahead = 0
@@ -21,11 +24,13 @@ beforeAll(async () => {
   const config = openSandbox({ previewAfterMs: 500, readyAfterMs: 3_000 })
   sandbox = await serve({ config, clock: { now: () => Date.now() + ahead } }, 0)
   browser = await chromium.launch(await chromiumLaunch())
-  packages = await packed()
+  folder = await mkdtemp(join(tmpdir(), 'fitting-room-packed-'))
+  packages = await packedIn(folder)
 })
 afterAll(async () => {
   await browser?.close()
   await sandbox?.close()
+  await rm(folder, { recursive: true, force: true })
 })
 
 /** Each folder is copied and installed as its reader would do it, with the packages as they would be published. */
@@ -84,6 +89,13 @@ describe.each(['react', 'vue', 'svelte', 'solid'])('the product page with %s', (
     await press('startOver')
     await reaches('idle')
     expect(words).toEqual([])
+  })
+
+  it('is developed with a sandbox of its own', async () => {
+    const dev = await served(root, null)
+    const answer = await fetch(`${dev.url}/api/context`, { headers: { 'X-Service-SDK-Key': 'sandbox-key' } })
+    dev.close()
+    expect(answer.status).toBe(200)
   })
 
   it('loads no core before anybody tries something on, and can be used by everybody', async () => {
