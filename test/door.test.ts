@@ -263,6 +263,18 @@ describe('a core that can not be loaded', () => {
   })
 })
 
+it('a card that waits for the core follows once it is there, whatever it was loaded for', async () => {
+  const before = world.room()
+  await world.until(await started(before.tryOn(product)), 'final')
+  before.close()
+  const room = open(loader({ fails: 1 }))
+  const tryOn = watched(room.tryOn(product))
+  await world.settle()
+  expect(stateOf(tryOn)).toBe('stalled')
+  await room.list()
+  await vi.waitFor(() => expect(stateOf(tryOn)).toBe('final'))
+})
+
 describe('room.history', () => {
   it('is what list() gives, live, here and in another tab; its present attempt is the try-on itself', async () => {
     const [here, there] = [open(), open()]
@@ -309,6 +321,35 @@ describe('a shopper who has gone', () => {
     expect(world.sent).toEqual([])
   })
 
+  it('is nobody whose consent is carried out where the reset was not heard', async () => {
+    vi.stubGlobal('BroadcastChannel', undefined)
+    const loads = loader({ held: true })
+    const done = open(loads).tryOn(product).start(person)
+    await Promise.resolve()
+    vi.unstubAllGlobals()
+    await world.settle()
+    await world.room().reset()
+    loads.release()
+    await expect(done).rejects.toMatchObject({ kind: 'stopped' })
+    await world.pass(60_000)
+    expect(world.sent).toEqual([])
+  })
+
+  it('leaves no photo for the next one’s retry in a page that was kept meanwhile', async () => {
+    const events = new EventTarget()
+    vi.stubGlobal('addEventListener', events.addEventListener.bind(events))
+    const tryOn = open(loader({ fails: 1 })).tryOn(product)
+    await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'core' })
+    vi.unstubAllGlobals()
+    events.dispatchEvent(new Event('pagehide'))
+    await world.room().reset()
+    await world.settle()
+    events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+    await expect(tryOn.retry()).rejects.toMatchObject({ kind: 'stopped' })
+    await world.pass(60_000)
+    expect(world.sent).toEqual([])
+  })
+
   it('leaves no photo for the next one’s retry, also where the room heard of no reset', async () => {
     const room = open(loader({ fails: 1 }))
     const tryOn = room.tryOn(product)
@@ -343,7 +384,7 @@ describe('a shopper who has gone', () => {
     await world.settle()
     expect(stateOf(tryOn)).toBe('stalled')
     await room.reset()
-    await world.until(tryOn, 'idle')
+    await vi.waitFor(() => expect(stateOf(tryOn)).toBe('idle'))
   })
 })
 
