@@ -112,7 +112,10 @@ export const tryOnSetup = setup({
       record: context.record && { ...context.record, funnel: dataOf<Funnel>(outcome) },
     })),
     takePhoto: assign(({ context }, outcome: Outcome<unknown>) => ({
-      record: context.record && { ...context.record, photo: dataOf<AttemptRecord['photo']>(outcome) },
+      record: context.record && {
+        ...context.record,
+        photo: { ...context.record.photo, ...dataOf<AttemptRecord['photo']>(outcome) },
+      },
     })),
     takeVisitor: assign((_, outcome: Outcome<unknown>) => ({
       emailNeeded: outcome.kind === 'accepted' && dataOf<VisitorStatus>(outcome).requestsLeft === 0,

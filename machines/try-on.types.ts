@@ -10,6 +10,8 @@ export interface Consent {
   /** What the attempt is called that it begins, so that whoever asks for it knows it again. */
   attemptId: string
   photoId: string
+  /** It is as it was given, with all that it tells. */
+  metadataKept?: boolean | undefined
   customerEmail?: Private<string> | undefined
   customKey?: string | undefined
   moreLooksConsent?: boolean | undefined

@@ -30,6 +30,7 @@ export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnVie
     trouble: shownTrouble(context),
     waitingUntil: waitingUntil(context),
     durable: context.durable,
+    metadataKept: record?.photo.metadataKept === true,
     exclusive: context.exclusive,
     can: permitted(snapshot),
   }

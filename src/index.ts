@@ -5,6 +5,7 @@ export type { DiscardOptions, EmailForm, Inspect, InspectEvent, StartOptions, Tr
 export type { ResultOptions } from './try-on/result.ts'
 export type { PhotoInput } from './shopper/photo-input.ts'
 export type { RoomPhoto } from './shopper/photos.ts'
+export type { PhotoOptions, PreparationOptions } from './shopper/preparation.ts'
 export type { Visitor } from './shopper/unknown-visitor.ts'
 export type {
   Client,
@@ -32,6 +33,7 @@ export type {
   NotSentProblem,
   OutcomeUnknownProblem,
   PaidJobProblem,
+  PhotoAdviceProblem,
   PhotoProblem,
   Problem,
   ProblemKind,
@@ -57,7 +59,11 @@ export type {
   Fetch,
   FlowStorage,
   MaybePromise,
+  PhotoAdvice,
   PhotoStore,
+  PreparedPhoto,
+  PreparePhoto,
+  PrepareTerms,
   PutOptions,
   PutPhoto,
   Readable,

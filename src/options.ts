@@ -1,6 +1,7 @@
 import { isFunnelId, isStoreId, type StoreId } from './contract/forms.ts'
 import type { FlowStorage, PhotoStore } from './ports.ts'
 import { TryOnError } from './rules/try-on-error.ts'
+import type { PreparationOptions } from './shopper/preparation.ts'
 import type { Inspect } from './try-on/try-on.types.ts'
 import { readBaseUrl } from './wire/base-url.ts'
 import type { ClientOptions, ClientTiming } from './wire/operations.ts'
@@ -14,7 +15,7 @@ export interface RoomTiming extends ClientTiming {
 }
 
 /** What a room is made of. */
-export interface RoomOptions extends Omit<ClientOptions, 'timing'> {
+export interface RoomOptions extends Omit<ClientOptions, 'timing'>, PreparationOptions {
   /** Where records are kept. Default: IndexedDB, else localStorage, else memory. */
   storage?: FlowStorage | undefined
   /** Where a photo's bytes wait until they are uploaded. Default: beside the records, else in memory. */
@@ -49,7 +50,7 @@ export interface TryOnProduct {
  */
 export function checkedOptions<Options extends RoomOptions>(options: Options): Options {
   check(isObject(options), 'options', options, 'an object with baseUrl and apiKey')
-  const { retentionMs, timing = {}, storage } = options
+  const { retentionMs, timing = {}, storage, photos } = options
   checkText('namespace', options.namespace)
   checkText('uniqueUserId', options.uniqueUserId)
   // what never expires could not be written down as JSON
@@ -59,6 +60,8 @@ export function checkedOptions<Options extends RoomOptions>(options: Options): O
   const methods = ['getItem', 'setItem', 'removeItem']
   const isStorage = storage === undefined || methods.every((name) => typeof Object(storage)[name] === 'function')
   check(isStorage, 'storage', storage, `an object with ${methods.join(', ')}`)
+  const isPhotos = !photos || (isObject(photos) && (photos.maxSide === undefined || photos.maxSide >= 1))
+  check(isPhotos, 'photos', photos, 'false, or an object whose maxSide is a number of px')
   return options
 }
 

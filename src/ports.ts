@@ -38,6 +38,33 @@ export interface StoredPhoto {
   type: string
 }
 
+/** A photo as it is about to leave the device. */
+export interface PreparedPhoto extends StoredPhoto {
+  /** In px, as it is to be looked at; null where nothing here can tell. */
+  width: number | null
+  height: number | null
+  /** Of all pixels, from 0, black, to 1; null where it could not be decoded. */
+  brightness: number | null
+  /** It stayed as it was given, with all that it tells of place and time. */
+  metadataKept: boolean
+}
+
+/**
+ * What a shopper may be told before a try-on is paid for: the photo shows too little, it is too narrow a strip, or next to
+ * nothing is to be seen on it.
+ */
+export type PhotoAdvice = 'small' | 'narrow' | 'dark'
+
+export interface PrepareTerms {
+  /** The long side to which larger photos are reduced, in px. */
+  maxSide: number
+  /** Whether there may be advice in place of a photo. */
+  advice: boolean
+}
+
+/** Makes a photo ready to leave the device, or advises against it. */
+export type PreparePhoto = (photo: StoredPhoto, terms: PrepareTerms) => Promise<PreparedPhoto | { advice: PhotoAdvice }>
+
 /** Where a photo's bytes wait until the upload is done. */
 export interface PhotoStore {
   get(key: string): MaybePromise<StoredPhoto | undefined>

@@ -29,6 +29,7 @@ import { roomTexts } from './rules/room-texts.ts'
 import { TryOnError } from './rules/try-on-error.ts'
 import { createErrands } from './shopper/errands.ts'
 import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
+import { createPreparation } from './shopper/preparation.ts'
 import type { Visitor } from './shopper/unknown-visitor.ts'
 import { createVisitor } from './shopper/visitor.ts'
 import type { Said } from './try-on/carry-out.ts'
@@ -101,7 +102,13 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const errands = createErrands(catalog.shopper)
   const records = { catalog, journal, keys, store, clock, retentionMs, archiveOf, cellOf }
   const visitor = createVisitor({ ...records, errands, ownId: uniqueUserId })
-  const photos = createPhotos({ ...records, errands, client, isNeeded: (photoId) => isPhotoNeeded(records, photoId) })
+  const photos = createPhotos({
+    ...records,
+    errands,
+    client,
+    prepare: createPreparation(options, clock),
+    isNeeded: (photoId) => isPhotoNeeded(records, photoId),
+  })
   const storageId = () => Object.keys(catalog.counts()).sort()[0] ?? ''
   const ownership = createOwnership({ storage, clock, leaseOf, storageId })
   const tryOns = new Map<string, RunningTryOn>()

@@ -39,6 +39,8 @@ const optionNames = {
   apiKey: 0,
   storage: 0,
   photoStore: 0,
+  photos: 0,
+  checkPhoto: 0,
   namespace: 0,
   retentionMs: 0,
   timing: 0,

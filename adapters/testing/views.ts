@@ -60,6 +60,7 @@ export const problems: { readonly [Kind in ProblemKind]: Extract<Problem, { kind
   jobFailed: { kind: 'jobFailed', error: 'No person was found in the photo' },
   deadline: { kind: 'deadline' },
   photo: { kind: 'photo', reason: 'missing' },
+  photoAdvice: { kind: 'photoAdvice', advice: 'dark' },
   input: { kind: 'input', at: 'email' },
   storage: { kind: 'storage' },
   storageUnreadable: { kind: 'storageUnreadable' },
@@ -87,6 +88,7 @@ const empty = {
   trouble: null,
   waitingUntil: null,
   durable: true,
+  metadataKept: false,
   exclusive: true,
   can: may(),
 } as const

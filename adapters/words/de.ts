@@ -6,6 +6,16 @@ const photos = {
   type: 'Diese Datei ist kein Foto, das sich verwenden lässt. JPEG, PNG, WebP, HEIC und AVIF gehen.',
   unreadable: 'Diese Datei ließ sich nicht lesen. Bitte wählen Sie ein anderes Foto.',
   url: 'Dieses Foto hat keine brauchbare Adresse.',
+  unprepared:
+    'Ein Teil dieser Seite ließ sich nicht laden, Ihr Foto wurde deshalb nicht gesendet. Bitte versuchen Sie es noch einmal.',
+  camera: 'Die Kamera lässt sich nicht verwenden. Bitte wählen Sie stattdessen ein Foto aus.',
+} as const
+
+const advice = {
+  small: 'Dieses Foto ist sehr klein.',
+  narrow: 'Dieses Foto ist ein sehr schmaler Streifen.',
+  dark: 'Dieses Foto ist fast schwarz.',
+  own: 'Dieses Foto ergibt vielleicht kein gutes Bild.',
 } as const
 
 /** German. */
@@ -90,6 +100,8 @@ export const de: Texts = {
     jobFailed: 'Aus diesem Foto konnte die Umkleide kein Bild machen.',
     deadline: 'Das Bild kann noch fertig werden.',
     photo: ({ reason }) => photos[reason],
+    photoAdvice: ({ advice: about, message }) =>
+      message ?? `${advice[about]} Ein anderes Foto ergibt ein besseres Bild.`,
     input: ({ at }) =>
       at.toLowerCase().includes('email') ? 'Bitte prüfen Sie die E-Mail-Adresse.' : 'Bitte prüfen Sie Ihre Eingabe.',
     storage: 'Dieser Browser wollte Ihre Anprobe nicht speichern, deshalb wurde nichts abgeschickt.',
@@ -123,4 +135,5 @@ export const de: Texts = {
   estimate: (seconds) => `Insgesamt etwa ${seconds} Sekunden`,
   nextTry: (time) => `Nächster Versuch um ${time}.`,
   notDurable: 'Dieser Browser kann Ihre Anprobe nicht speichern. Bitte lassen Sie diese Seite offen.',
+  metadataKept: 'Ihr Foto wurde so gesendet, wie es ist. Es kann verraten, wo und wann es aufgenommen wurde.',
 }

@@ -6,6 +6,15 @@ const photos = {
   type: 'This file is not a photo that can be used. JPEG, PNG, WebP, HEIC and AVIF work.',
   unreadable: 'This file could not be read. Please choose another photo.',
   url: 'This photo has no usable address.',
+  unprepared: 'Part of this page could not be loaded, so your photo was not sent. Please try again.',
+  camera: 'The camera can not be used. Please choose a photo instead.',
+} as const
+
+const advice = {
+  small: 'This photo is very small.',
+  narrow: 'This photo is a very narrow strip.',
+  dark: 'This photo is almost black.',
+  own: 'This photo may not give a good picture.',
 } as const
 
 /** English. */
@@ -88,6 +97,8 @@ export const en: Texts = {
     jobFailed: 'The fitting room could not make a picture of this photo.',
     deadline: 'The picture may still be finished.',
     photo: ({ reason }) => photos[reason],
+    photoAdvice: ({ advice: about, message }) =>
+      message ?? `${advice[about]} Another photo would give a better picture.`,
     input: ({ at }) =>
       at.toLowerCase().includes('email') ? 'Please check the e-mail address.' : 'Please check what you entered.',
     storage: 'This browser would not save your try-on, so nothing was sent.',
@@ -121,4 +132,5 @@ export const en: Texts = {
   estimate: (seconds) => `About ${seconds} seconds in all`,
   nextTry: (time) => `Next try at ${time}.`,
   notDurable: 'This browser can not save your try-on, so please keep this page open.',
+  metadataKept: 'Your photo was sent as it is. It may tell where and when it was taken.',
 }

@@ -6,6 +6,15 @@ const photos = {
   type: 'Este archivo no es una foto que se pueda usar. Valen JPEG, PNG, WebP, HEIC y AVIF.',
   unreadable: 'No se ha podido leer este archivo. Elige otra foto.',
   url: 'Esta foto no tiene una dirección que se pueda usar.',
+  unprepared: 'No se ha podido cargar una parte de esta página, así que tu foto no se ha enviado. Inténtalo de nuevo.',
+  camera: 'No se puede usar la cámara. Elige una foto en su lugar.',
+} as const
+
+const advice = {
+  small: 'Esta foto es muy pequeña.',
+  narrow: 'Esta foto es una tira muy estrecha.',
+  dark: 'Esta foto es casi negra.',
+  own: 'Puede que esta foto no dé una buena imagen.',
 } as const
 
 /** Spanish. */
@@ -88,6 +97,7 @@ export const es: Texts = {
     jobFailed: 'El probador no ha podido hacer una imagen con esta foto.',
     deadline: 'La imagen aún puede terminar.',
     photo: ({ reason }) => photos[reason],
+    photoAdvice: ({ advice: about, message }) => message ?? `${advice[about]} Con otra foto saldrá una imagen mejor.`,
     input: ({ at }) =>
       at.toLowerCase().includes('email') ? 'Comprueba el correo electrónico.' : 'Comprueba lo que has escrito.',
     storage: 'Este navegador no ha querido guardar tu prueba, así que no se ha enviado nada.',
@@ -121,4 +131,5 @@ export const es: Texts = {
   estimate: (seconds) => `Unos ${seconds} segundos en total`,
   nextTry: (time) => `Próximo intento a las ${time}.`,
   notDurable: 'Este navegador no puede guardar tu prueba, así que deja esta página abierta.',
+  metadataKept: 'Tu foto se ha enviado tal cual. Puede decir dónde y cuándo se hizo.',
 }

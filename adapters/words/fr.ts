@@ -6,6 +6,16 @@ const photos = {
   type: 'Ce fichier n’est pas une photo utilisable. JPEG, PNG, WebP, HEIC et AVIF conviennent.',
   unreadable: 'Ce fichier n’a pas pu être lu. Veuillez choisir une autre photo.',
   url: 'Cette photo n’a pas d’adresse utilisable.',
+  unprepared:
+    'Une partie de cette page n’a pas pu être chargée, votre photo n’a donc pas été envoyée. Veuillez réessayer.',
+  camera: 'L’appareil photo n’est pas utilisable. Veuillez plutôt choisir une photo.',
+} as const
+
+const advice = {
+  small: 'Cette photo est très petite.',
+  narrow: 'Cette photo est une bande très étroite.',
+  dark: 'Cette photo est presque noire.',
+  own: 'Cette photo risque de ne pas donner une bonne image.',
 } as const
 
 /** French. */
@@ -88,6 +98,8 @@ export const fr: Texts = {
     jobFailed: 'La cabine n’a pas pu faire une image de cette photo.',
     deadline: 'L’image peut encore aboutir.',
     photo: ({ reason }) => photos[reason],
+    photoAdvice: ({ advice: about, message }) =>
+      message ?? `${advice[about]} Une autre photo donnera une meilleure image.`,
     input: ({ at }) =>
       at.toLowerCase().includes('email') ? 'Veuillez vérifier l’adresse e-mail.' : 'Veuillez vérifier votre saisie.',
     storage: 'Ce navigateur n’a pas voulu enregistrer votre essayage : rien n’a été envoyé.',
@@ -121,4 +133,5 @@ export const fr: Texts = {
   estimate: (seconds) => `Environ ${seconds} secondes en tout`,
   nextTry: (time) => `Prochain essai à ${time}.`,
   notDurable: 'Ce navigateur ne peut pas enregistrer votre essayage : gardez cette page ouverte.',
+  metadataKept: 'Votre photo a été envoyée telle quelle. Elle peut indiquer où et quand elle a été prise.',
 }

@@ -30,6 +30,8 @@ export interface Texts {
   nextTry: (time: string) => string
   /** The try-on is in memory only. */
   notDurable: string
+  /** The photo went as it is. */
+  metadataKept: string
 }
 
 /** What a screen reader should say, and whether it may interrupt (`aria-live`). */
@@ -40,7 +42,8 @@ export interface Announcement {
 
 /** What a UI says to shoppers of a view. All of it is text, never markup. */
 export interface Words {
-  title(view: TryOnView): string
+  /** Of a view, or of an entry of `room.history`. */
+  title(of: { readonly state: TryOnState }): string
   /** The merchant's own message, where there is one, stands in for the state's sentence. */
   sentence(view: TryOnView): string
   /** Null where there is none. */
@@ -55,6 +58,8 @@ export interface Words {
   intent(intent: Intent, view?: TryOnView): string
   /** Says so where a reload would lose the try-on; null where it would not. */
   notDurable(view: TryOnView): string | null
+  /** Says so where the photo went with what it tells of place and time; null where it did not. */
+  metadataKept(view: TryOnView): string | null
   /**
    * What is to be heard of a view after the one before it, null where that is nothing: each state once, what was wrong,
    * what holds it up, and of progress no more than each quarter.
@@ -115,6 +120,7 @@ export function createWords(texts: Texts): Words {
       return textOf(texts.intentsIn[view.state]?.[intent] ?? texts.intents[intent], view)
     },
     notDurable: ({ durable }) => (durable ? null : texts.notDurable),
+    metadataKept: ({ metadataKept }) => (metadataKept ? texts.metadataKept : null),
     announcementOf,
   }
 }

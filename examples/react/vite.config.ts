@@ -7,5 +7,6 @@ export default defineConfig(async ({ command, isPreview }) => {
   const runs = command === 'serve' || isPreview
   const target = process.env['SANDBOX_URL'] ?? (runs ? (await serve({ config: sandboxConfig() }, 0)).url : '')
   const proxy = { '/api': { target, rewrite: (path: string) => path.slice('/api'.length) } }
-  return { plugins: [react()], server: { proxy }, preview: { proxy } }
+  const build = { rolldownOptions: { input: ['index.html', 'states.html'] } }
+  return { plugins: [react()], server: { proxy }, preview: { proxy }, build }
 })

@@ -73,6 +73,7 @@ const view = is.object({
   trouble: is.nullable(is.object({ kind: is.text, since: is.number, nextTryAt: is.number })),
   waitingUntil: amount,
   durable: is.boolean,
+  metadataKept: is.boolean,
   exclusive: is.boolean,
   can: is.object(Object.fromEntries(intents.map((intent) => [intent, is.boolean]))),
 })

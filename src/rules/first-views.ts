@@ -25,6 +25,7 @@ export const restoringView: TryOnView & { state: 'restoring' } = Object.freeze({
   trouble: null,
   waitingUntil: null,
   durable: true,
+  metadataKept: false,
   exclusive: true,
   can: never,
 })

@@ -1,4 +1,5 @@
 import * as is from '../contract/schema.ts'
+import type { PhotoAdvice } from '../ports.ts'
 import type { Requested, Situation, Unusable } from './outcome.ts'
 import { intents, tryOnStates, type Intent, type TryOnState } from './words.ts'
 
@@ -81,10 +82,24 @@ export interface DeadlineProblem {
   kind: 'deadline'
 }
 
-/** The photo is missing, empty, of a type that the service does not take, not readable, or no http(s) URL. */
+/**
+ * The photo is missing, empty, of a type that the service does not take, not readable, or no http(s) URL; the code that
+ * makes it ready could not be loaded, so it was not uploaded; or there is no camera to take one with.
+ */
 export interface PhotoProblem {
   kind: 'photo'
-  reason: 'missing' | 'empty' | 'type' | 'unreadable' | 'url'
+  reason: 'missing' | 'empty' | 'type' | 'unreadable' | 'url' | 'unprepared' | 'camera'
+}
+
+/**
+ * The photo would hardly give a good picture, so nothing was sent: it is too small, too narrow a strip, or almost black;
+ * or the application's own check says so. `start(photo, { despiteAdvice: true })` takes it all the same.
+ */
+export interface PhotoAdviceProblem {
+  kind: 'photoAdvice'
+  advice: PhotoAdvice | 'own'
+  /** What the application's own check says to the shopper. */
+  message?: string | undefined
 }
 
 /** An option, a product or an intent's input that can not be used. */
@@ -166,6 +181,7 @@ export type Problem =
   | JobFailedProblem
   | DeadlineProblem
   | PhotoProblem
+  | PhotoAdviceProblem
   | InputProblem
   | StorageProblem
   | StorageUnreadableProblem
@@ -219,7 +235,15 @@ export const problem: is.Schema<Problem> = is.toldApart(
     ),
   }),
   is.object({ kind: is.oneOf('jobFailed'), error: text }),
-  is.object({ kind: is.oneOf('photo'), reason: is.oneOf('missing', 'empty', 'type', 'unreadable', 'url') }),
+  is.object({
+    kind: is.oneOf('photo'),
+    reason: is.oneOf('missing', 'empty', 'type', 'unreadable', 'url', 'unprepared', 'camera'),
+  }),
+  is.object({
+    kind: is.oneOf('photoAdvice'),
+    advice: is.oneOf('small', 'narrow', 'dark', 'own'),
+    message: is.optional(text),
+  }),
   is.object({
     kind: is.oneOf('input'),
     at: text,

@@ -45,7 +45,7 @@ export const attemptRecord = is.object({
   variantId: is.nonEmpty,
   funnelIds: is.listOf(funnelId),
   /** The room's photo by its ID until it is uploaded, then its URL. */
-  photo: is.object({ id: is.text, imageUrl: is.optional(httpUrl) }),
+  photo: is.object({ id: is.text, imageUrl: is.optional(httpUrl), metadataKept: is.optional(is.boolean) }),
   customKey: is.optional(is.text),
   moreLooksConsent: is.optional(is.boolean),
   funnel: is.optional(funnel),

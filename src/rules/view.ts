@@ -58,6 +58,8 @@ interface ViewFields {
   waitingUntil: number | null
   /** False when only memory holds this try-on, so that a reload would lose it. */
   durable: boolean
+  /** The photo could not be made ready here: it went as it is, with what it tells of place and time. */
+  metadataKept: boolean
   /** False where no lock or atomic update exists. */
   exclusive: boolean
   /** Which intents are permitted now. */

@@ -4,26 +4,45 @@ import { httpUrl } from '../contract/resources.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Clock, StoredPhoto } from '../ports.ts'
 
-/** What `start` and `retry` take for a photo: a File or Blob, or a photo that already has a public http(s) URL. */
-export type PhotoInput = Blob | { imageUrl: string }
+/**
+ * What `start` and `retry` take for a photo: a File or Blob, its bytes where files are something else, as in React Native,
+ * or a photo that already has a public http(s) URL. The type is read from the bytes, whatever is said of it.
+ */
+export type PhotoInput = Blob | { bytes: ArrayBuffer | ArrayBufferView; type?: string } | { imageUrl: string }
 
 /** How long reading a file may take, in ms: it may be in a cloud, or on a device that is gone. */
 const readLimitMs = 30_000
 
 /** The photo's bytes with the type that they really have, or its URL; throws `TryOnError` of kind `photo`. */
 export async function readPhoto(input: PhotoInput, clock: Clock): Promise<StoredPhoto | { imageUrl: string }> {
-  if (!(input instanceof Blob)) {
-    if (httpUrl.safeParse(input?.imageUrl).success) return { imageUrl: input.imageUrl }
+  const bytes = await bytesOf(input, clock)
+  if (bytes === null) {
+    const { imageUrl } = Object(input)
+    if (httpUrl.safeParse(imageUrl).success) return { imageUrl }
     throw new TryOnError({ kind: 'photo', reason: 'url' })
   }
-  const bytes = await withinLimit(clock, readLimitMs, input.arrayBuffer()).catch(() => {
-    throw new TryOnError({ kind: 'photo', reason: 'unreadable' })
-  })
   if (bytes.byteLength === 0) throw new TryOnError({ kind: 'photo', reason: 'empty' })
-  const type = imageTypeOf(new Uint8Array(bytes, 0, Math.min(bytes.byteLength, 32)))
+  const type = imageTypeOf(new Uint8Array(bytes, 0, Math.min(bytes.byteLength, 64)))
   if (type === null) throw new TryOnError({ kind: 'photo', reason: 'type' })
   return { bytes, type }
 }
+
+async function bytesOf(input: PhotoInput, clock: Clock): Promise<ArrayBuffer | null> {
+  if (isFile(input)) {
+    return withinLimit(clock, readLimitMs, input.arrayBuffer()).catch((cause: unknown) => {
+      throw new TryOnError({ kind: 'photo', reason: 'unreadable' }, null, cause)
+    })
+  }
+  const { bytes } = Object(input)
+  if (bytes instanceof ArrayBuffer) return bytes
+  // a copy of its own: what is shared, or a part of something larger, is no file
+  return ArrayBuffer.isView(bytes)
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength).slice().buffer
+    : null
+}
+
+/** Some platforms have no such thing. */
+export const isFile = (input: unknown): input is Blob => typeof Blob !== 'undefined' && input instanceof Blob
 
 /** The image type that the first bytes tell; files lie about theirs, and HEIC files often have none. */
 function imageTypeOf(head: Uint8Array): ImageType | null {
@@ -33,7 +52,9 @@ function imageTypeOf(head: Uint8Array): ImageType | null {
   if (ascii(0, 4) === 'RIFF' && ascii(8, 12) === 'WEBP') return 'image/webp'
   if (ascii(4, 8) !== 'ftyp') return null
   const brand = ascii(8, 12)
-  if (brand === 'avif' || brand === 'avis') return 'image/avif'
-  if (/^(heic|heix|heim|heis|hevc|hevx)$/.test(brand)) return 'image/heic'
-  return /^(mif1|msf1)$/.test(brand) ? 'image/heif' : null
+  // where the first brand is the container's, those that it is compatible with tell
+  const all = /^(mif1|msf1)$/.test(brand) ? ascii(16, head[3] ?? 0) : brand
+  if (/avi[fs]/.test(all)) return 'image/avif'
+  if (/he(ic|ix|im|is|vc|vx)/.test(all)) return 'image/heic'
+  return all === brand ? null : 'image/heif'
 }

@@ -9,15 +9,24 @@ import type { Shopper } from '../records/epochs.ts'
 import type { Keys } from '../records/keys.ts'
 import type { BoundedPhotoStore } from '../records/photo-store.ts'
 import { savedValue, type SavedParts } from '../records/saved.ts'
-import { outcomeOf, type Outcome } from '../rules/outcome.ts'
+import { outcomeOf, type Outcome, type Unusable } from '../rules/outcome.ts'
 import type { Client } from '../wire/operations.ts'
 import type { Errands } from './errands.ts'
 import { readPhoto, type PhotoInput } from './photo-input.ts'
+import type { Prepare } from './preparation.ts'
 
 /** The room's photo: the next try-on may use it again. `imageUrl` is null until it is uploaded. */
 export interface RoomPhoto {
   id: string
   imageUrl: string | null
+  /** It could not be made ready here, and is as it was given. */
+  metadataKept?: boolean | undefined
+}
+
+/** Where the service finds a photo. */
+interface UploadedPhoto {
+  id: string
+  imageUrl: string
 }
 
 interface UploadTerms {
@@ -29,8 +38,8 @@ export interface Photos extends Readable<RoomPhoto | null> {
   restore(): Promise<void>
   /** The room's photo for another try-on; null where there is none, or where it has expired while the page was open. */
   again(): RoomPhoto | null
-  /** Keeps a photo's bytes and makes it the room's; resolves with its ID. The bytes stay until it is released. */
-  keep(input: PhotoInput): Promise<string>
+  /** Makes a photo ready, keeps its bytes and makes it the room's. The bytes stay until it is released. */
+  keep(input: PhotoInput, despiteAdvice: boolean): Promise<RoomPhoto>
   /** The record that a photo was kept for names it by now, or never will. */
   release(photoId: string): Promise<void>
   /** Takes a photo over that another page of the room has kept. */
@@ -39,27 +48,33 @@ export interface Photos extends Readable<RoomPhoto | null> {
    * One try to get the photo to where the service can fetch it. Called again after a failure it goes on with the same
    * upload target until that expires. Rejects when the bytes are gone.
    */
-  upload(photoId: string, terms: UploadTerms): Promise<Outcome<RoomPhoto>>
+  upload(photoId: string, terms: UploadTerms): Promise<Outcome<UploadedPhoto>>
   /** Lets go of a photo's bytes, unless it is the room's photo or another try-on needs it. */
   drop(photoId: string): Promise<void>
   forget(): void
 }
 
-const savedPhoto = is.object({ id: is.text, imageUrl: is.nullable(httpUrl) })
+/** The room's photo as storage and other pages hand it over. */
+export const roomPhoto: is.Schema<RoomPhoto> = is.object({
+  id: is.text,
+  imageUrl: is.nullable(httpUrl),
+  metadataKept: is.optional(is.boolean),
+})
 
 export interface PhotosParts extends SavedParts {
   client: Client
   keys: () => Keys
   store: BoundedPhotoStore
   errands: Errands
+  prepare: Prepare
   /** Whether a try-on of any page may still have to upload this photo. */
   isNeeded: (photoId: string) => Promise<boolean>
 }
 
 export function createPhotos(parts: PhotosParts): Photos {
-  const { client, clock, catalog, keys, store, errands } = parts
+  const { client, clock, catalog, keys, store, errands, prepare } = parts
   const current = createValue<RoomPhoto | null>(null)
-  const saved = savedValue(parts, () => keys().photo, savedPhoto)
+  const saved = savedValue(parts, () => keys().photo, roomPhoto)
   /** Bytes that the store has refused. */
   const held = new Map<string, StoredPhoto>()
   /** Kept for records that may not name them yet. */
@@ -109,7 +124,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     photoId: string,
     { customKey, onProgress }: UploadTerms,
     signal: AbortSignal,
-  ): Promise<Outcome<RoomPhoto>> {
+  ): Promise<Outcome<UploadedPhoto>> {
     const shopper = catalog.shopper()
     const known = uploaded.get(photoId)
     if (known !== undefined) return { kind: 'accepted', data: { id: photoId, imageUrl: known } }
@@ -127,7 +142,8 @@ export function createPhotos(parts: PhotosParts): Photos {
     if (put.kind === 'rejected') targets.delete(photoId)
     if (put.kind !== 'accepted') return put
     uploaded.set(photoId, imageUrl)
-    if (current.get()?.id === photoId) await show({ id: photoId, imageUrl }, shopper)
+    const shown = current.get()
+    if (shown?.id === photoId) await show({ ...shown, imageUrl }, shopper)
     await letGo(photoId)
     return { kind: 'accepted', data: { id: photoId, imageUrl } }
   }
@@ -165,18 +181,22 @@ export function createPhotos(parts: PhotosParts): Photos {
       if (photo.imageUrl !== null) uploaded.set(photo.id, photo.imageUrl)
       current.set(photo)
     },
-    async keep(input) {
+    async keep(input, despiteAdvice) {
       const shopper = catalog.shopper()
-      const photo = await readPhoto(input, clock)
-      check(shopper)
+      const given = await readPhoto(input, clock)
       const id = newId()
+      const kept: RoomPhoto = { id, imageUrl: null }
+      if ('imageUrl' in given) kept.imageUrl = given.imageUrl
+      const photo = 'bytes' in given ? await prepare(given, despiteAdvice) : null
+      if (photo?.metadataKept) kept.metadataKept = true
+      check(shopper)
       const before = current.get()
       awaited.add(id)
-      if ('imageUrl' in photo) uploaded.set(id, photo.imageUrl)
-      else await keepBytes(id, photo, shopper)
-      await show({ id, imageUrl: uploaded.get(id) ?? null }, shopper)
+      if (kept.imageUrl !== null) uploaded.set(id, kept.imageUrl)
+      if (photo) await keepBytes(id, { bytes: photo.bytes, type: photo.type }, shopper)
+      await show(kept, shopper)
       if (before) await letGoUnneeded(before.id)
-      return id
+      return kept
     },
     takeOver({ id, imageUrl }) {
       if (imageUrl !== null) uploaded.set(id, imageUrl)
@@ -193,4 +213,4 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 }
 
-const unread = outcomeOf('putPhoto', { came: 'notSent', why: 'unreachable' }, savedPhoto)
+const unread = outcomeOf('putPhoto', { came: 'notSent', why: 'unreachable' }, roomPhoto) as Unusable

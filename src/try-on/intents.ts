@@ -1,15 +1,13 @@
 import { TryOnError } from '../rules/try-on-error.ts'
 import { Private } from '../../machines/private.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
-import { email, httpUrl, uploadRequest } from '../contract/resources.ts'
+import { email, uploadRequest } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
 import { newId } from '../platform/new-id.ts'
 import type { PassedCall } from '../pages/tabs.ts'
-import type { PhotoInput } from '../shopper/photo-input.ts'
-import type { Photos, RoomPhoto } from '../shopper/photos.ts'
+import { isFile, type PhotoInput } from '../shopper/photo-input.ts'
+import { roomPhoto, type Photos, type RoomPhoto } from '../shopper/photos.ts'
 import type { EmailForm, StartOptions } from './try-on.types.ts'
-
-const roomPhoto = is.object({ id: is.text, imageUrl: is.nullable(httpUrl) })
 
 /** A word for one submission, of the attempt that it names. */
 type ConsentCall = {
@@ -33,11 +31,17 @@ export function consentCall(
   intent: 'start' | 'retry',
   kept: RoomPhoto | null,
   photo?: PhotoInput | null,
-  { customerEmail, customKey, moreLooksConsent }: StartOptions = {},
+  { customerEmail, customKey, moreLooksConsent, despiteAdvice }: StartOptions = {},
 ): Call {
-  const plain = photo instanceof Blob || !photo ? (photo ?? null) : { imageUrl: photo.imageUrl }
   const attemptId = newId()
-  return { intent, attemptId, photo: plain, kept, options: { customerEmail, customKey, moreLooksConsent } }
+  const options = { customerEmail, customKey, moreLooksConsent, despiteAdvice }
+  return { intent, attemptId, photo: photo ? plain(photo) : null, kept, options }
+}
+
+/** Nothing but what belongs to a photo: more may be of a kind that can not be passed on. */
+function plain(photo: PhotoInput): PhotoInput {
+  if (isFile(photo)) return photo
+  return 'bytes' in photo ? { bytes: photo.bytes } : { imageUrl: photo.imageUrl }
 }
 
 /** A call that another page has passed on: its parts are looked at as anybody's are, once it is carried out. */
@@ -79,22 +83,27 @@ export async function eventOf(call: Call, photos: Photos): Promise<TryOnEvent> {
   }
   if (call.intent !== 'start' && call.intent !== 'retry') return permissionOf(call)
   checkOptions(call.options)
-  const photoId = await photoOf(call.photo, call.kept, photos)
-  const { customerEmail, ...terms } = call.options
+  const { customerEmail, despiteAdvice = false, ...terms } = call.options
+  const { id: photoId, metadataKept } = await photoOf(call.photo, call.kept, despiteAdvice, photos)
   const address = customerEmail === undefined ? {} : { customerEmail: new Private(customerEmail) }
-  return { type: call.intent, consent: { attemptId: call.attemptId, photoId, ...terms, ...address } }
+  return { type: call.intent, consent: { attemptId: call.attemptId, photoId, metadataKept, ...terms, ...address } }
 }
 
-async function photoOf(photo: PhotoInput | null, kept: RoomPhoto | null, photos: Photos): Promise<string> {
-  if (photo !== null) return photos.keep(photo)
+async function photoOf(
+  photo: PhotoInput | null,
+  kept: RoomPhoto | null,
+  despiteAdvice: boolean,
+  photos: Photos,
+): Promise<RoomPhoto> {
+  if (photo !== null) return photos.keep(photo, despiteAdvice)
   if (!roomPhoto.safeParse(kept).success || kept === null) throw new TryOnError({ kind: 'photo', reason: 'missing' })
   photos.takeOver(kept)
-  return kept.id
+  return kept
 }
 
-function checkOptions({ customerEmail, customKey, moreLooksConsent }: StartOptions): void {
-  if (moreLooksConsent !== undefined && typeof moreLooksConsent !== 'boolean') {
-    throw new TryOnError({ kind: 'input', at: 'moreLooksConsent' })
+function checkOptions({ customerEmail, customKey, ...flags }: StartOptions): void {
+  for (const at of ['moreLooksConsent', 'despiteAdvice'] as const) {
+    if (flags[at] !== undefined && typeof flags[at] !== 'boolean') throw new TryOnError({ kind: 'input', at })
   }
   if (customerEmail !== undefined && !email.safeParse(customerEmail).success) {
     throw new TryOnError({ kind: 'input', at: 'customerEmail' })

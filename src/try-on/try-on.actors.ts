@@ -68,7 +68,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
 
   async function consent(context: TryOnContext): Promise<Written> {
     const now = whole(clock.now())
-    const { attemptId, customKey, moreLooksConsent, photoId } = given(context.consent)
+    const { attemptId, customKey, moreLooksConsent, photoId, metadataKept } = given(context.consent)
     const record: AttemptRecord = {
       version: 1,
       savedAt: now,
@@ -78,7 +78,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
       productId: product.productId,
       variantId: product.variantId,
       funnelIds: [...product.funnelIds],
-      photo: { id: photoId },
+      photo: { id: photoId, ...(metadataKept && { metadataKept }) },
       ...(customKey !== undefined && { customKey }),
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
     }

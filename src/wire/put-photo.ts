@@ -6,6 +6,8 @@ const putByXhr: PutPhoto = (uploadUrl, photo, { signal, onProgress }) =>
     const request = new XMLHttpRequest()
     const failed = () => reject(new TypeError('the photo could not be sent'))
     request.open('PUT', uploadUrl)
+    // an answer without a type is read as XML otherwise, which Firefox complains of
+    request.responseType = 'arraybuffer'
     request.setRequestHeader('Content-Type', photo.type)
     if (onProgress) {
       request.upload.onprogress = ({ loaded, total }) => onProgress({ sent: loaded, total })

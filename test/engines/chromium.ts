@@ -30,6 +30,9 @@ export async function chromiumLaunch(): Promise<{ executablePath: string; args: 
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // a camera that needs no permission and shows a test picture
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
     ],
   }
 }

@@ -8,10 +8,14 @@ import { launchWebKit, webKitIsInstalled } from './webkit.ts'
 export interface Tab {
   /** Evaluates an expression in the page, waits for its promise and gives its JSON value. */
   run(expression: string): Promise<unknown>
+  /** Errors and warnings on its console; WebKitGTK's driver does not tell. */
+  readonly words: readonly string[]
+  /** The addresses that it has loaded something from. */
+  loaded(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
-interface RunningEngine {
+export interface RunningEngine {
   version: string
   /** Opens a page in one more tab; tabs share what they store. Self-signed certificates are accepted. */
   open(url: string): Promise<Tab>
@@ -31,8 +35,20 @@ async function ofPlaywright(launched: Promise<Browser>): Promise<RunningEngine> 
     version: browser.version(),
     async open(url) {
       const page = await context.newPage()
+      const words: string[] = []
+      const loaded: string[] = []
+      page.on('request', (request) => loaded.push(request.url()))
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) words.push(message.text())
+      })
+      page.on('pageerror', (error) => words.push(String(error)))
       await page.goto(url)
-      return { run: (expression) => page.evaluate(expression), close: () => page.close() }
+      return {
+        words,
+        run: (expression) => page.evaluate(expression),
+        loaded: async () => loaded,
+        close: () => page.close(),
+      }
     },
     close: () => browser.close(),
   }
@@ -46,9 +62,14 @@ async function ofWebKit(): Promise<RunningEngine> {
       const handle = await webKit.open()
       await webKit.goto(url)
       return {
+        words: [],
         async run(expression) {
           await webKit.switchTo(handle)
           return webKit.run(expression)
+        },
+        async loaded() {
+          await webKit.switchTo(handle)
+          return webKit.run(`performance.getEntriesByType('resource').map(({ name }) => name)`) as Promise<string[]>
         },
         async close() {
           await webKit.switchTo(handle)

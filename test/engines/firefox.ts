@@ -5,4 +5,11 @@ import { hangMs } from '../limits.ts'
 const executablePath = '/usr/bin/firefox-esr'
 
 export const firefoxIsInstalled = existsSync(executablePath)
-export const firefoxLaunch = { channel: 'moz-firefox', executablePath, timeout: hangMs }
+
+/** With a camera that needs no permission and shows a test picture. */
+export const firefoxLaunch = {
+  channel: 'moz-firefox',
+  executablePath,
+  timeout: hangMs,
+  firefoxUserPrefs: { 'media.navigator.streams.fake': true, 'media.navigator.permission.disabled': true },
+}

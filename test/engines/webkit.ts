@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hangMs } from '../limits.ts'
@@ -10,6 +10,15 @@ const displayPath = '/usr/bin/Xvfb'
 
 /** WebKitGTK's WebDriver, and a display for it. */
 export const webKitIsInstalled = existsSync(driverPath) && existsSync(displayPath)
+
+/** A camera that needs no permission and shows a test picture. */
+const cameraFlags = ['--enable-media-stream=true', '--enable-mock-capture-devices=true']
+
+/** The browser that comes with the driver, which only one that is named is given flags; its folder is the machine's. */
+function browser(): object {
+  const [folder] = globSync('/usr/lib/*/webkit2gtk-4.*')
+  return { binary: `${folder}/MiniBrowser`, args: ['--automation', ...cameraFlags] }
+}
 
 /** WebKitGTK on a display of its own, by the WebDriver protocol; what it has stored goes when it closes. */
 export interface WebKit {
@@ -44,7 +53,7 @@ export async function launchWebKit(): Promise<WebKit> {
   const { sessionId, capabilities } = await send<{ sessionId: string; capabilities: { browserVersion: string } }>(
     'POST',
     '/session',
-    { capabilities: { alwaysMatch: { acceptInsecureCerts: true } } },
+    { capabilities: { alwaysMatch: { acceptInsecureCerts: true, 'webkitgtk:browserOptions': browser() } } },
   )
   const session = `/session/${sessionId}`
   const switchTo = (handle: string) => send<void>('POST', `${session}/window`, { handle })
@@ -57,7 +66,10 @@ export async function launchWebKit(): Promise<WebKit> {
       await switchTo(handle)
       return handle
     },
-    closeTab: () => send('DELETE', `${session}/window`),
+    async closeTab() {
+      const [first] = await send<string[]>('DELETE', `${session}/window`)
+      if (first !== undefined) await switchTo(first)
+    },
     goto: (url) => send('POST', `${session}/url`, { url }),
     run: (expression) => send('POST', `${session}/execute/sync`, { script: `return (${expression})`, args: [] }),
     async close() {

@@ -1,116 +1,136 @@
 import { source as axe } from 'axe-core'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { serve, type RunningServer } from '@fitting-room/service'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { chromiumLaunch } from '../engines/chromium.ts'
-import { hangMs } from '../limits.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { serveShop } from '../../examples/shop/serve-shop.ts'
+import { engines, type RunningEngine, type Tab } from '../engines/engines.ts'
+import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import { copyOf, packedIn, served } from './copy.ts'
 
+const frameworks = ['react', 'vue', 'svelte', 'solid'] as const
+const pages = [...frameworks, 'shop'] as const
 const photo = fileURLToPath(new URL('../../examples/sample/person.png', import.meta.url))
 
 let sandbox: RunningServer
-let browser: Browser
 let folder: string
-let packages: Record<string, string>
+let bytes: string
+/** Where each page is served, and what ends that. */
+const sites = new Map<string, { url: string; close(): unknown }>()
+const roots = new Map<string, string>()
+const { store, jobs } = openLedger()
 /** How far the service's time is ahead: each page has an IP limit of its own. */
 let ahead = 0
 
+/** Each folder is copied and installed as its reader would do it, with the packages as they would be published. */
 beforeAll(async () => {
+  bytes = (await readFile(photo)).toString('base64')
   const config = openSandbox({ previewAfterMs: 500, readyAfterMs: 3_000 })
-  sandbox = await serve({ config, clock: { now: () => Date.now() + ahead } }, 0)
-  browser = await chromium.launch(await chromiumLaunch())
+  sandbox = await serve({ config, store, clock: { now: () => Date.now() + ahead } }, 0)
   folder = await mkdtemp(join(tmpdir(), 'fitting-room-packed-'))
-  packages = await packedIn(folder)
+  const packages = await packedIn(folder)
+  const shop = await serveShop({ baseUrl: sandbox.url, apiKey: 'sandbox-key' }, 0)
+  sites.set('shop', { ...shop, url: `${shop.url}#/products/1001` })
+  const begin = async (name: string) => {
+    const root = await copyOf(name, packages)
+    roots.set(name, root)
+    sites.set(name, await served(root, sandbox.url))
+  }
+  await Promise.all(frameworks.map(begin))
 })
 afterAll(async () => {
-  await browser?.close()
+  for (const site of sites.values()) await site.close()
   await sandbox?.close()
-  await rm(folder, { recursive: true, force: true })
+  for (const made of [folder, ...roots.values()]) await rm(made, { recursive: true, force: true })
 })
 
-/** Each folder is copied and installed as its reader would do it, with the packages as they would be published. */
-describe.each(['react', 'vue', 'svelte', 'solid'])('the product page with %s', (name) => {
-  let root: string
-  let site: { url: string; close(): void }
-  let context: BrowserContext
-  let page: Page
-  let submissions: number
-  let words: string[]
+/** What every one of the pages has, by the marks that they have in common. */
+function pageIn(tab: Tab) {
+  const marked = (id: string) => `document.querySelector('[data-testid="${id}"]')`
+  const isThere = (expression: string) => expect.poll(() => tab.run(`!!(${expression})`)).toBe(true)
+  return {
+    marked,
+    reaches: (state: string) => expect.poll(() => tab.run(`${marked('try-on')}?.dataset.state`)).toBe(state),
+    async press(id: string) {
+      await isThere(`${marked(id)} && !${marked(id)}.disabled`)
+      await tab.run(`${marked(id)}.click()`)
+    },
+    async choosePhoto() {
+      await isThere(marked('photo'))
+      await tab.run(`(() => {
+        const bytes = Uint8Array.from(atob('${bytes}'), (letter) => letter.charCodeAt(0))
+        const files = new DataTransfer()
+        files.items.add(new File([bytes], 'person.png', { type: 'image/png' }))
+        ${marked('photo')}.files = files.files
+        ${marked('photo')}.dispatchEvent(new Event('change', { bubbles: true }))
+      })()`)
+    },
+    picture: () => tab.run(`${marked('picture')}?.getAttribute('src') ?? null`),
+    scripts: async () => new Set((await tab.loaded()).filter((url) => url.endsWith('.js'))).size,
+    /** What axe-core finds wrong, by the names of its rules. */
+    violations: () =>
+      tab.run(`(() => {
+      ${axe}
+      return axe.run().then(({ violations }) => violations.map(({ id }) => id))
+    })()`),
+  }
+}
 
-  beforeAll(async () => {
-    root = await copyOf(name, packages)
-    site = await served(root, sandbox.url)
-  })
-  afterAll(async () => {
-    site?.close()
-    await rm(root, { recursive: true, force: true })
-  })
-
-  beforeEach(async () => {
+describe.each(engines)('in $name', ({ launch }) => {
+  let engine: RunningEngine
+  beforeAll(async () => void (engine = await launch()))
+  afterAll(() => engine?.close())
+  beforeEach(() => {
     ahead += 3_600_000
-    submissions = 0
-    words = []
-    context = await browser.newContext({ viewport: { width: 390, height: 844 } })
-    context.setDefaultTimeout(hangMs)
-    context.on('request', (request) => {
-      if (request.method() === 'POST' && request.url().endsWith('/generations')) submissions++
+    jobs.clear()
+  })
+
+  describe.each(pages)('the product page of %s', (name) => {
+    it('brings a photo to the picture, once, through a reload and another size; loads the core for it, and not before', async () => {
+      const tab = await engine.open(sites.get(name)!.url)
+      const { marked, reaches, press, choosePhoto, picture, scripts, violations } = pageIn(tab)
+      await reaches('idle')
+      const before = await scripts()
+      expect(await violations()).toEqual([])
+      await choosePhoto()
+      expect(await scripts()).toBe(before)
+      await press('start')
+      await reaches('processing')
+      expect(await scripts()).toBeGreaterThan(before)
+      await tab.run('void setTimeout(() => location.reload())')
+      await reaches('final')
+      await expect.poll(picture).toMatch(/^http/)
+      expect(await violations()).toEqual([])
+      await press('size-2002')
+      await reaches('idle')
+      expect(await tab.run(`!!${marked('picture')}`)).toBe(false)
+      await press('size-2001')
+      await reaches('final')
+      expect(jobs.size).toBe(1)
+      await press('startOver')
+      await reaches('idle')
+      expect(tab.words).toEqual([])
+      await tab.close()
     })
-    page = await context.newPage()
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) words.push(message.text())
-    })
-    page.on('pageerror', (error) => words.push(String(error)))
-    await page.goto(site.url)
-  })
-  afterEach(() => context.close())
-
-  const reaches = (state: string) => page.locator(`[data-testid=try-on][data-state=${state}]`).waitFor()
-  const press = (id: string) => page.getByTestId(id).click()
-
-  it('brings a photo to the picture, once, through a reload and another size', async () => {
-    await reaches('idle')
-    await page.getByTestId('photo').setInputFiles(photo)
-    await press('start')
-    await reaches('processing')
-    await page.reload()
-    await reaches('final')
-    await expect.poll(() => page.getByTestId('picture').getAttribute('src')).toMatch(/^http/)
-    await press('size-2002')
-    await reaches('idle')
-    expect(await page.getByTestId('picture').count()).toBe(0)
-    await press('size-2001')
-    await reaches('final')
-    expect(submissions).toBe(1)
-    await press('startOver')
-    await reaches('idle')
-    expect(words).toEqual([])
   })
 
-  it('is developed with a sandbox of its own', async () => {
-    const dev = await served(root, null)
-    const answer = await fetch(`${dev.url}/api/context`, { headers: { 'X-Service-SDK-Key': 'sandbox-key' } })
-    dev.close()
-    expect(answer.status).toBe(200)
+  it('the page of every state shows each once, with words, and can be used by everybody', async () => {
+    const tab = await engine.open(`${sites.get('react')!.url}/states.html`)
+    const shown = `[...document.querySelectorAll('[data-testid="try-on"]')]`
+    await expect.poll(() => tab.run(`new Set(${shown}.map(({ dataset }) => dataset.state)).size`)).toBe(15)
+    expect(await tab.run(`${shown}.every((panel) => panel.querySelector('h2').textContent !== '')`)).toBe(true)
+    expect(await pageIn(tab).violations()).toEqual([])
+    expect(tab.words).toEqual([])
+    await tab.close()
   })
+})
 
-  it('loads no core before anybody tries something on, and can be used by everybody', async () => {
-    await reaches('idle')
-    const scripts = () =>
-      page.evaluate(() => performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).length)
-    const before = await scripts()
-    await page.evaluate(axe)
-    const check = () => page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))')
-    expect(await check()).toEqual([])
-    await page.getByTestId('photo').setInputFiles(photo)
-    expect(await scripts()).toBe(before)
-    await press('start')
-    await reaches('final')
-    expect(await scripts()).toBeGreaterThan(before)
-    expect(await check()).toEqual([])
-  })
+it.each(frameworks)('%s is developed with a sandbox of its own', async (name) => {
+  const dev = await served(roots.get(name)!, null)
+  const answer = await fetch(`${dev.url}/api/context`, { headers: { 'X-Service-SDK-Key': 'sandbox-key' } })
+  dev.close()
+  expect(answer.status).toBe(200)
 })

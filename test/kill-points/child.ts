@@ -79,6 +79,7 @@ const room = createFittingRoom({
   baseUrl,
   apiKey: 'sandbox-key',
   uniqueUserId: shopper,
+  photos: { advice: false },
   storage:
     second === undefined
       ? watched(first, '', failing)

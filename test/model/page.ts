@@ -1,5 +1,6 @@
 import { createFittingRoom, type Clock, type Fetch, type FittingRoom, type FlowStorage, type TryOn } from 'fitting-room'
 import { createRoom } from 'fitting-room/core'
+import { preparePhoto } from 'fitting-room/photos'
 import { storageChain } from 'fitting-room/storage/chain'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { storageOn, type Disk, type Reach } from './disk.ts'
@@ -314,7 +315,9 @@ export class Page implements Host {
       putPhoto: async (url, { bytes, type }) =>
         (await fetch(url, { method: 'PUT', body: bytes, headers: { 'Content-Type': type } })).status,
       ...(namespace !== undefined && { namespace }),
+      // what is loaded takes a turn, and no time of the machine's that runs the model
       core: async () => ({ createRoom }),
+      photos: { load: async () => ({ preparePhoto }) },
     })
   }
 }

@@ -1,5 +1,4 @@
 import { createFittingRoom, type FlowStorage, type TryOnState } from 'fitting-room'
-import { createRoom } from 'fitting-room/core'
 
 /** Storage as many have it: no atomic update. */
 const plainStorage: FlowStorage = {
@@ -41,8 +40,6 @@ async function everythingKept(): Promise<string> {
 
 const asked = new URLSearchParams(location.search)
 const room = createFittingRoom({
-  // what is served to the page is one file
-  core: async () => ({ createRoom }),
   baseUrl: asked.get('api') ?? '',
   apiKey: 'sandbox-key',
   timing: { pollIntervalMs: Number(asked.get('poll') ?? 200) },
@@ -57,10 +54,12 @@ const tryOn = room.tryOn({
 const states: TryOnState[] = []
 tryOn.subscribe(({ state }) => states.push(state))
 
-/** A PNG of one colour, 64 pixels wide and high, with something behind the picture. */
+/** A PNG of one colour with something behind the picture. */
 const photo = async (behind = '') => {
-  const canvas = Object.assign(document.createElement('canvas'), { width: 64, height: 64 })
-  canvas.getContext('2d')!.fillRect(0, 0, 64, 64)
+  const canvas = Object.assign(document.createElement('canvas'), { width: 300, height: 400 })
+  const context = canvas.getContext('2d')!
+  context.fillStyle = 'teal'
+  context.fillRect(0, 0, 300, 400)
   const png = await new Promise<Blob>((resolve) => canvas.toBlob((blob) => resolve(blob!), 'image/png'))
   return new Blob([png, behind])
 }

@@ -1,7 +1,7 @@
 import { memoryStore, type Job, type Store } from '@fitting-room/service'
 
 /** The service's own store, with its ledger of jobs laid open: what it denies, a view must not say. Tells of every change. */
-export function openLedger(onSave: (job: Job) => void = () => {}): { store: Store; jobs: ReadonlyMap<string, Job> } {
+export function openLedger(onSave: (job: Job) => void = () => {}): { store: Store; jobs: Map<string, Job> } {
   const jobs = new Map<string, Job>()
   const inner = memoryStore()
   const store: Store = {

@@ -6,6 +6,7 @@ import {
   type FittingRoom,
   type FittingRoomOptions,
   type FlowStorage,
+  type PutPhoto,
   type TryOn,
   type TryOnView,
 } from 'fitting-room'
@@ -73,6 +74,8 @@ export interface World {
   /** Lets `ms` pass in small steps, by a page's own clock where it has one. */
   pass(ms: number, clock?: ManualClock): Promise<void>
   apiKey: { current: string }
+  /** How a room's photos get to the service. */
+  putPhoto: PutPhoto
   close(): Promise<void>
 }
 
@@ -162,6 +165,13 @@ export function createWorld(options: WorldOptions = {}): World {
     }
   }
 
+  const putPhoto: PutPhoto = async (uploadUrl, { bytes, type }, { onProgress }) => {
+    const total = bytes.byteLength
+    onProgress?.({ sent: total / 2, total })
+    const answer = await fetch(uploadUrl, { method: 'PUT', body: bytes, headers: { 'Content-Type': type } })
+    return answer.status
+  }
+
   function roomOf(create: typeof createFittingRoom, options: Partial<FittingRoomOptions> = {}): FittingRoom {
     const made = create({
       baseUrl: base,
@@ -169,16 +179,7 @@ export function createWorld(options: WorldOptions = {}): World {
       storage,
       clock,
       fetch,
-      putPhoto: async (uploadUrl, photo, { onProgress }) => {
-        const total = photo.bytes.byteLength
-        onProgress?.({ sent: total / 2, total })
-        const answer = await fetch(uploadUrl, {
-          method: 'PUT',
-          body: photo.bytes,
-          headers: { 'Content-Type': photo.type },
-        })
-        return answer.status
-      },
+      putPhoto,
       ...options,
     })
     rooms.push(made)
@@ -190,6 +191,7 @@ export function createWorld(options: WorldOptions = {}): World {
     storage,
     sent,
     apiKey,
+    putPhoto,
     settle,
     async pass(ms, own = clock) {
       for (let passed = 0; passed < ms; passed += 500) {

@@ -1,5 +1,4 @@
 import { createFittingRoom } from 'fitting-room'
-import { createRoom } from 'fitting-room/core'
 import { createClient } from 'fitting-room/client'
 
 const apiKey = 'sandbox-key'
@@ -43,19 +42,18 @@ async function whilePolling(base: string, send: (base: string) => Promise<unknow
   await polls
 }
 
-/** A PNG of one colour, 64 pixels wide and high. */
-const photo = async () =>
-  (
-    await fetch(
-      'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAT0lEQVR42u3PQQkAAAgEsCtpFrPY1gi+hcEKLNP1WgQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQELgv8o1FL8lC6PAAAAABJRU5ErkJggg==',
-    )
-  ).blob()
+/** A PNG of one colour. */
+function photo(): Promise<Blob> {
+  const canvas = Object.assign(document.createElement('canvas'), { width: 300, height: 400 })
+  const context = canvas.getContext('2d')!
+  context.fillStyle = 'teal'
+  context.fillRect(0, 0, 300, 400)
+  return new Promise((resolve) => canvas.toBlob((blob) => resolve(blob!), 'image/png'))
+}
 
 /** One room with two try-ons: while the first one polls its job, the second is submitted. */
 async function room(base: string) {
   const fittingRoom = createFittingRoom({
-    // what is served to the page is one file
-    core: async () => ({ createRoom }),
     baseUrl: base,
     apiKey,
     namespace: crypto.randomUUID(),

@@ -1,12 +1,14 @@
+import type { TryOn } from 'fitting-room'
 import { useTryOn } from 'fitting-room/react'
 import { useEffect, useState, type FormEvent } from 'react'
 import { sizes, tryOnOf, words } from './room.ts'
 
 export function Product() {
   const [size, setSize] = useState('2001')
+  const tryOn = tryOnOf(size)
   return (
     <main className="product">
-      <TryOnPanel variantId={size} />
+      <TryOnPanel tryOn={tryOn} />
       <section>
         <h1>Breton tee</h1>
         <p>Organic cotton, knitted in Portugal.</p>
@@ -34,8 +36,7 @@ function useObjectUrl(file: File | undefined): string | undefined {
   return url
 }
 
-function TryOnPanel({ variantId }: { variantId: string }) {
-  const tryOn = tryOnOf(variantId)
+export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
   const view = useTryOn(tryOn)
   const [photo, setPhoto] = useState<File>()
   const chosen = useObjectUrl(photo)

@@ -1,13 +1,15 @@
+import { openCamera, type Camera } from 'fitting-room/photos'
 import { button, h } from './dom.ts'
 import { say } from './language.ts'
 
-/** Shoots one photo in a dialog; null when it is closed or the camera is not to be had. */
-export async function camera(): Promise<Blob | null> {
-  const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'user' } }).catch(() => null)
-  const video = h('video', { autoplay: true, muted: true, playsInline: true, srcObject: stream })
+/** Takes one photo in a dialog; null when it is closed or the camera is not to be had. */
+export function camera(): Promise<Blob | null> {
+  const video = h('video', {})
+  const stage = h('div', {}, video)
+  const opening = openCamera(video).catch(() => null)
   return new Promise((resolve) => {
     const close = (photo: Blob | null) => {
-      stream?.getTracks().forEach((track) => track.stop())
+      void opening.then((opened) => opened?.close())
       removeEventListener('hashchange', leave)
       dialog.remove()
       resolve(photo)
@@ -15,22 +17,21 @@ export async function camera(): Promise<Blob | null> {
     // the page under the dialog has changed
     const leave = () => close(null)
     addEventListener('hashchange', leave)
-    const shoot = () => {
-      const canvas = h('canvas', { width: video.videoWidth, height: video.videoHeight })
-      canvas.getContext('2d')?.drawImage(video, 0, 0)
-      canvas.toBlob(close, 'image/jpeg', 0.92)
-    }
+    const shoot = (opened: Camera) => opened.take().then(close, leave)
     const dialog: HTMLDialogElement = h(
       'dialog',
-      { className: 'camera', onclose: () => close(null), attributes: { 'aria-label': say().camera } },
-      stream ? video : h('p', {}, say().noCamera),
+      { className: 'camera', onclose: leave, attributes: { 'aria-label': say().camera } },
+      stage,
       h(
         'div',
         { className: 'actions' },
-        stream ? button(say().shoot, shoot) : null,
         button(say().close, () => dialog.close(), 'secondary'),
       ),
     )
+    void opening.then((opened) => {
+      if (opened) dialog.querySelector('.actions')?.prepend(button(say().shoot, () => shoot(opened)))
+      else stage.replaceChildren(h('p', {}, say().noCamera))
+    })
     document.body.append(dialog)
     dialog.showModal()
   })

@@ -16,5 +16,8 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-export const button = (label: string, onclick: () => unknown, className = 'primary') =>
-  h('button', { type: 'button', className, onclick: () => void onclick() }, label)
+/** Tests know it by `testId`. */
+export const button = (label: string, onclick: () => unknown, className = 'primary', testId = '') =>
+  h('button', { type: 'button', className, onclick: () => void onclick(), ...(testId && marked(testId)) }, label)
+
+export const marked = (testId: string) => ({ attributes: { 'data-testid': testId } })

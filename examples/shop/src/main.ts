@@ -19,7 +19,7 @@ try {
     leave()
     const id = /^#\/products\/(\d+)$/.exec(location.hash)?.[1]
     const product = settings.products.find((each) => each.id === id)
-    const page = product ? productPage(room, product) : productList(settings.products)
+    const page = product ? productPage(room, product) : productList(room, settings.products)
     leave = page.leave
     document.title = `${product?.title ?? 'Atelier'} — try it on`
     main.replaceChildren(page.element)
@@ -51,7 +51,6 @@ try {
   })
   speak()
   room.visitor.subscribe(greet)
-  await room.ready
   greet()
   show()
 } catch {

@@ -1,36 +1,27 @@
-import type { PhotoInput } from 'fitting-room'
+import type { FittingRoom } from 'fitting-room'
 import samplePhoto from '../../sample/person.png'
 import { camera } from './camera.ts'
-import { button, h } from './dom.ts'
+import { button, h, marked } from './dom.ts'
 import { say, words } from './language.ts'
+import { pictureFrame } from './picture-frame.ts'
 
 interface PickerOptions {
-  /** The address of the photo that was used last; null before it is uploaded. */
-  last: string | null
-  hasLast: boolean
+  room: FittingRoom
+  /** Shows a photo that was chosen; its address, while the panel is there. */
+  onChoose: (photo: Blob) => string
   /** The shopper's word for one try-on; without a photo it is the last one again. */
-  onPick: (photo?: PhotoInput) => Promise<void>
+  onPick: (photo?: Blob) => Promise<void>
 }
 
 /** Choose, drop or shoot a photo, look at it, and only then say yes. */
-export function photoPicker({ last, hasLast, onPick }: PickerOptions): { element: HTMLElement; leave(): void } {
-  let address: string | null = null
+export function photoPicker({ room, onChoose, onPick }: PickerOptions): { element: HTMLElement; leave(): void } {
   const place = h('div', {})
-  const forget = () => {
-    if (address !== null) URL.revokeObjectURL(address)
-    address = null
-  }
+  const last = h('div', { className: 'actions' })
 
   const review = (photo: Blob) => {
-    forget()
-    address = URL.createObjectURL(photo)
-    const yes = button(words().intent('start'), () => onPick(photo))
-    const figure = h('figure', { className: 'picture' })
-    // some photos, HEIC among them, are fine for the service but not for this browser
-    const unseen = () => figure.replaceChildren(h('p', { className: 'unseen' }, say().unseen))
-    figure.append(h('img', { src: address, alt: say().yourPhoto, onerror: unseen }))
+    const yes = button(words().intent('start'), () => onPick(photo), 'primary', 'start')
     place.replaceChildren(
-      figure,
+      pictureFrame(onChoose(photo), say().yourPhoto),
       h('div', { className: 'actions' }, yes, button(say().another, choose, 'secondary')),
       h('p', { className: 'quiet' }, say().spends),
     )
@@ -43,11 +34,19 @@ export function photoPicker({ last, hasLast, onPick }: PickerOptions): { element
     className: 'hidden',
     id: 'photo',
     onchange: () => file.files?.[0] && review(file.files[0]),
+    ...marked('photo'),
   })
   const sample = async () => review(await (await fetch(samplePhoto)).blob())
 
+  /** What the room has kept of an earlier try-on. */
+  const offerLast = () => {
+    const photo = room.photo.get()
+    const again = photo && button(say().useLast, () => onPick(), 'secondary')
+    const picture = photo?.imageUrl && h('img', { className: 'last', src: photo.imageUrl, alt: say().yourLastPhoto })
+    last.replaceChildren(...[again, picture].filter((child) => child instanceof Node))
+  }
+
   const choose = () => {
-    forget()
     file.value = ''
     const drop = h(
       'label',
@@ -73,13 +72,14 @@ export function photoPicker({ last, hasLast, onPick }: PickerOptions): { element
         'mediaDevices' in navigator
           ? button(say().useCamera, () => camera().then((photo) => photo && review(photo)), 'secondary')
           : null,
-        hasLast ? button(say().useLast, () => onPick(), 'secondary') : null,
         button(say().useSample, sample, 'secondary'),
       ),
-      last === null ? '' : h('img', { className: 'last', src: last, alt: say().yourLastPhoto }),
+      last,
     )
   }
 
+  const subscription = room.photo.subscribe(offerLast)
+  offerLast()
   choose()
-  return { element: place, leave: forget }
+  return { element: place, leave: () => subscription.unsubscribe() }
 }

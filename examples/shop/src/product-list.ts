@@ -1,13 +1,12 @@
+import type { FittingRoom } from 'fitting-room'
 import type { Product } from './catalog.ts'
 import { h } from './dom.ts'
+import { earlier } from './earlier.ts'
 import { say } from './language.ts'
+import type { Page } from './page.ts'
 
-export interface Page {
-  element: HTMLElement
-  leave(): void
-}
-
-export function productList(products: readonly Product[]): Page {
+export function productList(room: FittingRoom, products: readonly Product[]): Page {
+  const before = earlier(room, products)
   const cards = products.map(({ id, title, price, image }) =>
     h(
       'li',
@@ -27,6 +26,7 @@ export function productList(products: readonly Product[]): Page {
     h('h1', {}, say().newIn),
     h('p', { className: 'lead' }, say().lead),
     h('ul', { className: 'grid' }, ...cards),
+    before.element,
   )
-  return { element, leave: () => {} }
+  return { element, leave: before.leave }
 }

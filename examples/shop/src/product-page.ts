@@ -1,8 +1,8 @@
 import type { FittingRoom } from 'fitting-room'
 import type { Product, Variant } from './catalog.ts'
-import { h } from './dom.ts'
+import { h, marked } from './dom.ts'
 import { say } from './language.ts'
-import type { Page } from './product-list.ts'
+import type { Page } from './page.ts'
 import { tryOnPanel } from './try-on-panel.ts'
 
 /** One product: its sizes, and the fitting room for the chosen size. The choice is kept in the address bar's history. */
@@ -23,7 +23,7 @@ export function productPage(room: FittingRoom, product: Product): Page {
   const sizes = product.variants.map((variant) =>
     h(
       'label',
-      { className: 'size' },
+      { className: 'size', ...marked(`size-${variant.id}`) },
       h('input', {
         type: 'radio',
         name: 'size',

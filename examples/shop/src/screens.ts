@@ -3,12 +3,18 @@ import type { Product } from './catalog.ts'
 import { compare } from './compare.ts'
 import { button, h } from './dom.ts'
 import { photoPicker } from './photo-picker.ts'
+import { pictureFrame } from './picture-frame.ts'
 import { bytes, say, words } from './language.ts'
 
 export interface Stage {
   room: FittingRoom
   product: Product
   tryOn: TryOn
+  /** Keeps the photo that the shopper has chosen; its address, while the panel is there. */
+  choose(photo: Blob): string
+  chosen(): Blob | null
+  /** The address of the shopper's photo: the chosen one, or the one that was used last. */
+  photo(): string | null
   /** Runs an intent; what it is refused for is shown by the view. */
   attempt(work: () => Promise<void>): Promise<void>
 }
@@ -30,6 +36,8 @@ function note(view: TryOnView): HTMLElement {
 }
 
 const notSaved = (view: TryOnView) => h('p', { className: 'quiet', hidden: view.durable }, words().notDurable(view))
+const sentAsItIs = (view: TryOnView) =>
+  h('p', { className: 'quiet', hidden: !view.metadataKept }, words().metadataKept(view))
 
 const actions = (...children: (HTMLElement | null)[]) => h('div', { className: 'actions' }, ...children)
 const screen = (...children: (HTMLElement | null)[]) => h('div', {}, ...children)
@@ -38,22 +46,35 @@ const screen = (...children: (HTMLElement | null)[]) => h('div', {}, ...children
 function ways({ tryOn, attempt }: Stage, view: TryOnView): HTMLElement {
   const { can } = view
   const way = (intent: 'resume' | 'retry' | 'startOver', className = 'secondary') =>
-    can[intent] ? button(words().intent(intent, view), () => attempt(() => tryOn[intent]()), className) : null
+    can[intent] ? button(words().intent(intent, view), () => attempt(() => tryOn[intent]()), className, intent) : null
   return actions(way('resume', 'primary'), way('retry', can.resume ? 'secondary' : 'primary'), way('startOver'))
 }
+
+const startOver = ({ tryOn, attempt }: Stage, view: TryOnView) =>
+  button(words().intent('startOver', view), () => attempt(() => tryOn.startOver()), 'secondary', 'startOver')
 
 /** A state that needs no more than words and its ways on. */
 const plain: Draw = (stage, view) => ({
   element: screen(heading(view), lead(view), note(view), ways(stage, view), notSaved(view)),
 })
 
+/** What is advised against is the shopper's to decide. */
+function overruling({ tryOn, attempt, chosen }: Stage, view: TryOnView): HTMLElement[] {
+  const photo = chosen()
+  if (view.problem?.kind !== 'photoAdvice' || photo === null) return []
+  const start = () => attempt(() => tryOn.start(photo, { despiteAdvice: true }))
+  return [actions(button(say().allTheSame, start, 'secondary', 'despite-advice'))]
+}
+
 const idle: Draw = (stage, view) => {
-  const problem = note(view)
+  const problem = h('div', {})
   const picker = photoPicker({
-    last: stage.room.photo.get()?.imageUrl ?? null,
-    hasLast: stage.room.photo.get() !== null,
+    room: stage.room,
+    onChoose: stage.choose,
     onPick: (photo) => stage.attempt(() => stage.tryOn.start(photo)),
   })
+  const update = (next: TryOnView) => problem.replaceChildren(note(next), ...overruling(stage, next))
+  update(view)
   return {
     element: screen(
       heading(view),
@@ -64,7 +85,7 @@ const idle: Draw = (stage, view) => {
         ? actions(button(words().intent('resume', view), () => stage.attempt(() => stage.tryOn.resume()), 'secondary'))
         : null,
     ),
-    update: (next) => problem.replaceWith(note(next)),
+    update,
     leave: picker.leave,
   }
 }
@@ -95,39 +116,35 @@ const working: Draw = (stage, view) => {
     if (cancels !== way.hasChildNodes()) way.replaceChildren(...(cancels ? [ways(stage, next)] : []))
   }
   update(view)
-  return { element: screen(heading(view), lead(view), bar.element, way, notSaved(view)), update }
+  const photo = pictureFrame(stage.photo(), say().yourPhoto)
+  photo.classList.add('waiting')
+  return {
+    element: screen(heading(view), lead(view), photo, bar.element, way, notSaved(view), sentAsItIs(view)),
+    update,
+  }
 }
 
 const preview: Draw = (stage, view) => {
   const bar = meter(say().finished)
   bar.update(view)
-  const picture = h('img', {
-    src: view.preview?.imageUrl ?? '',
-    alt: say().firstLook(stage.product.title),
-  })
-  return {
-    element: screen(
-      heading(view),
-      lead(view),
-      h('figure', { className: 'picture' }, picture, h('figcaption', {}, say().preview)),
-      bar.element,
-    ),
-    update: bar.update,
-  }
+  const { imageUrl = null } = view.preview ?? {}
+  const picture = pictureFrame(imageUrl, say().firstLook(stage.product.title), h('figcaption', {}, say().preview))
+  return { element: screen(heading(view), lead(view), picture, bar.element), update: bar.update }
 }
 
 const final: Draw = (stage, view) => {
   const after = view.result?.imageUrl ?? ''
-  const before = stage.room.photo.get()?.imageUrl ?? null
+  const before = stage.photo()
   return {
     element: screen(
       heading(view),
-      before === null ? null : h('p', { className: 'lead' }, say().compareHow),
-      compare(before, after, stage.product.title),
+      h('p', { className: 'lead' }, before === null ? words().sentence(view) : say().compareHow),
+      compare({ before, preview: view.preview?.imageUrl ?? null, after, title: stage.product.title }),
       actions(
         button(say().save, () => save(after)),
-        button(words().intent('startOver', view), () => stage.attempt(() => stage.tryOn.startOver()), 'secondary'),
+        startOver(stage, view),
       ),
+      sentAsItIs(view),
     ),
   }
 }
@@ -158,10 +175,7 @@ const needsEmail: Draw = (stage, view) => {
     email,
     h('label', { htmlFor: 'name' }, say().customer),
     name,
-    actions(
-      send,
-      button(words().intent('startOver', view), () => stage.attempt(() => stage.tryOn.startOver()), 'secondary'),
-    ),
+    actions(send, startOver(stage, view)),
   )
   return {
     element: screen(heading(view), lead(view), problem, form),

@@ -5,6 +5,8 @@ export interface Texts {
   lead: string
   newIn: string
   back: string
+  earlier: string
+  allTheSame: string
   size: string
   soldOut: string
   onItsOwn: (title: string) => string
@@ -46,6 +48,8 @@ const en: Texts = {
   lead: 'Pick a piece, add a photo, and see it on you.',
   newIn: 'New in',
   back: 'All pieces',
+  earlier: 'Your try-ons so far',
+  allTheSame: 'Use it all the same',
   size: 'Size',
   soldOut: 'sold out',
   onItsOwn: (title) => `${title}, on its own`,
@@ -87,6 +91,8 @@ const de: Texts = {
   lead: 'Suchen Sie ein Stück aus, geben Sie ein Foto dazu, und sehen Sie es an sich.',
   newIn: 'Neu eingetroffen',
   back: 'Alle Stücke',
+  earlier: 'Ihre Anproben bisher',
+  allTheSame: 'Trotzdem verwenden',
   size: 'Größe',
   soldOut: 'ausverkauft',
   onItsOwn: (title) => `${title}, für sich allein`,
@@ -129,6 +135,8 @@ const fr: Texts = {
   lead: 'Choisissez une pièce, ajoutez une photo et voyez-la sur vous.',
   newIn: 'Nouveautés',
   back: 'Toutes les pièces',
+  earlier: 'Vos essayages',
+  allTheSame: 'L’utiliser quand même',
   size: 'Taille',
   soldOut: 'épuisé',
   onItsOwn: (title) => `${title}, seul`,
@@ -171,6 +179,8 @@ const es: Texts = {
   lead: 'Elige una prenda, añade una foto y mírala puesta.',
   newIn: 'Novedades',
   back: 'Todas las prendas',
+  earlier: 'Tus pruebas',
+  allTheSame: 'Usarla de todos modos',
   size: 'Talla',
   soldOut: 'agotada',
   onItsOwn: (title) => `${title}, sin nadie`,

@@ -1,8 +1,8 @@
 import { TryOnError, type FittingRoom, type TryOnState, type TryOnView } from 'fitting-room'
 import type { Product, Variant } from './catalog.ts'
-import { h } from './dom.ts'
+import { h, marked } from './dom.ts'
 import { say, words } from './language.ts'
-import type { Page } from './product-list.ts'
+import type { Page } from './page.ts'
 import { screens, type Screen, type Stage } from './screens.ts'
 
 /** The fitting room of one size: whatever the try-on's view says, in plain words, with the right next step. */
@@ -11,11 +11,20 @@ export function tryOnPanel(room: FittingRoom, product: Product, variant: Variant
   const tryOn = room.tryOn({ productId, variantId: variant.id, funnelIds })
   const status = h('p', { className: 'hidden', attributes: { role: 'status' } })
   const alert = h('p', { className: 'hidden', attributes: { role: 'alert' } })
-  const place = h('div', { className: 'screen' })
+  const place = h('div', { className: 'screen', ...marked('try-on') })
+  let chosen: { photo: Blob; address: string } | null = null
+  const forget = () => chosen && URL.revokeObjectURL(chosen.address)
   const stage: Stage = {
     room,
     product,
     tryOn,
+    choose(photo) {
+      forget()
+      chosen = { photo, address: URL.createObjectURL(photo) }
+      return chosen.address
+    },
+    chosen: () => chosen?.photo ?? null,
+    photo: () => chosen?.address ?? room.photo.get()?.imageUrl ?? null,
     attempt: (work) =>
       work().catch((error: unknown) => {
         // what was wrong is shown by the view; a click that came too late is nothing to report
@@ -51,6 +60,7 @@ export function tryOnPanel(room: FittingRoom, product: Product, variant: Variant
     leave() {
       subscription.unsubscribe()
       shown?.screen.leave?.()
+      forget()
     },
   }
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { serve, type RunningServer } from '@fitting-room/service'
+import sharp from 'sharp'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumLaunch } from '../../../test/engines/chromium.ts'
@@ -116,6 +117,65 @@ describe('the shop', () => {
     await slider.focus()
     await page.keyboard.press('Home')
     expect(await slider.inputValue()).toBe('0')
+    expect(submissions).toHaveLength(1)
+  })
+
+  it('shows the shopper’s own photo while the picture is made, and every picture in the same place', async () => {
+    await tryOn()
+    await reaches('processing')
+    const photoShown = page.getByRole('img', { name: 'Your photo' })
+    await photoShown.waitFor()
+    const frame = () => page.locator('.screen .picture').boundingBox()
+    const first = await frame()
+    await made('preview')
+    expect(await frame()).toEqual(first)
+    const preview = await page.getByTestId('picture').getAttribute('src')
+    // until the final picture is there
+    const picture = await hold('GET', '/pictures')
+    await made('final')
+    await picture.arrived
+    expect(await page.getByTestId('picture').getAttribute('src')).toBe(preview)
+    expect(await frame()).toEqual(first)
+    picture.release()
+    await expect.poll(() => page.getByTestId('picture').getAttribute('src')).not.toBe(preview)
+    expect(await frame()).toEqual(first)
+  })
+
+  it('lists what was tried on before, also while another tab goes on', async () => {
+    await tryOn()
+    await finishes()
+    await page.getByRole('link', { name: 'Atelier' }).click()
+    const list = page.locator('.earlier li')
+    await expect.poll(() => list.allInnerTexts()).toEqual(['Breton tee\nThere you are'])
+    const other = await context.newPage()
+    await other.goto(`${shop.url}#/products/1002`)
+    await other.locator('input[type=file]').setInputFiles(photo)
+    await other.getByRole('button', { name: 'Try it on' }).click()
+    await expect.poll(() => list.first().innerText()).toMatch(/being made/)
+    await page.goto(`${shop.url}#/products/1001`)
+    await reaches('final')
+  })
+
+  it('says what speaks against a photo, and takes it all the same where the shopper wants that', async () => {
+    await open('1001')
+    const small = await sharp({ create: { width: 90, height: 90, channels: 3, background: 'teal' } })
+      .png()
+      .toBuffer()
+    await page.locator('input[type=file]').setInputFiles({ name: 'small.png', mimeType: 'image/png', buffer: small })
+    await press('Try it on')
+    await page.locator('.note', { hasText: 'This photo is very small' }).waitFor()
+    expect([await state(), submissions.length]).toEqual(['idle', 0])
+    await press('Use it all the same')
+    await finishes()
+    expect(submissions).toHaveLength(1)
+  })
+
+  it('takes a photo with the camera, in the page', async () => {
+    await open('1001')
+    await press('Use the camera')
+    await press('Take the photo')
+    await press('Try it on')
+    await finishes()
     expect(submissions).toHaveLength(1)
   })
 

@@ -1,0 +1,87 @@
+import type { FileParts } from './file-parts.ts'
+
+/** A JPEG file tells how it is to be turned, too: 1 to 8, as Exif counts. */
+export interface Jpeg extends FileParts {
+  orientation: number
+}
+
+const startOfScan = 0xda
+const endOfImage = 0xd9
+const app = (number: number) => 0xe0 + number
+const comment = 0xfe
+
+/** Reads a JPEG file part by part; throws a RangeError where it ends in the midst of one. */
+export function readJpeg(bytes: ArrayBuffer): Jpeg {
+  const view = new DataView(bytes)
+  const jpeg: Jpeg = { size: null, orientation: 1, isWhole: false, parts: [[0, 2]] }
+  let at = 2
+  while (at < view.byteLength) {
+    const begin = at
+    while (view.getUint8(at + 1) === 0xff) at += 1
+    const marker = view.getUint8(at + 1)
+    if (view.getUint8(at) !== 0xff) break
+    if (marker === endOfImage) {
+      jpeg.isWhole = true
+      jpeg.parts.push([begin, at + 2])
+      break
+    }
+    const end = at + 2 + view.getUint16(at + 2)
+    if (isFrame(marker)) jpeg.size = { width: view.getUint16(at + 7), height: view.getUint16(at + 5) }
+    if (marker === app(1)) jpeg.orientation = orientationIn(view, at + 4, end) ?? jpeg.orientation
+    at = marker === startOfScan ? endOfScan(new Uint8Array(bytes), end) : end
+    if (isPicture(view, begin, marker)) jpeg.parts.push([begin, Math.min(at, view.byteLength)])
+  }
+  if (jpeg.size !== null && jpeg.orientation > 4) jpeg.size = { width: jpeg.size.height, height: jpeg.size.width }
+  return jpeg
+}
+
+/** Start of frame, of any kind; three of its numbers are other things. */
+const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+
+/** JFIF, Adobe's note on colours and the colour profile belong to the picture; other notes are of those who made it. */
+function isPicture(view: DataView, at: number, marker: number): boolean {
+  if (marker === comment) return false
+  if (marker < app(0) || marker > app(15) || marker === app(0) || marker === app(14)) return true
+  return marker === app(2) && textAt(view, at + 4, 11) === 'ICC_PROFILE'
+}
+
+const textAt = (view: DataView, at: number, length: number) =>
+  String.fromCharCode(...new Uint8Array(view.buffer, at, length))
+
+/** Where the next part begins: in what is scanned 0xff stands before 0 or a restart only. */
+function endOfScan(bytes: Uint8Array, from: number): number {
+  for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
+    const next = bytes[at + 1] ?? 0
+    if (next !== 0 && next !== 0xff && (next < 0xd0 || next > 0xd7)) return at
+  }
+  return bytes.length
+}
+
+const orientationTag = 0x0112
+
+function orientationIn(view: DataView, from: number, to: number): number | null {
+  if (textAt(view, from, 4) !== 'Exif') return null
+  const tiff = from + 6
+  const isLittle = view.getUint16(tiff) === 0x4949
+  const table = tiff + view.getUint32(tiff + 4, isLittle)
+  if (table + 2 > to) return null
+  const count = view.getUint16(table, isLittle)
+  for (let at = table + 2; at < Math.min(table + 2 + count * 12, to - 11); at += 12) {
+    if (view.getUint16(at, isLittle) !== orientationTag) continue
+    const orientation = view.getUint16(at + 8, isLittle)
+    return orientation >= 1 && orientation <= 8 ? orientation : null
+  }
+  return null
+}
+
+/** An Exif part that says nothing but that. */
+export function exifOf(orientation: number): Uint8Array<ArrayBuffer> {
+  const part = new Uint8Array(36)
+  const view = new DataView(part.buffer)
+  part.set([0xff, app(1), 0, 34, ...new TextEncoder().encode('Exif\0\0MM\0*'), 0, 0, 0, 8, 0, 1])
+  view.setUint16(20, orientationTag)
+  view.setUint16(22, 3)
+  view.setUint32(24, 1)
+  view.setUint16(28, orientation)
+  return part
+}

@@ -1,0 +1,22 @@
+import type { FileParts } from './file-parts.ts'
+
+/** What is written beside the pixels: texts, time, and the note that cameras write. */
+const metadata = /^(tEXt|zTXt|iTXt|tIME|eXIf)$/
+
+/** Reads a PNG file chunk by chunk; throws a RangeError where it ends in the midst of one. */
+export function readPng(bytes: ArrayBuffer): FileParts {
+  const view = new DataView(bytes)
+  const png: FileParts = {
+    size: { width: view.getUint32(16), height: view.getUint32(20) },
+    isWhole: false,
+    parts: [[0, 8]],
+  }
+  for (let at = 8; !png.isWhole && at < bytes.byteLength;) {
+    const name = String.fromCharCode(...new Uint8Array(bytes, at + 4, 4))
+    const end = at + 12 + view.getUint32(at)
+    if (!metadata.test(name)) png.parts.push([at, end])
+    png.isWhole = name === 'IEND' && end <= bytes.byteLength
+    at = end
+  }
+  return png
+}

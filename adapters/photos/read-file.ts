@@ -1,0 +1,36 @@
+import type { StoredPhoto } from '../../src/ports.ts'
+import { joined, type FileParts, type Size } from './file-parts.ts'
+import { exifOf, readJpeg } from './jpeg.ts'
+import { readPng } from './png.ts'
+import { sizeOfHeif, sizeOfWebp } from './size.ts'
+
+/** What a photo's file tells before anything is decoded. */
+export interface PhotoFile {
+  /** Null where it tells none. */
+  size: Size | null
+  /** False of a file that is known to end too soon. */
+  isWhole: boolean
+  /** The same file with nothing but the picture, and how it is to be turned; null where that can not be had. */
+  clean(): ArrayBuffer | null
+}
+
+export function readFile({ bytes, type }: StoredPhoto): PhotoFile {
+  try {
+    if (type === 'image/jpeg') {
+      const { orientation, ...file } = readJpeg(bytes)
+      return fileOf(bytes, file, orientation === 1 ? [] : [exifOf(orientation)])
+    }
+    if (type === 'image/png') return fileOf(bytes, readPng(bytes), [])
+    const view = new DataView(bytes)
+    return { size: type === 'image/webp' ? sizeOfWebp(view) : sizeOfHeif(view), isWhole: true, clean: () => null }
+  } catch {
+    // it ends in the midst of what it tells
+    return { size: null, isWhole: false, clean: () => null }
+  }
+}
+
+const fileOf = (bytes: ArrayBuffer, { size, isWhole, parts }: FileParts, added: readonly Uint8Array[]): PhotoFile => ({
+  size,
+  isWhole,
+  clean: () => (isWhole ? joined(bytes, parts, added) : null),
+})

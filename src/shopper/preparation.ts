@@ -1,0 +1,64 @@
+import { withinLimit } from '../platform/clock.ts'
+import { report } from '../platform/guarded.ts'
+import type { Clock, MaybePromise, PreparedPhoto, PreparePhoto, StoredPhoto } from '../ports.ts'
+import { TryOnError } from '../rules/try-on-error.ts'
+
+/** How a photo is made ready on the device: upright, a JPEG without metadata, no larger than it has to be. */
+export interface PhotoOptions {
+  /** The long side to which larger photos are reduced, in px. Default: 2,048. */
+  maxSide?: number | undefined
+  /** Whether photos that are too small, too narrow or almost black are refused with `photoAdvice`. Default: true. */
+  advice?: boolean | undefined
+  /** Loads the code for it in place of the library's own `import()`, as in `() => import('fitting-room/photos')`. */
+  load?: (() => PromiseLike<{ preparePhoto: PreparePhoto }>) | undefined
+}
+
+/** What an application may say of that. */
+export interface PreparationOptions {
+  /** How photos are made ready before they are kept and uploaded; false takes them as they are. */
+  photos?: PhotoOptions | false | undefined
+  /** The application's own look at a photo: a text for the shopper is advice against it, as `photoAdvice`; null is none. */
+  checkPhoto?: ((photo: PreparedPhoto) => MaybePromise<string | null>) | undefined
+}
+
+/** How long making a photo ready, or the application's look at it, may take, in ms. */
+const prepareLimitMs = 60_000
+
+/** Makes a photo ready to leave the device; throws `TryOnError` of kind `photo`, or `photoAdvice` unless that is not wanted. */
+export type Prepare = (photo: StoredPhoto, despiteAdvice: boolean) => Promise<PreparedPhoto>
+
+export function createPreparation({ photos = {}, checkPhoto }: PreparationOptions, clock: Clock): Prepare {
+  const bounded = <T>(work: PromiseLike<T>) => withinLimit(clock, prepareLimitMs, work)
+
+  async function prepared(photo: StoredPhoto, isAdvised: boolean, options: PhotoOptions): Promise<PreparedPhoto> {
+    const { load = () => import('../../adapters/photos/prepare.ts'), maxSide = 2_048, advice = true } = options
+    // never the original in place of what could not be made of it
+    const { preparePhoto } = await bounded(load()).catch((cause: unknown) => {
+      throw new TryOnError({ kind: 'photo', reason: 'unprepared' }, null, cause)
+    })
+    const made = await bounded(preparePhoto(photo, { maxSide, advice: advice && isAdvised })).catch(
+      (cause: unknown) => {
+        throw new TryOnError({ kind: 'photo', reason: 'unreadable' }, null, cause)
+      },
+    )
+    if ('advice' in made) throw new TryOnError({ kind: 'photoAdvice', advice: made.advice })
+    return made
+  }
+
+  return async (photo, despiteAdvice) => {
+    const ready = photos ? await prepared(photo, !despiteAdvice, photos) : asItIs(photo)
+    if (!checkPhoto || despiteAdvice) return ready
+    // a check that breaks is no advice
+    const message = await bounded(Promise.resolve(ready).then(checkPhoto)).catch(report)
+    if (typeof message === 'string') throw new TryOnError({ kind: 'photoAdvice', advice: 'own', message })
+    return ready
+  }
+}
+
+const asItIs = (photo: StoredPhoto): PreparedPhoto => ({
+  ...photo,
+  width: null,
+  height: null,
+  brightness: null,
+  metadataKept: true,
+})

@@ -1,0 +1,278 @@
+import sharp from 'sharp'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { FittingRoomOptions, PhotoInput, StoredPhoto, TryOn } from 'fitting-room'
+import { preparePhoto } from 'fitting-room/photos'
+import { memoryStorage } from 'fitting-room/storage/memory'
+import { createWorld, person, product, type World } from './support/world.ts'
+
+const secret = 'taken at home'
+const gps = { IFD0: { ImageDescription: secret }, IFD3: { GPSLatitude: '52/1 31/1 12/1' } }
+const drawing = (width: number, height: number, background = '#4080c0') =>
+  sharp({ create: { width, height, channels: 3, background } })
+const jpeg = (width = 600, height = 800, orientation = 6) =>
+  drawing(width, height).withExif(gps).withMetadata({ orientation }).jpeg().toBuffer()
+const png = () => drawing(600, 800).withExif(gps).png().toBuffer()
+const webp = () => drawing(600, 800).withExif(gps).webp().toBuffer()
+const avif = () => drawing(600, 800).avif({ effort: 0 }).toBuffer()
+
+const terms = { maxSide: 2_048, advice: true }
+const stored = (bytes: Uint8Array, type: string): StoredPhoto => ({ bytes: new Uint8Array(bytes).buffer, type })
+const textOf = (bytes: ArrayBuffer) => Buffer.from(bytes).toString('latin1')
+
+/** Where nothing can be drawn, as on a server. */
+async function prepared(bytes: Uint8Array, type: string) {
+  const made = await preparePhoto(stored(bytes, type), terms)
+  if ('advice' in made) throw new Error(`advised against: ${made.advice}`)
+  return made
+}
+
+describe('a photo that can not be drawn anew', () => {
+  it('is, as a JPEG, the same picture with its orientation and nothing else', async () => {
+    const given = await jpeg()
+    expect(textOf(stored(given, '').bytes)).toContain(secret)
+    const { bytes, metadataKept, ...told } = await prepared(given, 'image/jpeg')
+    // it lies on its side
+    expect(told).toEqual({ type: 'image/jpeg', width: 800, height: 600, brightness: null })
+    expect(metadataKept).toBe(false)
+    expect(textOf(bytes)).not.toContain(secret)
+    const [before, after] = [sharp(given), sharp(bytes)]
+    expect((await after.metadata()).orientation).toBe(6)
+    expect(await after.raw().toBuffer()).toEqual(await before.raw().toBuffer())
+  })
+
+  it('of eight orientations keeps each, and drops what is appended to the picture', async () => {
+    for (const orientation of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      const given = Buffer.concat([await jpeg(300, 400, orientation), Buffer.from(secret)])
+      const { bytes, width } = await prepared(given, 'image/jpeg')
+      expect([orientation, (await sharp(bytes).metadata()).orientation ?? 1]).toEqual([orientation, orientation])
+      expect([orientation, width]).toEqual([orientation, orientation > 4 ? 400 : 300])
+      expect(textOf(bytes)).not.toContain(secret)
+    }
+  })
+
+  it('keeps the colour profile and reads progressive files', async () => {
+    const given = await drawing(600, 800).withExif(gps).withIccProfile('p3').jpeg({ progressive: true }).toBuffer()
+    const { bytes, width } = await prepared(given, 'image/jpeg')
+    expect(width).toBe(600)
+    expect((await sharp(bytes).metadata()).icc).toEqual((await sharp(given).metadata()).icc)
+    expect(textOf(bytes)).not.toContain(secret)
+  })
+
+  it('is, as a PNG, the same picture without its texts', async () => {
+    const given = await png()
+    expect(textOf(stored(given, '').bytes)).toContain(secret)
+    const { bytes, ...told } = await prepared(given, 'image/png')
+    expect(told).toEqual({ type: 'image/png', width: 600, height: 800, brightness: null, metadataKept: false })
+    expect(textOf(bytes)).not.toContain(secret)
+    expect(await sharp(bytes).raw().toBuffer()).toEqual(await sharp(given).raw().toBuffer())
+  })
+
+  it.each([
+    ['image/webp', webp],
+    ['image/avif', avif],
+  ])('is, as %s, as it was, and says so', async (type, made) => {
+    const given = await made()
+    const { bytes, ...told } = await prepared(given, type)
+    expect(told).toEqual({ type, width: 600, height: 800, brightness: null, metadataKept: true })
+    expect(Buffer.from(bytes)).toEqual(given)
+  })
+
+  it('of each form of WebP tells the size', async () => {
+    const forms = [
+      drawing(640, 300).webp({ lossless: true }),
+      drawing(640, 300).webp(),
+      drawing(640, 300).withExif(gps).webp(),
+    ]
+    for (const form of forms) {
+      const { width, height } = await prepared(await form.toBuffer(), 'image/webp')
+      expect({ width, height }).toEqual({ width: 640, height: 300 })
+    }
+  })
+
+  it('cut anywhere stays as it was, and says so', async () => {
+    for (const [type, whole] of [
+      ['image/jpeg', await jpeg()],
+      ['image/png', await png()],
+    ] as const) {
+      for (let length = 1; length < whole.length - 2; length += Math.ceil(whole.length / 60)) {
+        const made = await preparePhoto(stored(whole.subarray(0, length), type), { ...terms, advice: false })
+        expect(made).toMatchObject({ type, metadataKept: true })
+        expect('bytes' in made && made.bytes.byteLength).toBe(length)
+      }
+    }
+  })
+
+  it('is advised against by its header alone: too small, or too narrow', async () => {
+    const advised = async (width: number, height: number) => {
+      const made = await preparePhoto(stored(await drawing(width, height).png().toBuffer(), 'image/png'), terms)
+      return 'advice' in made ? made.advice : null
+    }
+    expect(await advised(199, 900)).toBe('small')
+    expect(await advised(900, 199)).toBe('small')
+    expect(await advised(200, 800)).toBe(null)
+    expect(await advised(200, 801)).toBe('narrow')
+    expect(await advised(801, 200)).toBe('narrow')
+  })
+})
+
+describe('a room', () => {
+  let world: World
+  let puts: StoredPhoto[]
+  beforeEach(() => {
+    world = createWorld()
+    puts = []
+  })
+  afterEach(() => world.close())
+
+  function open(options: Partial<FittingRoomOptions> = {}): TryOn {
+    const putPhoto: FittingRoomOptions['putPhoto'] = (url, photo, terms) => {
+      puts.push(photo)
+      return world.putPhoto(url, photo, terms)
+    }
+    const tryOn = world.door({ putPhoto, ...options }).tryOn(product)
+    tryOn.subscribe(() => {})
+    return tryOn
+  }
+  const blobOf = async (bytes: Promise<Uint8Array> | Uint8Array) => new Blob([new Uint8Array(await bytes)])
+
+  it('uploads what was made ready, and keeps nothing else', async () => {
+    const storage = memoryStorage()
+    const kept: StoredPhoto[] = []
+    const photoStore = {
+      get: () => kept.at(-1),
+      set: (_key: string, photo: StoredPhoto) => kept.push(photo),
+      remove() {},
+    }
+    const tryOn = open({ storage, photoStore })
+    await tryOn.start(await blobOf(jpeg()))
+    await world.until(tryOn, 'final')
+    expect(tryOn.get().metadataKept).toBe(false)
+    for (const { bytes } of [...puts, ...kept]) expect(textOf(bytes)).not.toContain(secret)
+    expect([puts.length, kept.length]).toEqual([1, 1])
+  })
+
+  it('says so in every view where the photo went as it is, after a reload and with the same photo again, too', async () => {
+    const storage = memoryStorage()
+    const tryOn = open({ storage })
+    const photo = await webp()
+    const seen = new Set<string>()
+    tryOn.subscribe((view) => seen.add(`${view.state} ${view.metadataKept}`))
+    await tryOn.start(await blobOf(photo))
+    await world.until(tryOn, 'final')
+    expect(Buffer.from(puts[0]!.bytes)).toEqual(photo)
+    for (const state of ['submitting', 'processing', 'preview', 'final']) expect(seen).toContain(`${state} true`)
+    const reloaded = open({ storage })
+    expect((await world.until(reloaded, 'final')).metadataKept).toBe(true)
+    await reloaded.retry()
+    expect((await world.until(reloaded, (view) => view.state === 'processing')).metadataKept).toBe(true)
+    expect(puts).toHaveLength(1)
+  })
+
+  it('takes photos as they are where it is told to', async () => {
+    const tryOn = open({ photos: false })
+    const photo = await jpeg()
+    await tryOn.start(await blobOf(photo))
+    await world.until(tryOn, 'final')
+    expect(Buffer.from(puts[0]!.bytes)).toEqual(photo)
+    expect(tryOn.get().metadataKept).toBe(true)
+  })
+
+  it('uploads nothing where the code for it can not be loaded, says so, and tries again', async () => {
+    let loads = 0
+    const load = async () => {
+      if (++loads === 1) throw new TypeError('Failed to fetch dynamically imported module')
+      return { preparePhoto }
+    }
+    const tryOn = open({ photos: { load } })
+    const problem = { kind: 'photo', reason: 'unprepared' }
+    await expect(tryOn.start(person)).rejects.toMatchObject({ problem })
+    expect(tryOn.get()).toMatchObject({ state: 'idle', problem, attempt: null })
+    expect(world.sent.filter(({ method }) => method !== 'GET')).toEqual([])
+    expect(puts).toEqual([])
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+    expect(loads).toBe(2)
+  })
+
+  it('gives up on code that hangs, and on code that breaks', async () => {
+    const hanging = open({ photos: { load: () => new Promise(() => {}) } })
+    const started = hanging.start(person)
+    await world.pass(61_000)
+    await expect(started).rejects.toMatchObject({ problem: { kind: 'photo', reason: 'unprepared' } })
+    const load = async () => ({ preparePhoto: () => Promise.reject(new Error('broken')) })
+    const breaking = open({ photos: { load }, namespace: 'other' })
+    await expect(breaking.start(person)).rejects.toMatchObject({ problem: { kind: 'photo', reason: 'unreadable' } })
+    expect(world.sent.filter(({ method }) => method !== 'GET')).toEqual([])
+  })
+
+  it('advises against a photo before anything is sent, and takes it where the shopper wants it all the same', async () => {
+    const small = await blobOf(drawing(100, 100).png().toBuffer())
+    const tryOn = open()
+    const problem = { kind: 'photoAdvice', advice: 'small' }
+    await expect(tryOn.start(small)).rejects.toMatchObject({ problem })
+    expect(tryOn.get()).toMatchObject({ state: 'idle', problem })
+    expect(world.sent).toEqual([])
+    await tryOn.start(small, { despiteAdvice: true })
+    expect((await world.until(tryOn, 'final')).problem).toBe(null)
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('advises against nothing where it is told not to', async () => {
+    const tryOn = open({ photos: { advice: false } })
+    await tryOn.start(await blobOf(drawing(100, 100).png().toBuffer()))
+    await world.until(tryOn, 'final')
+  })
+
+  it('asks the application’s own check, of what will be sent', async () => {
+    const checkPhoto = vi.fn((photo: { width: number | null }) => (photo.width === 600 ? 'Please stand upright' : null))
+    const tryOn = open({ checkPhoto })
+    const photo = await blobOf(png())
+    const problem = { kind: 'photoAdvice', advice: 'own', message: 'Please stand upright' }
+    await expect(tryOn.start(photo)).rejects.toMatchObject({ problem })
+    expect(checkPhoto).toHaveBeenCalledWith(
+      expect.objectContaining({ type: 'image/png', width: 600, metadataKept: false }),
+    )
+    await tryOn.start(photo, { despiteAdvice: true })
+    await world.until(tryOn, 'final')
+    expect(checkPhoto).toHaveBeenCalledTimes(1)
+  })
+
+  it('takes a photo whose check breaks, and reports that', async () => {
+    const uncaught = vi.fn()
+    process.once('uncaughtException', uncaught)
+    const tryOn = open({ checkPhoto: () => Promise.reject(new Error('the check broke')) })
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+    await vi.waitFor(() => expect(uncaught).toHaveBeenCalled())
+  })
+
+  it('takes bytes where there are no files, and a part of a buffer', async () => {
+    const photo = await png()
+    const inputs: PhotoInput[] = [{ bytes: new Uint8Array(photo).buffer }, { bytes: photo, type: 'image/whatever' }]
+    for (const [index, input] of inputs.entries()) {
+      const tryOn = open({ namespace: `bytes-${index}` })
+      await tryOn.start(input)
+      await world.until(tryOn, 'final')
+      expect(puts[index]?.type).toBe('image/png')
+      expect(await sharp(puts[index]!.bytes).raw().toBuffer()).toEqual(await sharp(photo).raw().toBuffer())
+    }
+  })
+
+  it.each([
+    ['image/heic', 'heic', ''],
+    ['image/heic', 'mif1', 'heicmif1'],
+    ['image/heif', 'mif1', 'mif1miaf'],
+    ['image/avif', 'avif', ''],
+    ['image/avif', 'mif1', 'mif1avifmiaf'],
+  ])('reads %s from the bytes of a file whose type is empty: %s %s', async (type, brand, others) => {
+    const box = Buffer.concat([
+      Buffer.from([0, 0, 0, 16 + others.length]),
+      Buffer.from(`ftyp${brand}\0\0\0\0${others}`),
+    ])
+    const tryOn = open()
+    await tryOn.start(new File([box], 'photo', { type: '' }))
+    await world.until(tryOn, ({ state }) => state !== 'preparing')
+    expect(puts[0]?.type).toBe(type)
+    expect(tryOn.get().metadataKept).toBe(true)
+  })
+})
