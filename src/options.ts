@@ -1,6 +1,8 @@
 import { isFunnelId, isStoreId, type StoreId } from './contract/forms.ts'
 import type { FlowStorage, PhotoStore } from './ports.ts'
 import { TryOnError } from './rules/try-on-error.ts'
+import type { FollowPageLife } from './pages/page-life.ts'
+import type { RandomBytes } from './platform/new-id.ts'
 import type { PreparationOptions } from './shopper/preparation.ts'
 import type { Inspect } from './try-on/try-on.types.ts'
 import { readBaseUrl } from './wire/base-url.ts'
@@ -30,6 +32,10 @@ export interface RoomOptions extends Omit<ClientOptions, 'timing'>, PreparationO
   uniqueUserId?: string | undefined
   /** Asks GET /requests-left before a submission, so that the e-mail form comes first. Default: false. */
   askVisitorFirst?: boolean | undefined
+  /** Where there is no DOM: tells the room when the app is shown again, as in React Native. Default: the page's events. */
+  pageLife?: FollowPageLife | undefined
+  /** Random bytes, where the platform has no `crypto.getRandomValues`. */
+  randomBytes?: RandomBytes | undefined
   /** Hears what happens inside the room's try-ons, for developers; nothing private is in it. */
   inspect?: Inspect | undefined
 }
@@ -60,6 +66,8 @@ export function checkedOptions<Options extends RoomOptions>(options: Options): O
   const methods = ['getItem', 'setItem', 'removeItem']
   const isStorage = storage === undefined || methods.every((name) => typeof Object(storage)[name] === 'function')
   check(isStorage, 'storage', storage, `an object with ${methods.join(', ')}`)
+  const hasRandom = typeof options.randomBytes === 'function' || typeof crypto !== 'undefined'
+  check(hasRandom, 'randomBytes', options.randomBytes, 'a function, where the platform has no crypto.getRandomValues')
   const isPhotos = !photos || (isObject(photos) && (photos.maxSide === undefined || photos.maxSide >= 1))
   check(isPhotos, 'photos', photos, 'false, or an object whose maxSide is a number of px')
   return options

@@ -10,6 +10,7 @@ import { createOwnership } from './pages/ownership.ts'
 import { followPageLife } from './pages/page-life.ts'
 import { openTabs, type Tabs } from './pages/tabs.ts'
 import { steadyClock } from './platform/clock.ts'
+import { provideRandomBytes } from './platform/new-id.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { wasReset } from './platform/was-reset.ts'
 import { withDefaults } from './platform/with-defaults.ts'
@@ -83,6 +84,7 @@ const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs, deadlineMs:
 /** The composition root: picks the defaults and wires the parts. No I/O before the first use. */
 export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   learnTexts(roomTexts)
+  provideRandomBytes(options.randomBytes)
   const { namespace, retentionMs = 86_400_000, askVisitorFirst = false, uniqueUserId } = options
   const platformClock = options.clock ?? systemClock
   const clock = steadyClock(platformClock)
@@ -158,7 +160,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   function open(): Promise<void> {
     opened ??= (async () => {
       clock.begin()
-      stopFollowing = followPageLife({
+      stopFollowing = (options.pageLife ?? followPageLife)({
         onWake: () => tryOns.forEach((each) => each.wake()),
         onHide(isFreezing) {
           tryOns.forEach((each) => each.stop(isFreezing))

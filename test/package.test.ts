@@ -22,6 +22,7 @@ const names: Record<string, string[]> = {
   './storage/memory': ['memoryPhotos', 'memoryStorage'],
   './storage/chain': ['storageChain'],
   './core': ['createRoom'],
+  './photos': ['openCamera', 'preparePhoto'],
   './react': ['useTryOn'],
   './preact': ['useTryOn'],
   './angular': ['useTryOn'],

@@ -46,6 +46,8 @@ const optionNames = {
   timing: 0,
   uniqueUserId: 0,
   askVisitorFirst: 0,
+  pageLife: 0,
+  randomBytes: 0,
   inspect: 0,
   core: 0,
   fetch: 0,
@@ -68,7 +70,7 @@ describe('the README', () => {
     const compiled = textOf('test/types/consumers/snippets.ts')
       .split('\n')
       .map((line) => line.trim())
-    for (const heading of ['Words for shoppers', 'Testing your screens']) {
+    for (const heading of ['Photos', 'React Native', 'Words for shoppers', 'Testing your screens']) {
       const section = readme.split(`## ${heading}\n`)[1] ?? ''
       const lines = /```ts\n([^`]*)```/.exec(section)?.[1]?.split('\n') ?? []
       expect(lines.length).toBeGreaterThan(4)

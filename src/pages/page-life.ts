@@ -1,3 +1,4 @@
+/** What a room wants to hear of the page, or the app, that it is in. */
 export interface PageLife {
   /** Timers of a hidden page run late or not at all, so its return is a reason to look at once. */
   onWake(): void
@@ -6,8 +7,11 @@ export interface PageLife {
   onShow(): void
 }
 
+/** Tells a room of its page's life from now on; returns what ends that. */
+export type FollowPageLife = (life: PageLife) => () => void
+
 /** Follows a page through being hidden, frozen, kept and shown again; elsewhere nothing happens. */
-export function followPageLife({ onWake, onHide, onShow }: PageLife): () => void {
+export const followPageLife: FollowPageLife = ({ onWake, onHide, onShow }) => {
   if (typeof window === 'undefined' || typeof document === 'undefined') return () => {}
   const ends = new AbortController()
   const on = (target: EventTarget, type: string, react: (event: Event) => void) =>

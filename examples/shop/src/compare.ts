@@ -27,7 +27,8 @@ export function compare({ before, preview, after, title }: Compared): HTMLElemen
     type: 'range',
     min: '0',
     max: '100',
-    value: '0',
+    // a line that can be seen, and next to all of the picture
+    value: '4',
     oninput: () => place(slider.value),
     attributes: { 'aria-label': say().compare },
   })

@@ -7,6 +7,9 @@ import {
   type Unusable,
 } from 'fitting-room/client'
 import { polledJob, productId, type PolledJob } from 'fitting-room/contract'
+import { createRoom } from 'fitting-room/core'
+import { TryOnElement } from 'fitting-room/element'
+import { openCamera, preparePhoto, type Camera } from 'fitting-room/photos'
 import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
@@ -57,3 +60,9 @@ export const spoken: Announcement | null = words.announcementOf(views.final, nul
 export const stage: MockRoom = mockRoom({ '1001/2001': 'needsEmail', '1001/2002': viewOf('failed') })
 export const clock: ManualClock = manualClock()
 export const texts: Texts[] = [de, en, es, fr]
+
+export const elements: (typeof TryOnElement)[] = [TryOnElement]
+export const cores = [createRoom]
+export const camera = (video: HTMLVideoElement): Promise<Camera> => openCamera(video)
+export const ready = (photo: { bytes: ArrayBuffer; type: string }) =>
+  preparePhoto(photo, { maxSide: 1_000, advice: true })

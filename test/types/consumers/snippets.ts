@@ -1,4 +1,4 @@
-import type { TryOnView } from 'fitting-room'
+import { createFittingRoom, type FittingRoomOptions, type FlowStorage, type TryOnView } from 'fitting-room'
 import { mockRoom, problems, viewOf } from 'fitting-room/testing'
 import { createWords } from 'fitting-room/words'
 import { en } from 'fitting-room/words/en'
@@ -18,4 +18,32 @@ export function tested() {
   room.show(viewOf('rejected', { problem: problems.refused }))
   const said = room.heard.map(({ intent }) => intent)
   return said
+}
+
+export function checked(settings: FittingRoomOptions) {
+  const room = createFittingRoom({
+    ...settings,
+    checkPhoto: ({ width, height }) =>
+      width !== null && height !== null && width > height ? 'Please stand upright' : null,
+  })
+  return room
+}
+
+interface Native {
+  AsyncStorage: FlowStorage
+  getRandomBytes: (count: number) => Uint8Array
+  AppState: { addEventListener: (type: 'change', hear: (state: string) => void) => { remove(): void } }
+}
+
+export function native(settings: FittingRoomOptions, { AsyncStorage, getRandomBytes, AppState }: Native) {
+  const room = createFittingRoom({
+    ...settings,
+    storage: AsyncStorage,
+    randomBytes: (count) => getRandomBytes(count),
+    pageLife({ onWake }) {
+      const subscription = AppState.addEventListener('change', (state) => state === 'active' && onWake())
+      return () => subscription.remove()
+    },
+  })
+  return room
 }
