@@ -1,5 +1,4 @@
-import { assign, fromPromise, sendParent } from 'xstate'
-import { setup } from './setup.ts'
+import { assign, fromPromise, sendParent, setup } from './setup.ts'
 import type { Outcome } from '../src/rules/outcome.ts'
 import type { SteadyClock } from '../src/ports.ts'
 import { askedWaitMs, waitAfter } from '../src/rules/backoff.ts'

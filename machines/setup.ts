@@ -1,4 +1,10 @@
-import { createMachine, type setup as typed } from 'xstate'
+import type * as xstate from 'xstate'
+
+/*
+ * The words of XState that these machines are written in, as plain data: `runner.ts` runs it, and `xstate.ts` makes
+ * XState's own machines of it. The types are XState's, so that every name and every parameter is checked; nothing of it
+ * runs in a page.
+ */
 
 interface Parts {
   actors?: object
@@ -7,16 +13,25 @@ interface Parts {
   delays?: object
 }
 
-const createStateConfig = <Config>(config: Config): Config => config
+/** A machine as data: what it consists of, and what the names in it stand for. */
+export interface Table extends Required<Parts> {
+  config: object
+  provide(parts: Parts): Table
+}
 
-const lean = ({ actors, actions, guards, delays }: Parts) => ({
-  createStateConfig,
-  createMachine: (config: Parameters<typeof createMachine>[0]) =>
-    createMachine(config, { actors, actions, guards, delays } as Parameters<typeof createMachine>[1]),
-})
+function tableOf(config: object, { actors = {}, actions = {}, guards = {}, delays = {} }: Parts): Table {
+  const parts = { actors, actions, guards, delays }
+  const provide = (given: Parts) =>
+    tableOf(config, { ...parts, actors: { ...actors, ...given.actors }, guards: { ...guards, ...given.guards } })
+  return { config, ...parts, provide }
+}
 
-/**
- * XState's `setup`, which would bring every action creator into the bundle, used or not: what these machines use of it
- * has its types.
- */
-export const setup = lean as unknown as typeof typed
+export const setup = ((parts: Parts) => ({
+  createStateConfig: (config: object) => config,
+  createMachine: (config: object) => tableOf(config, parts),
+})) as unknown as typeof xstate.setup
+
+export const assign = ((assigns: unknown) => ({ assigns })) as unknown as typeof xstate.assign
+export const sendTo = ((to: unknown, event: unknown) => ({ to, event })) as unknown as typeof xstate.sendTo
+export const sendParent = ((event: unknown) => ({ event })) as unknown as typeof xstate.sendParent
+export const fromPromise = ((begin: unknown) => ({ begin })) as unknown as typeof xstate.fromPromise

@@ -1,4 +1,3 @@
-import { assign } from 'xstate'
 import {
   asked,
   begins,
@@ -43,7 +42,7 @@ export const preparing = tryOnSetup.createStateConfig({
         start: begins,
         startOver: leaves,
         discard: discards,
-        uploaded: { actions: assign({ upload: ({ event }) => event.progress }) },
+        uploaded: { actions: { type: 'takeUpload', params: ({ event }) => event.progress } },
       },
       onDone: [{ guard: 'isEmailNeeded', target: 'settling' }, { target: '#tryOn.resuming' }],
       states: {

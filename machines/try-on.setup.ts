@@ -1,6 +1,6 @@
-import { assign, fromPromise, sendTo } from 'xstate'
 import type { Funnel, VisitorStatus } from '../src/contract/resources.ts'
 import type { Outcome, Unusable } from '../src/rules/outcome.ts'
+import type { UploadProgress } from '../src/ports.ts'
 import type { Problem } from '../src/rules/problem.ts'
 import { TryOnError } from '../src/rules/try-on-error.ts'
 import { askedWaitMs, waitAfter } from '../src/rules/backoff.ts'
@@ -14,7 +14,7 @@ import {
   wordOf,
   type AttemptRecord,
 } from '../src/rules/record.ts'
-import { setup } from './setup.ts'
+import { assign, fromPromise, sendTo, setup } from './setup.ts'
 import { requestMachine } from './request.machine.ts'
 import type { Private } from './private.ts'
 import { troubleKind, type Wait } from './trouble.ts'
@@ -117,6 +117,7 @@ export const tryOnSetup = setup({
         photo: { ...context.record.photo, ...dataOf<AttemptRecord['photo']>(outcome) },
       },
     })),
+    takeUpload: assign((_, progress: UploadProgress) => ({ upload: progress })),
     takeVisitor: assign((_, outcome: Outcome<unknown>) => ({
       emailNeeded: outcome.kind === 'accepted' && dataOf<VisitorStatus>(outcome).requestsLeft === 0,
     })),

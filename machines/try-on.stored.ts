@@ -1,6 +1,8 @@
-import type { StateValue } from 'xstate'
+import type { SnapshotFrom } from 'xstate'
 import type { AttemptRecord } from '../src/rules/record.ts'
 import type { TryOnView } from '../src/rules/view.ts'
+import type { Table } from './setup.ts'
+import { snapshotAt } from './snapshot.ts'
 import { freshContext, stateOfPhase, tryOnMachine } from './try-on.machine.ts'
 import type { TryOnInput } from './try-on.types.ts'
 import { tryOnView } from './try-on.view.ts'
@@ -10,12 +12,12 @@ const stateElsewhere = { ...stateOfPhase, claimed: 'submitting.sending', emailRe
 
 /** The view of what storage holds, for a page that waits for another one and hears nothing from it. */
 export function storedView(record: AttemptRecord | null, input: TryOnInput): TryOnView {
-  const value = record === null ? 'idle' : valueOf(stateElsewhere[record.phase])
+  const state = record === null ? 'idle' : stateElsewhere[record.phase]
   const elapsedMs = Math.max(0, input.clock.now() - (record?.job?.acceptedAt ?? Infinity))
-  return tryOnView(tryOnMachine.resolveState({ value, context: { ...freshContext(input), record, elapsedMs } }))
-}
-
-function valueOf(target: string): StateValue {
-  const [state = '', child] = target.split('.')
-  return child === undefined ? state : { [state]: child }
+  const snapshot: unknown = snapshotAt(tryOnMachine as unknown as Table, state, {
+    ...freshContext(input),
+    record,
+    elapsedMs,
+  })
+  return tryOnView(snapshot as SnapshotFrom<typeof tryOnMachine>)
 }

@@ -1,4 +1,5 @@
-import type { Actor, SnapshotFrom } from 'xstate'
+import type { SnapshotFrom } from 'xstate'
+import type { Runner as RunnerOf } from '../../machines/runner.ts'
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
 import type { Seat } from '../pages/seat.ts'
@@ -15,7 +16,7 @@ import { eventOf, permissionOf, type Call } from './intents.ts'
 /** How old a word for a submission may be before it is begun, in ms. */
 const staleMs = 60_000
 
-export type Runner = Actor<typeof tryOnMachine>
+export type Runner = RunnerOf<typeof tryOnMachine>
 
 /** When something was said, in ms of the page's own time, and by which shopper. */
 export interface Said {
@@ -38,9 +39,9 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
 
-  function until(own: Seat<Runner>, runner: Runner, isThere: (snapshot: SnapshotFrom<Runner>) => boolean) {
+  function until(own: Seat<Runner>, runner: Runner, isThere: (snapshot: SnapshotFrom<typeof tryOnMachine>) => boolean) {
     const { promise, resolve, reject } = deferred()
-    const look = (snapshot: SnapshotFrom<Runner>) => void (isThere(snapshot) && resolve())
+    const look = (snapshot: SnapshotFrom<typeof tryOnMachine>) => void (isThere(snapshot) && resolve())
     const end = () => reject(closed())
     const { unsubscribe } = runner.subscribe({ next: look, error: end, complete: end })
     look(runner.getSnapshot())

@@ -1,4 +1,4 @@
-import { fromPromise } from 'xstate'
+import { fromPromise } from '../../machines/setup.ts'
 import { requestMachine } from '../../machines/request.machine.ts'
 import type { Polled, TryOnContext, TryOnEvent, Written } from '../../machines/try-on.types.ts'
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'

@@ -1,5 +1,5 @@
 import { TryOnError } from '../rules/try-on-error.ts'
-import { createActor } from 'xstate'
+import { createRunner } from '../../machines/runner.ts'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../../machines/try-on.types.ts'
 import { storedView } from '../../machines/try-on.stored.ts'
@@ -179,8 +179,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     }
     const holdsSeat = async () => seat === own() && own().confirm()
     const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell, holdsSeat }) })
-    const heard = inspect && { inspect: inspection(inspect, parts.product) }
-    const runner: Runner = createActor(provided, { input, clock, ...heard })
+    const heard = inspect && inspection(inspect, parts.product)
+    const runner = createRunner(provided, { input, clock, inspect: heard })
     runner.subscribe((snapshot) => {
       const next = tryOnView(snapshot)
       // a page that takes over goes on showing what it has shown until storage is read
@@ -189,7 +189,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
       shown.set(next)
       post({ type: 'view', name: parts.name(), place, view: next })
     })
-    return runner.start()
+    runner.start()
+    return runner
   }
 
   const seenAttempt = () => shown.get().attempt?.id ?? null

@@ -1,0 +1,307 @@
+import type * as xstate from 'xstate'
+import type { Clock } from '../src/ports.ts'
+import type { Table } from './setup.ts'
+import {
+  enteredBy,
+  isFinal,
+  leftBy,
+  resolved,
+  snapshotOf,
+  stepsAlways,
+  stepsFor,
+  withInitial,
+  type MachineEvent,
+  type MachineSnapshot,
+  type Scope,
+  type Step,
+} from './snapshot.ts'
+import { afterType, invokeId, treeOf, type Named, type StateNode } from './tree.ts'
+
+interface RunnerOptions {
+  input: unknown
+  clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>
+  /** Hears every event, and where it has led. */
+  inspect?: ((event: MachineEvent, value: unknown) => void) | undefined
+  /** What is at work in another machine tells it. */
+  tellParent?: ((event: MachineEvent) => void) | undefined
+  onEnd?: ((event: { output: unknown } | { error: unknown }) => void) | undefined
+}
+
+interface Observer {
+  next?: (snapshot: MachineSnapshot) => void
+  error?: (error: unknown) => void
+  complete?: () => void
+}
+
+/** What a state has begun, and ends when it is left. */
+interface Work {
+  id: string
+  send?: (event: MachineEvent) => void
+  stop(): void
+}
+
+type Assigns = object | ((scope: Scope, params: unknown) => object)
+type Action =
+  | { assigns: Assigns }
+  | {
+      to?: (scope: Scope, params: unknown) => string
+      event: MachineEvent | ((scope: Scope, params: unknown) => MachineEvent)
+    }
+type Actor = Table | { begin: (given: { input: unknown; signal: AbortSignal }) => PromiseLike<unknown> }
+
+/**
+ * Runs a machine as XState does, as far as these tables go: states that contain others or stand side by side, guards,
+ * `always`, `after`, `invoke` of promises and of other machines. What is begun and told takes effect once the machine
+ * stands still; events that come meanwhile wait.
+ */
+function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerOptions) {
+  const config = table.config as { context: (given: object) => object; output?: (scope: Scope) => unknown }
+  const root = treeOf(config)
+  const observers = new Set<Observer>()
+  const works = new Map<StateNode, Work[]>()
+  const events: MachineEvent[] = []
+  const raised: MachineEvent[] = []
+  const later: (() => void)[] = []
+  let active: ReadonlySet<StateNode> = new Set()
+  let context = config.context({ input })
+  let status: MachineSnapshot['status'] = 'active'
+  let shown = snapshotOf(table, active, context, status)
+  let isBusy = false
+
+  function act(named: Named, event: MachineEvent): void {
+    const scope = { context, event }
+    const [name, params] = resolved(named, scope)
+    const action = (table.actions as Record<string, Action>)[name]!
+    if ('assigns' in action) {
+      context = { ...context, ...assigned(action.assigns, scope, params) }
+      return
+    }
+    const told = typeof action.event === 'function' ? action.event(scope, params) : action.event
+    const to = action.to?.(scope, params)
+    later.push(() => {
+      if (to === undefined) return tellParent?.(told)
+      for (const { id, send: sendOn } of [...works.values()].flat()) if (id === to) sendOn?.(told)
+    })
+  }
+
+  const actAll = (actions: Named | readonly Named[] | undefined, event: MachineEvent) =>
+    [actions ?? []].flat().forEach((named) => act(named, event))
+
+  function leave(node: StateNode, event: MachineEvent): void {
+    actAll(node.config.exit, event)
+    for (const work of works.get(node) ?? []) work.stop()
+    works.delete(node)
+  }
+
+  function enter(node: StateNode, event: MachineEvent): void {
+    const { entry, after = {}, invoke, type } = node.config
+    actAll(entry, event)
+    const begun = Object.keys(after).map((delay) => waiting(delay, node, event))
+    if (invoke) begun.push(working(node, invoke.src, invoke.input({ context, event })))
+    works.set(node, begun)
+    const { parent } = node
+    if (type !== 'final' || !parent) return
+    if (parent === root) status = 'done'
+    raised.push({ type: `xstate.done.state.${parent.id}` })
+    const outer = parent.parent
+    if (outer?.config.type === 'parallel' && isFinal(outer, active))
+      raised.push({ type: `xstate.done.state.${outer.id}` })
+  }
+
+  function waiting(delay: string, node: StateNode, event: MachineEvent): Work {
+    const given = (table.delays as Record<string, number | ((scope: Scope) => number)>)[delay]!
+    const ms = typeof given === 'function' ? given({ context, event }) : given
+    const timer = clock.setTimeout(() => send({ type: afterType(delay, node.id) }), ms)
+    return { id: '', stop: () => clock.clearTimeout(timer) }
+  }
+
+  function working(node: StateNode, src: string, given: unknown): Work {
+    const id = invokeId(node)
+    const actor = (table.actors as Record<string, Actor>)[src]!
+    const ended = (how: { output: unknown } | { error: unknown }) =>
+      send({ type: `xstate.${'output' in how ? 'done' : 'error'}.actor.${id}`, ...how })
+    if ('begin' in actor) return promised(id, actor.begin, given, ended)
+    const inner = run(actor, { input: given, clock, tellParent: send, onEnd: ended })
+    later.push(inner.start)
+    return { id, send: inner.send, stop: inner.stop }
+  }
+
+  function promised(
+    id: string,
+    begin: Exclude<Actor, Table>['begin'],
+    given: unknown,
+    ended: NonNullable<RunnerOptions['onEnd']>,
+  ): Work {
+    const ends = new AbortController()
+    let isOver = false
+    const end = (how: { output: unknown } | { error: unknown }) => {
+      if (isOver) return
+      isOver = true
+      ended(how)
+    }
+    later.push(() => {
+      if (isOver) return
+      const begun = new Promise((resolve) => resolve(begin({ input: given, signal: ends.signal })))
+      begun.then(
+        (output) => end({ output }),
+        (error: unknown) => end({ error }),
+      )
+    })
+    const stop = () => {
+      if (!isOver) ends.abort()
+      isOver = true
+    }
+    return { id, stop }
+  }
+
+  function make(steps: readonly Step[], event: MachineEvent): void {
+    const left = new Set(steps.flatMap((step) => leftBy(step, active)))
+    for (const node of left) leave(node, event)
+    for (const { actions } of steps) actAll(actions, event)
+    const next = new Set([...active].filter((node) => !left.has(node)))
+    active = next
+    for (const node of steps.flatMap(enteredBy)) {
+      next.add(node)
+      enter(node, event)
+    }
+  }
+
+  /** Until nothing more happens by itself. */
+  function settle(event: MachineEvent): void {
+    let current: MachineEvent = event
+    while (status === 'active') {
+      const steps = stepsAlways(table, active, { context, event: current })
+      if (steps.length > 0) {
+        make(steps, current)
+        continue
+      }
+      const next = raised.shift()
+      if (!next) return
+      current = next
+      make(stepsFor(table, active, { context, event: next }), next)
+    }
+  }
+
+  function react(event: MachineEvent & { error?: unknown }): void {
+    const steps = stepsFor(table, active, { context, event })
+    if (steps.length === 0 && event.type.startsWith('xstate.error.')) throw event.error
+    make(steps, event)
+    settle(event)
+  }
+
+  function begin(event: MachineEvent): void {
+    const next = new Set<StateNode>()
+    active = next
+    for (const node of withInitial(root)) {
+      next.add(node)
+      enter(node, event)
+    }
+    settle(event)
+  }
+
+  function step(event: MachineEvent, work: (event: MachineEvent) => void): void {
+    try {
+      work(event)
+    } catch (error) {
+      return fail(error)
+    }
+    shown = snapshotOf(table, active, context, status)
+    for (const effect of later.splice(0)) effect()
+    for (const observer of observers) tell(() => observer.next?.(shown))
+    inspect?.(event, shown.value)
+    if (status !== 'done') return
+    end()
+    onEnd?.({ output: config.output?.({ context, event }) })
+  }
+
+  function fail(error: unknown): void {
+    status = 'error'
+    later.length = 0
+    const heard = [...observers].filter((observer) => observer.error)
+    shown = snapshotOf(table, active, context, status)
+    for (const observer of heard) tell(() => observer.error?.(error))
+    if (heard.length === 0 && !onEnd) report(error)
+    observers.clear()
+    endWorks()
+    onEnd?.({ error })
+  }
+
+  function endWorks(): void {
+    for (const work of [...works.values()].flat()) work.stop()
+    works.clear()
+  }
+
+  function end(): void {
+    endWorks()
+    for (const observer of observers) tell(() => observer.complete?.())
+    observers.clear()
+  }
+
+  function inTurn(work: () => void): void {
+    if (isBusy) return
+    isBusy = true
+    work()
+    for (let event = events.shift(); event && status === 'active'; event = events.shift()) step(event, react)
+    isBusy = false
+  }
+
+  function send(event: MachineEvent): void {
+    if (status !== 'active') return
+    events.push(event)
+    inTurn(() => {})
+  }
+
+  return {
+    send,
+    start() {
+      if (status === 'active') inTurn(() => step({ type: 'xstate.init' }, begin))
+    },
+    stop() {
+      if (status !== 'active') return
+      status = 'stopped'
+      shown = snapshotOf(table, active, context, status)
+      end()
+    },
+    getSnapshot: () => shown,
+    subscribe(given: Observer | Observer['next']) {
+      const observer: Observer = typeof given === 'function' ? { next: given } : { ...given }
+      if (status === 'active') observers.add(observer)
+      return { unsubscribe: () => void observers.delete(observer) }
+    },
+  }
+}
+
+function assigned(assigns: Assigns, scope: Scope, params: unknown): object {
+  if (typeof assigns === 'function') return (assigns as (scope: Scope, params: unknown) => object)(scope, params)
+  return Object.fromEntries(
+    Object.entries(assigns).map(([name, value]) => [name, typeof value === 'function' ? value(scope, params) : value]),
+  )
+}
+
+function tell(listener: () => void): void {
+  try {
+    listener()
+  } catch (error) {
+    report(error)
+  }
+}
+
+/** As of any uncaught error. */
+function report(error: unknown): void {
+  setTimeout(() => {
+    throw error
+  })
+}
+
+/** A machine at work: what XState calls an actor, as far as it is used. */
+export type Runner<Machine extends xstate.AnyStateMachine> = Pick<
+  xstate.Actor<Machine>,
+  'send' | 'stop' | 'getSnapshot' | 'subscribe'
+>
+
+export function createRunner<Machine extends xstate.AnyStateMachine>(
+  machine: Machine,
+  options: Pick<RunnerOptions, 'clock' | 'inspect'> & { input: xstate.InputFrom<Machine> },
+): Runner<Machine> & { start(): void } {
+  return run(machine as unknown as Table, options) as unknown as Runner<Machine> & { start(): void }
+}

@@ -1,0 +1,167 @@
+import type { Table } from './setup.ts'
+import {
+  ancestorsOf,
+  isParallel,
+  isWithin,
+  listOf,
+  targetOf,
+  transitionsOf,
+  treeOf,
+  type Named,
+  type StateNode,
+  type Transition,
+} from './tree.ts'
+
+export interface MachineEvent {
+  type: string
+}
+
+export interface Scope {
+  context: object
+  event: MachineEvent
+}
+
+/** One step that an event makes: from which state, and where to; null where nothing is left. */
+export interface Step extends Transition {
+  source: StateNode
+  to: StateNode | null
+  /** What is left is within it. */
+  domain: StateNode | null
+}
+
+/** Which states are active; a state's ancestors are, too. */
+export type Active = ReadonlySet<StateNode>
+
+const inOrder = (one: StateNode, other: StateNode) => one.order - other.order
+
+/** The steps that are to be made, in several regions at once where there are several; of two that meet the inner one. */
+function stepsOf(table: Table, active: Active, scope: Scope, listed: (node: StateNode) => Transition[]): Step[] {
+  const found = new Map<StateNode, Step>()
+  const leaves = [...active].filter((node) => !node.config.states).sort(inOrder)
+  for (const leaf of leaves) {
+    for (const source of [leaf, ...ancestorsOf(leaf)]) {
+      const transition = listed(source).find(({ guard }) => guard === undefined || passes(table, guard, scope))
+      if (!transition) continue
+      found.set(source, stepOf(source, transition))
+      break
+    }
+  }
+  return withoutConflicts([...found.values()], active)
+}
+
+export const stepsFor = (table: Table, active: Active, scope: Scope) =>
+  stepsOf(table, active, scope, (node) => transitionsOf(node, scope.event.type))
+
+export const stepsAlways = (table: Table, active: Active, scope: Scope) =>
+  stepsOf(table, active, scope, ({ config }) => listOf(config.always))
+
+function stepOf(source: StateNode, transition: Transition): Step {
+  if (transition.target === undefined) return { ...transition, source, to: null, domain: null }
+  const to = targetOf(source, transition.target)
+  const isInner = !transition.reenter && (to === source || isWithin(to, source))
+  const common = ancestorsOf(to).find((node) => isWithin(source, node))
+  return { ...transition, source, to, domain: isInner ? source : (common ?? ancestorsOf(to).at(-1) ?? null) }
+}
+
+/** The active states that a step leaves, the innermost first. */
+export const leftBy = ({ domain }: Step, active: Active): StateNode[] =>
+  domain === null
+    ? []
+    : [...active]
+        .filter((node) => isWithin(node, domain))
+        .sort(inOrder)
+        .reverse()
+
+function withoutConflicts(steps: readonly Step[], active: Active): Step[] {
+  const kept: Step[] = []
+  for (const step of steps) {
+    const left = leftBy(step, active)
+    const others = kept.filter((other) => leftBy(other, active).some((node) => left.includes(node)))
+    if (others.some((other) => !isWithin(step.source, other.source))) continue
+    for (const other of others) kept.splice(kept.indexOf(other), 1)
+    kept.push(step)
+  }
+  return kept
+}
+
+/** The states that a step enters, the outermost first. */
+export function enteredBy({ to, domain }: Step): StateNode[] {
+  if (to === null) return []
+  const outer = ancestorsOf(to).filter((node) => domain !== null && isWithin(node, domain))
+  const beside = outer.filter(isParallel).flatMap(({ children }) => Object.values(children))
+  const others = beside.filter((node) => node !== to && !outer.includes(node))
+  return [...outer, ...[to, ...others].flatMap(withInitial)].sort(inOrder)
+}
+
+/** A state with what is entered in it when nothing else is said. */
+export function withInitial(node: StateNode): StateNode[] {
+  const { children, config } = node
+  const inner = isParallel(node)
+    ? Object.values(children)
+    : Object.values(children).filter(({ key }) => key === config.initial)
+  return [node, ...inner.flatMap(withInitial)]
+}
+
+export const isFinal = (node: StateNode, active: Active): boolean => {
+  const inner = Object.values(node.children).filter((child) => active.has(child))
+  return isParallel(node)
+    ? inner.every((child) => isFinal(child, active))
+    : inner.some(({ config }) => config.type === 'final')
+}
+
+function passes({ guards }: Table, guard: Named, scope: Scope): boolean {
+  const [name, params] = resolved(guard, scope)
+  return (guards as Record<string, (scope: Scope, params: unknown) => boolean>)[name]!(scope, params)
+}
+
+export function resolved(named: Named, scope: Scope): [name: string, params: unknown] {
+  if (typeof named === 'string') return [named, undefined]
+  const { type, params } = named
+  return [type, typeof params === 'function' ? params(scope) : params]
+}
+
+/** What there is at one moment, and what could happen then. */
+export interface MachineSnapshot {
+  status: 'active' | 'done' | 'error' | 'stopped'
+  value: unknown
+  context: object
+  matches(value: unknown): boolean
+  hasTag(tag: string): boolean
+  can(event: MachineEvent): boolean
+}
+
+export function snapshotOf(
+  table: Table,
+  active: Active,
+  context: object,
+  status: MachineSnapshot['status'],
+): MachineSnapshot {
+  const value = valueOf(treeOf(table.config), active)
+  return {
+    status,
+    value,
+    context,
+    matches: (wanted) => isPartOf(wanted, value),
+    hasTag: (tag) => [...active].some(({ config }) => config.tags === tag),
+    can: (event) => stepsFor(table, active, { context, event }).some(({ target, actions }) => target ?? actions),
+  }
+}
+
+function valueOf({ children, ...node }: StateNode, active: Active): unknown {
+  const inner = Object.values(children).filter((child) => active.has(child))
+  const [only] = inner
+  if (only && !isParallel({ children, ...node }) && !only.config.states) return only.key
+  return Object.fromEntries(inner.map((child) => [child.key, valueOf(child, active)]))
+}
+
+function isPartOf(wanted: unknown, value: unknown): boolean {
+  if (typeof wanted === 'string') return value === wanted || Object.hasOwn(Object(value), wanted)
+  return Object.entries(Object(wanted)).every(([key, inner]) => isPartOf(inner, Object(value)[key]))
+}
+
+/** The snapshot that stands in that state, as if nothing had led to it. */
+export function snapshotAt(table: Table, path: string, context: object): MachineSnapshot {
+  const root = treeOf(table.config)
+  const to = targetOf(root, path)
+  return snapshotOf(table, new Set([root, ...ancestorsOf(to), ...withInitial(to)]), context, 'active')
+}
