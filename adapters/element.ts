@@ -12,10 +12,14 @@ const observed = ['base-url', 'api-key', 'namespace', 'product-id', 'variant-id'
 
 /** One room for all elements of a page that say the same of it. */
 const rooms = new Map<string, FittingRoom>()
+const keys = new Map<string, string>()
 
 function roomFor(baseUrl: string, apiKey: string, namespace: string | null): FittingRoom {
-  const name = JSON.stringify([baseUrl, apiKey, namespace])
-  const room = rooms.get(name) ?? createFittingRoom({ baseUrl, apiKey, ...(namespace && { namespace }) })
+  const name = JSON.stringify([baseUrl, namespace])
+  // a key may be renewed while the page is open
+  keys.set(name, apiKey)
+  const key = () => keys.get(name) ?? ''
+  const room = rooms.get(name) ?? createFittingRoom({ baseUrl, apiKey: key, ...(namespace && { namespace }) })
   rooms.set(name, room)
   return room
 }
@@ -57,6 +61,10 @@ export class TryOnElement extends Base {
       this.attachShadow({ mode: 'open' }).append(slot(), state, group)
       for (const type of ['click', 'change', 'submit']) this.addEventListener(type, (event) => this.#hear(event))
     }
+    // what was set before the element was defined
+    const early = Object.getOwnPropertyDescriptor(this, 'room')
+    Reflect.deleteProperty(this, 'room')
+    if (early) this.#room = early.value as FittingRoom
     this.#follow()
   }
 
@@ -76,15 +84,21 @@ export class TryOnElement extends Base {
 
   disconnectedCallback(): void {
     this.#end()
+    this.#tryOn = null
   }
 
-  attributeChangedCallback(): void {
-    if (this.isConnected) this.#follow()
+  attributeChangedCallback(_name: string, before: string | null, now: string | null): void {
+    if (this.isConnected && before !== now) this.#follow()
   }
 
   #follow(): void {
     this.#end()
-    this.#tryOn = this.#find()
+    this.#tryOn = null
+    try {
+      this.#tryOn = this.#find()
+    } finally {
+      if (this.#tryOn === null) this.#clear()
+    }
     if (this.#tryOn === null) return
     const subscription = this.#tryOn.subscribe((view) => this.#show(view))
     this.#end = () => subscription.unsubscribe()
@@ -98,20 +112,36 @@ export class TryOnElement extends Base {
     return room?.tryOn({ productId, variantId, funnelIds: funnels.split(',').map(Number) }) ?? null
   }
 
+  /** Without a try-on there is nothing to show or to ask for. */
+  #clear(): void {
+    for (const name of ['state', 'group']) delete this.dataset[name]
+    this.#draw('', '', undefined)
+  }
+
   #show(view: TryOnView): void {
     this.dataset['state'] = view.state
     this.dataset['group'] = view.group
+    this.#draw(view.state, view.group, (view.result ?? view.preview)?.imageUrl)
+    this.dispatchEvent(new CustomEvent('view', { detail: view }))
+  }
+
+  #draw(stateName: string, groupName: string, picture: string | undefined): void {
     const { state, group } = this.#slots
-    state.name = view.state
-    group.name = view.group
+    // one without a name would show what has none twice
+    state.name = stateName || 'nothing'
+    group.name = groupName || 'nothing'
     group.hidden = state.assignedElements().length > 0
-    const picture = (view.result ?? view.preview)?.imageUrl
     for (const image of this.querySelectorAll<HTMLImageElement>('img[data-picture]')) {
+      if (!this.#owns(image)) continue
       if (!picture) image.removeAttribute('src')
       // the same address once more would load it once more
       else if (image.getAttribute('src') !== picture) image.src = picture
     }
-    this.dispatchEvent(new CustomEvent('view', { detail: view }))
+  }
+
+  /** What stands in an element within this one is that one's. */
+  #owns(part: Element): boolean {
+    return part.closest(this.localName) === this
   }
 
   /** What the markup asks for. */
@@ -119,7 +149,7 @@ export class TryOnElement extends Base {
     const from = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-intent]') : null
     const tryOn = this.#tryOn
     const intent = from?.dataset['intent'] as Intent
-    if (!from || !tryOn || !(intent in tryOn.get().can)) return
+    if (!from || !tryOn || !this.#owns(from) || !(intent in tryOn.get().can)) return
     const refused = (detail: unknown) => this.dispatchEvent(new CustomEvent('refused', { detail }))
     if (from instanceof HTMLInputElement && from.type === 'file') {
       const [photo] = event.type === 'change' ? (from.files ?? []) : []

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Core, FittingRoomOptions, FlowStorage, RoomOptions, TryOn } from 'fitting-room'
 import { createRoom, type Outside } from 'fitting-room/core'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { catalogOf, namesOf } from '../src/records/names.ts'
 import { createWorld, person, product, started, type World } from './support/world.ts'
 
 let world: World
@@ -430,4 +431,151 @@ it('a loader that gives something else is a core that can not be loaded', async 
   await world.settle()
   await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'core' })
   expect(tryOn.get()).toMatchObject({ state: 'stalled', problem: { kind: 'core' } })
+})
+
+describe('a consent that was kept', () => {
+  it.each(['ready', 'list'])('can be gone on with, or left, where the core came by %s', async (way) => {
+    const room = open(loader({ fails: 1 }))
+    const tryOn = watched(room.tryOn(product))
+    await world.settle()
+    await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'core' })
+    await (way === 'ready' ? tryOn.ready : room.list())
+    await world.settle()
+    expect(tryOn.get()).toMatchObject({ state: 'stalled', can: { resume: true, startOver: true } })
+    await tryOn.resume()
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('is gone with its shopper, whatever the core came for', async () => {
+    const room = open(loader({ fails: 1 }))
+    const tryOn = watched(room.tryOn(product))
+    await world.settle()
+    await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'core' })
+    await room.list()
+    await room.reset()
+    await world.settle()
+    expect(tryOn.get()).toMatchObject({ state: 'idle', problem: null, can: { start: true } })
+    await expect(tryOn.retry()).rejects.toMatchObject({ kind: 'notAllowed' })
+    expect(world.sent).toEqual([])
+  })
+
+  it.each(['startOver', 'reset'])(
+    'and left by %s leaves nothing to go on with when the core fails to come',
+    async (way) => {
+      const loads = loader({ fails: 1, held: true })
+      const room = open(loads)
+      const tryOn = watched(room.tryOn(product))
+      await world.settle()
+      const done = tryOn.start(person)
+      await world.settle()
+      const left = way === 'reset' ? room.reset() : tryOn.startOver()
+      loads.release()
+      await expect(done).rejects.toMatchObject({ kind: 'core' })
+      await left.catch(() => undefined)
+      expect(tryOn.get()).toMatchObject({ state: 'idle', problem: null, can: { start: true, resume: false } })
+    },
+  )
+
+  it('is too old in the view, too', async () => {
+    const loads = loader({ held: true })
+    const tryOn = watched(open(loads).tryOn(product))
+    await world.settle()
+    const done = tryOn.start(person)
+    await world.settle()
+    world.clock.advance(61_000)
+    loads.release()
+    await expect(done).rejects.toMatchObject({ kind: 'consentExpired' })
+    expect(tryOn.get()).toMatchObject({ state: 'idle', problem: { kind: 'consentExpired' } })
+  })
+
+  it('is shown, and can be left, where the card comes after it', async () => {
+    const loads = loader({ held: true })
+    const tryOn = open(loads).tryOn(product)
+    const done = tryOn.start(person)
+    watched(tryOn)
+    await world.settle()
+    expect(tryOn.get()).toMatchObject({ state: 'preparing', can: { startOver: true } })
+    const result = tryOn.result()
+    await tryOn.startOver()
+    loads.release()
+    await expect(done).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+    await expect(result).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+  })
+})
+
+describe('a room that is closed while its core is loaded', () => {
+  it.each(['start', 'retry', 'resume'] as const)('carries no %s out', async (intent) => {
+    await world.until(await started(world.room().tryOn(product)), 'final')
+    const before = world.sent.length
+    const loads = loader({ held: true })
+    const room = open(loads)
+    const tryOn = watched(room.tryOn(product))
+    const done = tryOn[intent](person)
+    const [result, ready] = [tryOn.result(), tryOn.ready]
+    await world.settle()
+    room.close()
+    loads.release()
+    const closed = { problem: { kind: 'stopped', reason: 'closed' } }
+    for (const each of [done, result, ready]) await expect(each).rejects.toMatchObject(closed)
+    await world.pass(5_000)
+    expect(world.sent).toHaveLength(before)
+  })
+
+  it('looks at nothing any more, and listens to nobody, until it is used again', async () => {
+    const made = vi.spyOn(BroadcastChannel.prototype, 'addEventListener')
+    const ended = vi.spyOn(BroadcastChannel.prototype, 'close')
+    await world.until(await started(world.room().tryOn(product)), 'processing')
+    made.mockClear()
+    ended.mockClear()
+    const loads = loader({ held: true })
+    const room = open(loads)
+    const tryOn = watched(room.tryOn(product))
+    await world.settle()
+    room.close()
+    loads.release()
+    await world.settle()
+    expect(made.mock.calls.length - ended.mock.calls.length).toBe(0)
+    watched(tryOn)
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+    vi.restoreAllMocks()
+  })
+})
+
+it('the first consent after reset() is the next shopper’s, while it is still wiped, too', async () => {
+  for (const storage of [memoryStorage(), diskOf()]) {
+    const room = open(loader(), { storage, namespace: `durable-${String(storage.durable)}` })
+    const [used, other] = [room.tryOn(product), room.tryOn({ ...product, variantId: '2002' })]
+    for (const card of [used, other]) watched(card)
+    await used.start(person)
+    await world.until(used, 'final')
+    const wiped = room.reset()
+    const next = other.start(person)
+    await wiped
+    await next
+    expect(stateOf(other)).not.toBe('idle')
+    room.close()
+  }
+})
+
+it('a card shows nothing that it was seen not to be, once it has heard of an attempt', async () => {
+  const tryOn = watched(open(loader({ fails: Infinity })).tryOn(product))
+  await world.settle()
+  expect(stateOf(tryOn)).toBe('idle')
+  await world.until(await started(world.room().tryOn(product)), 'processing')
+  await vi.waitFor(() => expect(tryOn.get()).toMatchObject({ state: 'stalled', can: { start: false, resume: true } }))
+})
+
+it.each([
+  { version: 2, entries: {}, epochs: {} },
+  { version: 2, savedAt: 1, entries: { a: 'b' }, left: {}, discarded: {}, epochs: {} },
+  { version: 2, savedAt: 1, entries: [], left: {}, discarded: {}, epochs: {} },
+])('a catalog that is broken is left to the core: %j', async (catalog) => {
+  const tryOn = await started(world.room().tryOn(product))
+  await world.until(tryOn, 'processing')
+  await world.storage.setItem(catalogOf(namesOf('https://api.test').room), JSON.stringify(catalog))
+  const loads = loader()
+  watched(open(loads).tryOn(product))
+  await vi.waitFor(() => expect(loads.count).toBe(1))
 })

@@ -15,9 +15,11 @@ export interface Seen {
 /** How long the look may take, in ms, before it is left to the core. */
 const lookLimitMs = 2_000
 
+/** Nobody knows what is there: the core looks. */
+export const unclear: Seen = { mayHold: () => true }
+
 /** One look into what a room has listed in its storage; what can not be read here may be there, and the core looks. */
 export function lookInto(storage: FlowStorage | undefined, names: Names, clock: Clock): Promise<Seen> {
-  const unclear: Seen = { mayHold: () => true }
   return new Promise((resolve) => {
     const timer = clock.setTimeout(() => resolve(unclear), lookLimitMs)
     const look = async () =>
@@ -34,15 +36,21 @@ export function lookInto(storage: FlowStorage | undefined, names: Names, clock: 
 /** Rejects for what is of another version, or broken: the core knows what to do with it. */
 function seenIn(found: unknown, clock: Clock): Seen {
   const catalog =
-    typeof found === 'string' ? JSON.parse(found) : (found ?? { version: catalogVersion, entries: {}, epochs: {} })
+    typeof found === 'string'
+      ? JSON.parse(found)
+      : (found ?? { version: catalogVersion, entries: {}, epochs: {}, left: {}, discarded: {} })
   const { version, entries, epochs } = catalog
-  if (version !== catalogVersion || Object(entries) !== entries || Object(epochs) !== epochs) throw catalog
+  const tables = [entries, epochs, catalog.left, catalog.discarded]
+  if (version !== catalogVersion || !tables.every(isTable)) throw catalog
   return {
     mayHold: (key) => Object.keys(entries).some((each) => each === key || each.startsWith(`${key}:`)),
     isDue: Object.values(entries).some((until) => Number(until) <= clock.now()),
     epochs,
   }
 }
+
+const isTable = (value: unknown) =>
+  Object(value) === value && !Array.isArray(value) && Object.values(value as object).every(Number.isFinite)
 
 /** Of the default storage, without what it takes to write there: the catalog stands in each of its tiers that works. */
 async function defaultCatalog({ room, prefix }: Names): Promise<unknown> {

@@ -5,11 +5,12 @@ import { systemClock } from '../platform/system-clock.ts'
 import type { Readable } from '../ports.ts'
 import { namesOf, photoOf, recordOf, visitorOf, type Names } from '../records/names.ts'
 import type { Core, FittingRoom, Outside } from '../room.ts'
+import { TryOnError } from '../rules/try-on-error.ts'
 import { unknownVisitor } from '../shopper/unknown-visitor.ts'
 import type { Client } from '../wire/operations.ts'
 import { listenTo } from './listen.ts'
 import { createLoader } from './load.ts'
-import { lookInto, type Seen } from './look.ts'
+import { lookInto, unclear, type Seen } from './look.ts'
 import { createRelay } from './relay.ts'
 import { createDoorTryOn, type DoorTerms, type DoorTryOn } from './try-on.ts'
 
@@ -45,17 +46,31 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   /** The records that other pages have said to be at since. */
   const heard = new Set<string>()
   let stopListening = () => {}
+  /** How often the room was closed: what was asked for before does not open it again. */
+  let closings = 0
+  const life = () => closings
 
   async function enter(): Promise<Core> {
-    core ??= await load()
+    const begun = life()
+    const check = () => {
+      if (begun !== life()) throw new TryOnError({ kind: 'stopped', reason: 'closed' })
+    }
+    const made = core ?? (await load())
+    check()
+    core = made
     // what is wrong with storage the try-ons say
     await core.ready.catch(() => undefined)
+    check()
     for (const follow of followers) follow(core)
     lookAgain()
     return core
   }
 
-  const open = () => (opening ??= enter().finally(() => core || (opening = null)))
+  function open(): Promise<Core> {
+    const entering = (opening ??= enter())
+    entering.catch(() => opening === entering && (opening = null))
+    return entering
+  }
 
   /** For what nobody waits for. */
   const openQuietly = () => void open().catch(() => undefined)
@@ -67,33 +82,39 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
 
   async function begin(): Promise<Seen> {
     if (terms.durable) listen()
+    const begun = life()
     const seen = await lookInto(storage, names(), clock)
-    if (seen.isDue) (globalThis.requestIdleCallback ?? setTimeout)(openQuietly)
+    const sweep = () => begun === life() && openQuietly()
+    if (seen.isDue) (globalThis.requestIdleCallback ?? setTimeout)(sweep)
     return seen
   }
 
   const lookAgain = () => tryOns.forEach((each) => each.look())
 
+  function lookAnew(): void {
+    looking = null
+    lookAgain()
+  }
+
   function listen(): void {
     stopListening()
     stopListening = listenTo(names().room, {
-      onReset: forget,
+      onReset: () => forget(),
       onAttempt(name) {
         heard.add(name)
         lookAgain()
       },
-      onShow() {
-        looking = null
-        lookAgain()
-      },
+      onShow: lookAnew,
     })
   }
 
-  /** The shopper has gone: what was seen before was theirs. */
-  function forget(): void {
-    looking = null
+  /** The shopper has gone: what was seen before was theirs, and who comes now is seen once they are wiped. */
+  function forget(wiped?: Promise<void>): void {
     heard.clear()
     tryOns.forEach((each) => each.leave('startedOver'))
+    const begun = life()
+    const look = () => (begun === life() ? begin() : unclear)
+    looking = wiped ? wiped.then(look, look) : null
     lookAgain()
   }
 
@@ -101,7 +122,10 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   function store<T>(initial: T, of: (core: Core) => Readable<T>, isKept: () => Promise<boolean>): Readable<T> {
     const relay = createRelay(initial)
     followers.push((room) => relay.follow(of(room)))
-    const watch = async () => (await isKept()) && openQuietly()
+    const watch = async () => {
+      const begun = life()
+      if ((await isKept()) && begun === life()) openQuietly()
+    }
     return {
       ...relay,
       subscribe(onChange) {
@@ -116,7 +140,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const { productId, variantId } = product
     const name = nameOf(product)
     const key = () => recordOf(names().prefix, productId, variantId)
-    const known = tryOns.get(name) ?? createDoorTryOn({ clock, terms, key, mayHold, look, open })
+    const known = tryOns.get(name) ?? createDoorTryOn({ clock, terms, key, mayHold, look, open, life })
     tryOns.set(name, known)
     // what the application says now of its funnels counts for the next consent
     core?.tryOn(product)
@@ -154,10 +178,13 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     },
     list: () => open().then((room) => room.list()),
     reset() {
-      forget()
-      return open().then((room) => room.reset())
+      const done = open().then((room) => room.reset())
+      forget(done)
+      return done
     },
     close() {
+      closings++
+      opening = null
       stopListening()
       looking = null
       tryOns.forEach((each) => each.leave('closed'))

@@ -33,16 +33,20 @@ interface DoorTryOnParts {
   /** What storage was seen to hold since the last reset() that this page knows of. */
   look: () => Promise<Seen>
   open: () => Promise<Core>
+  /** Another one after each time that the room was closed. */
+  life: () => unknown
 }
 
 /** A consent that waits for the core, in memory; `seen` is the storage of the shopper whose photo it is. */
 interface Word {
   given: Parameters<TryOn['start']>
   seen: Promise<Seen>
+  /** The core has it, and does not give it back. */
+  isSaid: boolean
 }
 
 export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
-  const { clock, terms, key, mayHold, open } = parts
+  const { clock, terms, key, mayHold, open, life } = parts
   let inside: (core: Core) => TryOn
   let core: TryOn | null = null
   /** Whether the core has shown where the try-on stands. */
@@ -60,25 +64,29 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   })
 
   const shows = (view: TryOnView) => relay.set({ ...view, ...terms })
+  const isWaiting = () => word !== null && !word.isSaid
+  const stopped = (reason = why) => new TryOnError({ kind: 'stopped', reason })
 
   /** What could not be done without the core is shown, and may be tried again. */
-  async function loaded(): Promise<Core> {
-    const { state } = relay.get()
+  async function loaded(of: Word | null): Promise<Core> {
     try {
       return await open()
     } catch (error) {
-      // nothing else can be wrong before the core is there
-      const { problem } = error as TryOnError & { kind: 'core' }
-      if (!core) shows(word || state !== 'idle' ? unloadedView(problem) : idleWith(problem))
+      const { problem } = error as TryOnError
+      // what was left meanwhile waits for nothing
+      if (problem.kind === 'core' && !core && word === of)
+        shows(word || !isSeen ? unloadedView(problem) : idleWith(problem))
       throw error
     }
   }
 
   /** Says it to the core's own, as of now, for the shopper of that storage. */
-  async function through<T>(say: (own: TryOn) => T | Promise<T>, seen = parts.look()): Promise<T> {
-    if (core) return say(core)
+  async function through<T>(say: (own: TryOn) => T | Promise<T>, seen?: Word['seen']): Promise<T> {
+    if (core && !seen) return say(core)
+    const begun = life()
     const [saidAt, begunAt] = [clock.now(), clock.monotonic()]
-    const [room, { epochs }] = await Promise.all([loaded(), seen])
+    const [room, { epochs }] = await Promise.all([loaded(word), seen ?? parts.look()])
+    if (begun !== life()) throw stopped('closed')
     if (!core) relay.follow((core = inside(room)))
     // a machine that sleeps stops one of the two
     const agoMs = Math.max(0, clock.now() - saidAt, clock.monotonic() - begunAt)
@@ -89,48 +97,60 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   async function consent(said: Word): Promise<void> {
     word = said
     if (isSeen) shows(preparingView)
+    let isKept = false
     try {
       await through((own) => {
-        if (word !== said) throw new TryOnError({ kind: 'stopped', reason: why })
+        if (word !== said) throw stopped()
+        said.isSaid = true
         return own.start(...said.given)
       }, said.seen)
+    } catch (error) {
+      isKept = !said.isSaid && (error as TryOnError).kind === 'core'
+      throw error
     } finally {
-      if (core) word = null
+      if (!isKept && word === said) word = null
       relay.get()
     }
   }
 
   function leave(reason: 'startedOver' | 'closed' = 'startedOver'): void {
-    if (!word || core) return
+    if (!isWaiting()) return
     why = reason
     word = null
+    if (core) return void relay.get()
     shows(isSeen ? idleView : restoringView)
-    void look()
+    if (reason !== 'closed') void look()
   }
 
   const show = () => void through(() => {}).catch(() => undefined)
 
   async function look(): Promise<void> {
     if (core || !relay.isWatched()) return
+    const begun = life()
     if (word) {
       const [{ epochs: before = {} }, { epochs: now = {} }] = await Promise.all([word.seen, parts.look()])
-      return wasReset(before, now) ? leave() : undefined
+      if (wasReset(before, now)) return leave()
     }
-    if (await mayHold(key())) return show()
-    isSeen = true
-    if (!core && !word) shows(idleView)
+    const mayBeThere = await mayHold(key())
+    if (core || begun !== life()) return
+    isSeen = !mayBeThere
+    // what is kept is not known yet
+    if (!word) shows(mayBeThere ? restoringView : idleView)
+    else if (isSeen && relay.get().state === 'restoring') shows(preparingView)
+    if (mayBeThere) show()
   }
 
   /** As the core's own says it, or to what waits for the core. */
   async function say(intent: Intent, given: unknown[]): Promise<void> {
-    if (core || !(word || intent === 'start') || intent === 'submitEmail')
+    const kept = isWaiting() ? word : null
+    if (intent === 'submitEmail' || (!kept && (core || intent !== 'start')))
       return through((own) => (own[intent] as (...given: unknown[]) => Promise<void>)(...given))
     if (intent === 'startOver' || intent === 'discard') return leave()
-    const [photo, options] = (intent === 'resume' && word ? word.given : given) as Word['given']
+    const [photo, options] = (intent === 'resume' && kept ? kept.given : given) as Word['given']
     // a photo is sent for the shopper who gave it
     const isKept = photo === undefined || intent === 'resume'
-    const seen = (isKept && word?.seen) || parts.look()
-    return consent({ given: [photo ?? word?.given[0], options], seen })
+    const seen = (isKept && kept?.seen) || parts.look()
+    return consent({ given: [photo ?? kept?.given[0], options], seen, isSaid: false })
   }
 
   const intent =
@@ -157,7 +177,14 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     retry: intent('retry'),
     startOver: intent('startOver'),
     discard: intent('discard'),
-    result: (options) => through((own) => own.result(options)),
+    result(options) {
+      const said = word
+      return through((own) => {
+        // what it was asked of was left before the core had it
+        if (said && said !== word && !said.isSaid) throw stopped()
+        return own.result(options)
+      })
+    },
   }
 
   return {

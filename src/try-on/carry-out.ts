@@ -74,6 +74,16 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
     throw error
   }
 
+  function hear(own: Seat<Runner>, runner: Runner, call: Call, said: Said): void {
+    try {
+      checkSaid(call, said)
+    } catch (error) {
+      // what a former shopper has said is nobody's to read
+      if (said.by.aborted) throw error
+      refuse(own, runner, error)
+    }
+  }
+
   /** A page that froze may have been overtaken: nothing is begun where that can not be ruled out. */
   async function confirm(own: Seat<Runner>, runner: Runner): Promise<void> {
     if (await own.confirm()) return
@@ -93,7 +103,7 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
     if (!isCurrent(own)) throw closed()
     // reading the photo, and storage, may have taken a while
     if (check(runner, call) !== meant) throw notAllowed(call)
-    checkSaid(call, said)
+    hear(own, runner, call, said)
     const before = runner.getSnapshot().context.record
     runner.send(event)
     await carriedOut(own, runner)
@@ -117,7 +127,7 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
       if ('attemptId' in call && attemptOf(runner) === call.attemptId) return
       const meant = check(runner, call)
       // of a former shopper not even a photo is kept
-      checkSaid(call, said)
+      hear(own, runner, call, said)
       const event = await eventOf(call, photos).catch((error: unknown) => refuse(own, runner, error))
       await doEvent(own, runner, call, said, event, meant).finally(
         () => 'consent' in event && photos.release(event.consent.photoId),

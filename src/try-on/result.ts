@@ -33,8 +33,8 @@ const emailWanted: Problem = {
 /** The end of a try-on as a promise, for headless use. */
 export function resultOf(
   tryOn: Readable<TryOnView>,
-  /** Rejects when the room is closed. */
-  ended: Promise<never>,
+  /** Aborts when the room is closed. */
+  life: AbortSignal,
   /** Whose result it is. */
   shopper: AbortSignal,
   /** What was said before has been carried out. */
@@ -48,14 +48,18 @@ export function resultOf(
     const end = (finish = () => {}) => {
       isOver = true
       subscription.unsubscribe()
+      // each of them may live for much longer
       signal?.removeEventListener('abort', abort)
+      life.removeEventListener('abort', close)
+      shopper.removeEventListener('abort', leave)
       finish()
     }
     const fail = (view: TryOnView, problem = view.problem ?? emailWanted) =>
       end(() => reject(new TryOnError(problem, view.attempt?.jobId ?? null)))
-    const stop = (reason: 'aborted' | 'startedOver') => () => fail(tryOn.get(), { kind: 'stopped', reason })
+    const stop = (reason: 'aborted' | 'startedOver' | 'closed') => () => fail(tryOn.get(), { kind: 'stopped', reason })
     const abort = stop('aborted')
     const leave = stop('startedOver')
+    const close = stop('closed')
 
     const look = (view: TryOnView) => {
       const wasBegun = begun
@@ -67,7 +71,7 @@ export function resultOf(
     }
 
     const subscription = tryOn.subscribe(look)
-    void ended.catch(reject).finally(end)
+    life.addEventListener('abort', close)
     // the next one's picture is nobody else's
     shopper.addEventListener('abort', leave)
     signal?.addEventListener('abort', abort)
@@ -80,15 +84,23 @@ export function resultOf(
 }
 
 /** The first view that tells what storage holds. */
-export function readyOf(tryOn: Readable<TryOnView>, ended: Promise<never>): Promise<TryOnView> {
+export function readyOf(tryOn: Readable<TryOnView>, life: AbortSignal): Promise<TryOnView> {
   return new Promise((resolve, reject) => {
+    const end = () => {
+      unsubscribe()
+      life.removeEventListener('abort', close)
+    }
+    const close = () => {
+      end()
+      reject(new TryOnError({ kind: 'stopped', reason: 'closed' }))
+    }
     const look = (view: TryOnView) => {
       if (view.state === 'restoring') return
-      unsubscribe()
+      end()
       resolve(view)
     }
     const { unsubscribe } = tryOn.subscribe(look)
-    void ended.catch(reject).finally(unsubscribe)
+    life.addEventListener('abort', close)
     look(tryOn.get())
   })
 }

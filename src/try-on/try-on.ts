@@ -7,7 +7,6 @@ import { tryOnView } from '../../machines/try-on.view.ts'
 import type { Ownership } from '../pages/ownership.ts'
 import { takeSeat, type Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
-import { deferred } from '../platform/deferred.ts'
 import { newId } from '../platform/new-id.ts'
 import { createValue } from '../platform/value.ts'
 import type { Shopper } from '../records/epochs.ts'
@@ -27,12 +26,6 @@ const elsewhereMs = 10_000
 
 /** How often a page that hears nothing of the one that runs the flow looks into storage, in ms. */
 const lookOnMs = 1_000
-
-function newLife() {
-  const life = deferred<never>()
-  life.promise.catch(() => undefined)
-  return life
-}
 
 /** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
@@ -82,7 +75,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const asks = createAsks({ clock, post, refusal })
   const served = new Set<string>()
   /** Ends when the room is closed. */
-  let life = newLife()
+  let life = new AbortController()
   /** Settles once every intent of this page has. */
   let said: Promise<unknown> = Promise.resolve()
   let seat: Seat<Runner> | null = null
@@ -301,7 +294,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const tryOn: TryOn = {
     initial: restoringView,
     get ready() {
-      const ready = readyOf(tryOn, life.promise)
+      const ready = readyOf(tryOn, life.signal)
       ready.catch(() => undefined)
       return ready
     },
@@ -320,7 +313,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     discard: ({ abandonPaidJob = false } = {}) => say({ intent: 'discard', abandonPaidJob }),
     result(options) {
       sit()
-      return resultOf(tryOn, life.promise, parts.shopper(), said, options)
+      return resultOf(tryOn, life.signal, parts.shopper(), said, options)
     },
   }
 
@@ -342,8 +335,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     stop: leaveSeat,
     close() {
       leaveSeat()
-      life.reject(closed())
-      life = newLife()
+      life.abort()
+      life = new AbortController()
     },
     hear(message) {
       if (!('name' in message) || message.name !== parts.name()) return

@@ -94,4 +94,82 @@ describe('<fitting-room-try-on>', () => {
     expect(element.tryOn?.get().state).not.toBe('idle')
     expect(element.dataset['state']).toBe('idle')
   })
+
+  it('shows nothing, and asks for nothing, while its attributes name no try-on', async () => {
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    await element.tryOn?.start({ imageUrl: 'https://photos.invalid/a.png' })
+    await expect.poll(() => element.dataset['group']).not.toBe('ready')
+    const wrong: unknown[] = []
+    const hear = (event: ErrorEvent) => {
+      event.preventDefault()
+      wrong.push(event.error)
+    }
+    addEventListener('error', hear)
+    for (const variant of ['size-M', null]) {
+      if (variant === null) element.removeAttribute('variant-id')
+      else element.setAttribute('variant-id', variant)
+      expect(element.tryOn).toBeNull()
+      expect({ ...element.dataset }).toEqual({})
+      expect(shown()).toEqual(['h2'])
+    }
+    removeEventListener('error', hear)
+    expect(wrong).toEqual([expect.objectContaining({ kind: 'input' })])
+  })
+
+  it('leaves what stands in an element within it to that one', async () => {
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    const inner = document.createElement('fitting-room-try-on')
+    inner.innerHTML = '<img data-picture><button data-intent="start"></button>'
+    inner.room = room
+    for (const [name, value] of [
+      ['product-id', '1001'],
+      ['variant-id', '2002'],
+      ['funnel-ids', '11'],
+    ])
+      inner.setAttribute(name!, value!)
+    element.append(inner)
+    const photo = await (await fetch(photoUrl)).blob()
+    await element.tryOn?.start(photo)
+    await expect.poll(() => element.dataset['state']).toBe('final')
+    expect(inner.querySelector('img')?.hasAttribute('src')).toBe(false)
+    const refused = vi.fn<(event: Event) => void>()
+    element.addEventListener('refused', refused)
+    inner.querySelector('button')?.click()
+    await expect.poll(() => inner.tryOn?.get().state).not.toBe('idle')
+    expect(element.dataset['state']).toBe('final')
+    expect(refused).not.toHaveBeenCalled()
+  })
+
+  it('takes a room that was set before it was defined', async () => {
+    const early = document.createElement('fitting-room-try-on')
+    // as it is on an element of which nobody knows the class yet
+    Object.defineProperty(early, 'room', { value: room, configurable: true, writable: true })
+    for (const name of ['product-id', 'variant-id', 'funnel-ids']) early.setAttribute(name, element.getAttribute(name)!)
+    document.body.append(early)
+    expect(early.tryOn).toBe(element.tryOn)
+    early.remove()
+  })
+
+  it('goes on with a key that is renewed', async () => {
+    const keyed = document.createElement('fitting-room-try-on')
+    for (const name of ['product-id', 'variant-id', 'funnel-ids']) keyed.setAttribute(name, element.getAttribute(name)!)
+    keyed.setAttribute('base-url', inject('baseUrl'))
+    keyed.setAttribute('namespace', crypto.randomUUID())
+    keyed.setAttribute('api-key', 'revoked')
+    document.body.append(keyed)
+    await keyed.tryOn?.start(await (await fetch(photoUrl)).blob())
+    await expect.poll(() => keyed.dataset['state']).toBe('unauthorized')
+    keyed.setAttribute('api-key', 'sandbox-key')
+    await keyed.tryOn?.resume()
+    await expect.poll(() => keyed.dataset['state']).toBe('final')
+    keyed.remove()
+  })
+
+  it('tells nothing of an attribute that is written anew and is the same', async () => {
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    const told = vi.fn<(event: Event) => void>()
+    element.addEventListener('view', told)
+    element.setAttribute('variant-id', '2001')
+    expect(told).not.toHaveBeenCalled()
+  })
 })
