@@ -40,9 +40,8 @@ interface Work {
   stop(): void
 }
 
-type Assigns = object | ((scope: Scope, params: unknown) => object)
 type Action =
-  | { assigns: Assigns }
+  | { assigns: (scope: Scope, params: unknown) => object }
   | {
       to?: (scope: Scope, params: unknown) => string
       event: MachineEvent | ((scope: Scope, params: unknown) => MachineEvent)
@@ -73,7 +72,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     const [name, params] = resolved(named, scope)
     const action = (table.actions as Record<string, Action>)[name]!
     if ('assigns' in action) {
-      context = { ...context, ...assigned(action.assigns, scope, params) }
+      context = { ...context, ...action.assigns(scope, params) }
       return
     }
     const told = typeof action.event === 'function' ? action.event(scope, params) : action.event
@@ -269,13 +268,6 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
       return { unsubscribe: () => void observers.delete(observer) }
     },
   }
-}
-
-function assigned(assigns: Assigns, scope: Scope, params: unknown): object {
-  if (typeof assigns === 'function') return (assigns as (scope: Scope, params: unknown) => object)(scope, params)
-  return Object.fromEntries(
-    Object.entries(assigns).map(([name, value]) => [name, typeof value === 'function' ? value(scope, params) : value]),
-  )
 }
 
 function tell(listener: () => void): void {

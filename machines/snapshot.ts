@@ -34,7 +34,7 @@ export type Active = ReadonlySet<StateNode>
 
 const inOrder = (one: StateNode, other: StateNode) => one.order - other.order
 
-/** The steps that are to be made, in several regions at once where there are several; of two that meet the inner one. */
+/** The steps that are to be made: in each region the innermost. No two of them leave the same state. */
 function stepsOf(table: Table, active: Active, scope: Scope, listed: (node: StateNode) => Transition[]): Step[] {
   const found = new Map<StateNode, Step>()
   const leaves = [...active].filter((node) => !node.config.states).sort(inOrder)
@@ -46,7 +46,7 @@ function stepsOf(table: Table, active: Active, scope: Scope, listed: (node: Stat
       break
     }
   }
-  return withoutConflicts([...found.values()], active)
+  return [...found.values()]
 }
 
 export const stepsFor = (table: Table, active: Active, scope: Scope) =>
@@ -72,25 +72,11 @@ export const leftBy = ({ domain }: Step, active: Active): StateNode[] =>
         .sort(inOrder)
         .reverse()
 
-function withoutConflicts(steps: readonly Step[], active: Active): Step[] {
-  const kept: Step[] = []
-  for (const step of steps) {
-    const left = leftBy(step, active)
-    const others = kept.filter((other) => leftBy(other, active).some((node) => left.includes(node)))
-    if (others.some((other) => !isWithin(step.source, other.source))) continue
-    for (const other of others) kept.splice(kept.indexOf(other), 1)
-    kept.push(step)
-  }
-  return kept
-}
-
-/** The states that a step enters, the outermost first. */
+/** The states that a step enters, the outermost first; none of these tables leads into one region of several. */
 export function enteredBy({ to, domain }: Step): StateNode[] {
   if (to === null) return []
   const outer = ancestorsOf(to).filter((node) => domain !== null && isWithin(node, domain))
-  const beside = outer.filter(isParallel).flatMap(({ children }) => Object.values(children))
-  const others = beside.filter((node) => node !== to && !outer.includes(node))
-  return [...outer, ...[to, ...others].flatMap(withInitial)].sort(inOrder)
+  return [...outer.reverse(), ...withInitial(to)]
 }
 
 /** A state with what is entered in it when nothing else is said. */

@@ -121,7 +121,7 @@ export const tryOnSetup = setup({
     takeVisitor: assign((_, outcome: Outcome<unknown>) => ({
       emailNeeded: outcome.kind === 'accepted' && dataOf<VisitorStatus>(outcome).requestsLeft === 0,
     })),
-    forgetForm: assign({ form: null, emailNeeded: false }),
+    forgetForm: assign(() => ({ form: null, emailNeeded: false })),
     hearWord: assign(({ context }) => ({ wordAt: context.clock.elapsed(), failures: 0, problem: null })),
     startJob: assign(({ context: { clock } }) => ({
       jobAt: clock.monotonic(),
@@ -150,7 +150,7 @@ export const tryOnSetup = setup({
     endWait: assign(({ context }) => ({
       waits: Object.fromEntries(Object.entries(context.waits).map(([of, wait]) => [of, { ...wait, isOut: true }])),
     })),
-    forgetWaits: assign({ waits: {} }),
+    forgetWaits: assign(() => ({ waits: {} })),
   },
   delays: { wait: ({ context }) => context.waitMs, tick: 1_000, keyCheck: 60_000 },
 })

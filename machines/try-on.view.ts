@@ -5,7 +5,7 @@ import type { AttemptRecord } from '../src/rules/record.ts'
 import { restoringView } from '../src/rules/first-views.ts'
 import type { AttemptView, Progress, Trouble, TryOnResult, TryOnView } from '../src/rules/view.ts'
 import { tryOnStates, type TryOnState } from '../src/rules/words.ts'
-import { Private } from './private.ts'
+import { probes } from './probes.ts'
 import type { tryOnMachine } from './try-on.machine.ts'
 import type { TryOnContext } from './try-on.types.ts'
 
@@ -84,18 +84,9 @@ function viewStateOf(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnState {
   return tryOnStates.find((known) => known === state) ?? 'restoring'
 }
 
-const noForm = new Private({ email: '' })
-
 function permitted(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnView['can'] {
-  const consent = { attemptId: '', photoId: '' }
-  return {
-    start: snapshot.can({ type: 'start', consent }),
-    submitEmail: snapshot.can({ type: 'submitEmail', form: noForm }),
-    resume: snapshot.can({ type: 'resume' }),
-    retry: snapshot.can({ type: 'retry', consent }),
-    startOver: snapshot.can({ type: 'startOver' }),
-    discard: snapshot.can({ type: 'discard', abandonPaidJob: false }),
-  }
+  const permissions = Object.entries(probes).map(([intent, event]) => [intent, snapshot.can(event)])
+  return Object.fromEntries(permissions) as TryOnView['can']
 }
 
 function progressOf(state: TryOnState, { record, upload, elapsedMs }: TryOnContext): Progress | null {

@@ -26,7 +26,7 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind> = {
   deadline: 'the job is not finished; resume() goes on with it',
   photo: ({ reason }) => photoTexts[reason],
   photoAdvice: ({ advice, message }) =>
-    `${message ?? adviceTexts[advice]}; start(photo, { despiteAdvice: true }) takes it all the same`,
+    `advice against the photo: ${message ?? advice}; start(photo, { despiteAdvice: true }) takes it all the same`,
   storage: 'storage did not take what comes first, so nothing was sent',
   storageUnreadable: 'storage could not be read; resume() reads it again',
   recordUnreadable: 'a stored record can not be read, and was left as it is',
@@ -38,17 +38,10 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind> = {
 
 const photoTexts = {
   missing: 'there is no photo; start(photo) takes a File, a Blob, { imageUrl } or { bytes }',
-  empty: 'the photo is an empty file',
-  type: 'the photo is not a JPEG, PNG, WebP, HEIC, HEIF or AVIF image',
+  empty: 'the photo is empty',
+  type: 'the photo is no JPEG, PNG, WebP, HEIC, HEIF or AVIF',
   unreadable: 'the photo could not be read',
-  url: 'this is neither a photo nor an { imageUrl } with an http(s) URL',
-  unprepared: 'the code that makes photos ready could not be loaded, so it was not uploaded; start(photo) tries again',
-  camera: 'there is no camera, or its use is not permitted',
-} as const
-
-const adviceTexts = {
-  small: 'the photo is too small',
-  narrow: 'the photo is too narrow a strip',
-  dark: 'the photo is almost black',
-  own: 'the photo was not found good enough',
+  url: 'this is no photo, and no { imageUrl } with an http(s) URL',
+  unprepared: 'what makes photos ready could not be loaded, so nothing was uploaded',
+  camera: 'there is no camera that may be used',
 } as const

@@ -1,5 +1,6 @@
 import { TryOnError } from '../rules/try-on-error.ts'
 import { Private } from '../../machines/private.ts'
+import { probes } from '../../machines/probes.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
 import { email, uploadRequest } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
@@ -67,13 +68,8 @@ export function passedCall(call: PassedCall): Call {
 }
 
 /** The event that asks the machine whether an intent is permitted. */
-export function permissionOf(call: Call): TryOnEvent {
-  if (call.intent === 'start' || call.intent === 'retry')
-    return { type: call.intent, consent: { attemptId: '', photoId: '' } }
-  if (call.intent === 'submitEmail') return { type: call.intent, form: new Private({ email: '' }) }
-  if (call.intent === 'discard') return { type: call.intent, abandonPaidJob: call.abandonPaidJob }
-  return { type: call.intent }
-}
+export const permissionOf = (call: Call): TryOnEvent =>
+  call.intent === 'discard' ? { type: call.intent, abandonPaidJob: call.abandonPaidJob } : probes[call.intent]
 
 /** The event that carries an intent out; throws a `TryOnError` where what was given can not be used. */
 export async function eventOf(call: Call, photos: Photos): Promise<TryOnEvent> {
