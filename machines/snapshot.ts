@@ -111,7 +111,6 @@ export interface MachineSnapshot {
   status: 'active' | 'done' | 'error' | 'stopped'
   value: unknown
   context: object
-  matches(value: unknown): boolean
   hasTag(tag: string): boolean
   can(event: MachineEvent): boolean
 }
@@ -127,7 +126,6 @@ export function snapshotOf(
     status,
     value,
     context,
-    matches: (wanted) => isPartOf(wanted, value),
     hasTag: (tag) => [...active].some(({ config }) => config.tags === tag),
     can: (event) => stepsFor(table, active, { context, event }).some(({ target, actions }) => target ?? actions),
   }
@@ -138,11 +136,6 @@ function valueOf({ children, ...node }: StateNode, active: Active): unknown {
   const [only] = inner
   if (only && !isParallel({ children, ...node }) && !only.config.states) return only.key
   return Object.fromEntries(inner.map((child) => [child.key, valueOf(child, active)]))
-}
-
-function isPartOf(wanted: unknown, value: unknown): boolean {
-  if (typeof wanted === 'string') return value === wanted || Object.hasOwn(Object(value), wanted)
-  return Object.entries(Object(wanted)).every(([key, inner]) => isPartOf(inner, Object(value)[key]))
 }
 
 /** The snapshot that stands in that state, as if nothing had led to it. */

@@ -13,7 +13,7 @@ import type { TryOnContext } from './try-on.types.ts'
 export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnView {
   const { context } = snapshot
   // a new consent is not of the attempt that it replaces
-  const record = snapshot.matches({ preparing: 'consenting' }) ? null : context.record
+  const record = Object(snapshot.value).preparing === 'consenting' ? null : context.record
   const state = viewStateOf(snapshot)
   if (state === 'restoring') return restoringView
   const kept = keptProblem(state, context)

@@ -55,43 +55,43 @@ export interface TryOnProduct {
  * key are not looked at: they are read at their first use, and a server that only renders may have none.
  */
 export function checkedOptions<Options extends RoomOptions>(options: Options): Options {
-  check(isObject(options), 'options', options, 'an object with baseUrl and apiKey')
+  checkObject('options', options)
   const { retentionMs, timing = {}, storage, photos } = options
   checkText('namespace', options.namespace)
   checkText('uniqueUserId', options.uniqueUserId)
   // what never expires could not be written down as JSON
   checkMs('retentionMs', retentionMs === Infinity ? 'Infinity' : retentionMs)
-  check(isObject(timing), 'timing', timing, 'an object of times in ms')
+  checkObject('timing', timing)
   for (const [name, ms] of Object.entries(timing)) checkMs(`timing.${name}`, ms)
-  const methods = ['getItem', 'setItem', 'removeItem']
-  const isStorage = storage === undefined || methods.every((name) => typeof Object(storage)[name] === 'function')
-  check(isStorage, 'storage', storage, `an object with ${methods.join(', ')}`)
-  const hasRandom = typeof options.randomBytes === 'function' || typeof crypto !== 'undefined'
-  check(hasRandom, 'randomBytes', options.randomBytes, 'a function, where the platform has no crypto.getRandomValues')
-  const isPhotos = !photos || (isObject(photos) && (photos.maxSide === undefined || photos.maxSide >= 1))
-  check(isPhotos, 'photos', photos, 'false, or an object whose maxSide is a number of px')
+  for (const name of storage === undefined ? [] : ['getItem', 'setItem', 'removeItem'])
+    check(typeof Object(storage)[name] === 'function', 'storage', storage, `an object with ${name}()`)
+  check(options.randomBytes ?? globalThis.crypto, 'randomBytes', undefined, 'a function where there is no crypto')
+  const { maxSide = 1 } = photos || {}
+  check(maxSide >= 1, 'photos.maxSide', maxSide, 'a number of px')
   return options
 }
 
 /** A product with its IDs as the service takes them; throws `TryOnError` of kind `input`. */
 export function checkedProduct(product: TryOnProduct): TryOnProduct & { productId: string; variantId: string } {
-  check(isObject(product), 'product', product, 'an object with productId, variantId and funnelIds')
+  checkObject('product', product)
   const { productId, variantId, funnelIds } = product
   checkId('productId', productId, 'Product')
   checkId('variantId', variantId, 'ProductVariant')
   const isList = Array.isArray(funnelIds) && funnelIds.length > 0 && funnelIds.every(isFunnelId)
-  check(isList, 'funnelIds', funnelIds, 'a list of integers from 1', '[12, 7]')
+  check(isList, 'funnelIds', funnelIds, 'a list of integers from 1')
   return { productId: `${productId}`, variantId: `${variantId}`, funnelIds: [...funnelIds] }
 }
 
 /** The base URL as it is now, absolute and without a trailing slash; throws `TryOnError` of kind `input` for any other. */
 export function resolvedBaseUrl(option: RoomOptions['baseUrl']): string {
   const url = readBaseUrl(option)
-  check(url, 'baseUrl', option, 'an http(s) address, or in a page a path', "'https://shop.example/try-on'")
+  check(url, 'baseUrl', option, 'an http(s) address, or in a page a path')
   return url
 }
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null
+
+const checkObject = (at: string, value: unknown) => check(isObject(value), at, value, 'an object')
 
 /** Storage keys and addresses are made of it, which half a character can not be in. */
 const checkText = (at: string, value: unknown) =>

@@ -128,7 +128,7 @@ describe('the base URL', () => {
     (url) => {
       const { problem, message } = refusalOf(() => resolvedBaseUrl(url as string))
       expect(problem).toMatchObject({ at: 'baseUrl', given: url === undefined ? 'undefined' : JSON.stringify(url) })
-      expect(message).toContain("for example 'https://shop.example/try-on'")
+      expect(message).toContain('valid is an http(s) address')
     },
   )
 

@@ -41,7 +41,8 @@ export function steadyClock(clock: Clock): SteadyClock & {
 export function withinLimit<T>(clock: Clock, ms: number, work: PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     // a clock that is given in may know no such timer
-    const timer = ms === Infinity ? null : clock.setTimeout(() => reject(new TimeLimit(ms)), ms)
+    const timer =
+      ms === Infinity ? null : clock.setTimeout(() => reject(new TimeLimit(`no answer within ${ms} ms`)), ms)
     const done = () => timer !== null && clock.clearTimeout(timer)
     work.then(
       (value) => (done(), resolve(value)),
@@ -51,9 +52,4 @@ export function withinLimit<T>(clock: Clock, ms: number, work: PromiseLike<T>): 
 }
 
 /** A time limit passed; what it limited may still finish. */
-export class TimeLimit extends Error {
-  override readonly name = 'TimeLimit'
-  constructor(ms: number) {
-    super(`no answer within ${ms} ms`)
-  }
-}
+export class TimeLimit extends Error {}

@@ -51,7 +51,7 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
   /** Intents wait while storage is being read or written, for as long as this page has the try-on. */
   const settled = (own: Seat<Runner>, runner: Runner) => until(own, runner, (snapshot) => !snapshot.hasTag('busy'))
   const carriedOut = (own: Seat<Runner>, runner: Runner) =>
-    until(own, runner, (snapshot) => !snapshot.hasTag('busy') && !snapshot.matches({ needsEmail: 'registering' }))
+    until(own, runner, (snapshot) => !snapshot.hasTag('busy') && Object(snapshot.value).needsEmail !== 'registering')
 
   /** A page that slept must not spend money on what was said before, nor do what a former shopper has said. */
   function checkSaid(call: Call, said: Said): void {
