@@ -1,8 +1,10 @@
 import { source as axe } from 'axe-core'
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { serve, type RunningServer } from '@fitting-room/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { serveShop } from '../../examples/shop/serve-shop.ts'
@@ -126,6 +128,10 @@ describe.each(engines)('in $name', ({ launch }) => {
     expect(tab.words).toEqual([])
     await tab.close()
   })
+})
+
+it.each(frameworks)('%s is typed, as its own framework checks it', async (name) => {
+  await promisify(execFile)('npm', ['run', 'check'], { cwd: roots.get(name)! })
 })
 
 it.each(frameworks)('%s is developed with a sandbox of its own', async (name) => {
