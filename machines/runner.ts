@@ -239,9 +239,12 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
   function inTurn(work: () => void): void {
     if (isBusy) return
     isBusy = true
-    work()
-    for (let event = events.shift(); event && status === 'active'; event = events.shift()) step(event, react)
-    isBusy = false
+    try {
+      work()
+      for (let event = events.shift(); event && status === 'active'; event = events.shift()) step(event, react)
+    } finally {
+      isBusy = false
+    }
   }
 
   function send(event: MachineEvent): void {
