@@ -58,6 +58,29 @@ describe('a photo that can not be drawn anew', () => {
     expect(textOf(bytes)).not.toContain(secret)
   })
 
+  it('loses what nobody knows the meaning of, too', async () => {
+    const note = Buffer.from(secret)
+    const part = (marker: number, content: Buffer) =>
+      Buffer.concat([Buffer.from([0xff, marker, 0, content.length + 2]), content])
+    const given = await jpeg()
+    const notes = [
+      part(0xe0, Buffer.concat([Buffer.from('JFXX\0'), note])),
+      part(0xf7, note),
+      part(0xfe, note),
+      part(0xed, note),
+    ]
+    const noted = await prepared(Buffer.concat([given.subarray(0, 2), ...notes, given.subarray(2)]), 'image/jpeg')
+    expect(textOf(noted.bytes)).not.toContain(secret)
+    expect(await sharp(noted.bytes).raw().toBuffer()).toEqual(await sharp(given).raw().toBuffer())
+
+    const plain = await drawing(600, 800).png().toBuffer()
+    const chunk = Buffer.concat([Buffer.from([0, 0, 0, note.length]), Buffer.from('caBX'), note, Buffer.alloc(4)])
+    const at = plain.indexOf('IDAT') - 4
+    const chunked = await prepared(Buffer.concat([plain.subarray(0, at), chunk, plain.subarray(at)]), 'image/png')
+    expect(textOf(chunked.bytes)).not.toContain(secret)
+    expect(await sharp(chunked.bytes).raw().toBuffer()).toEqual(await sharp(plain).raw().toBuffer())
+  })
+
   it('is, as a PNG, the same picture without its texts', async () => {
     const given = await png()
     expect(textOf(stored(given, '').bytes)).toContain(secret)

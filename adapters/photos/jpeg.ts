@@ -8,7 +8,6 @@ export interface Jpeg extends FileParts {
 const startOfScan = 0xda
 const endOfImage = 0xd9
 const app = (number: number) => 0xe0 + number
-const comment = 0xfe
 
 /** Reads a JPEG file part by part; throws a RangeError where it ends in the midst of one. */
 export function readJpeg(bytes: ArrayBuffer): Jpeg {
@@ -16,8 +15,8 @@ export function readJpeg(bytes: ArrayBuffer): Jpeg {
   const jpeg: Jpeg = { size: null, orientation: 1, isWhole: false, parts: [[0, 2]] }
   let at = 2
   while (at < view.byteLength) {
-    const begin = at
     while (view.getUint8(at + 1) === 0xff) at += 1
+    const begin = at
     const marker = view.getUint8(at + 1)
     if (view.getUint8(at) !== 0xff) break
     if (marker === endOfImage) {
@@ -38,11 +37,11 @@ export function readJpeg(bytes: ArrayBuffer): Jpeg {
 /** Start of frame, of any kind; three of its numbers are other things. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
-/** JFIF, Adobe's note on colours and the colour profile belong to the picture; other notes are of those who made it. */
+/** JFIF without a small picture, Adobe's note on colours and the colour profile belong to it; all other notes are metadata. */
 function isPicture(view: DataView, at: number, marker: number): boolean {
-  if (marker === comment) return false
-  if (marker < app(0) || marker > app(15) || marker === app(0) || marker === app(14)) return true
-  return marker === app(2) && textAt(view, at + 4, 11) === 'ICC_PROFILE'
+  if (marker >= 0xc0 && marker <= 0xdf) return true
+  if (marker === app(0)) return view.getUint16(at + 2) === 16
+  return marker === app(14) || (marker === app(2) && textAt(view, at + 4, 11) === 'ICC_PROFILE')
 }
 
 const textAt = (view: DataView, at: number, length: number) =>

@@ -1,7 +1,7 @@
 import type { FileParts } from './file-parts.ts'
 
-/** What is written beside the pixels: texts, time, and the note that cameras write. */
-const metadata = /^(tEXt|zTXt|iTXt|tIME|eXIf)$/
+/** What makes up the picture: what every reader has to know, its colours, and the frames of one that moves. */
+const picture = /^([A-Z]|tRNS|gAMA|cHRM|sRGB|iCCP|cICP|sBIT|acTL|fcTL|fdAT)/
 
 /** Reads a PNG file chunk by chunk; throws a RangeError where it ends in the midst of one. */
 export function readPng(bytes: ArrayBuffer): FileParts {
@@ -14,7 +14,7 @@ export function readPng(bytes: ArrayBuffer): FileParts {
   for (let at = 8; !png.isWhole && at < bytes.byteLength;) {
     const name = String.fromCharCode(...new Uint8Array(bytes, at + 4, 4))
     const end = at + 12 + view.getUint32(at)
-    if (!metadata.test(name)) png.parts.push([at, end])
+    if (picture.test(name)) png.parts.push([at, end])
     png.isWhole = name === 'IEND' && end <= bytes.byteLength
     at = end
   }
