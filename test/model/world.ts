@@ -275,7 +275,8 @@ export class World {
       }
       const tryOn = onHost(page, () => entry.open())
       onHost(page, () => tryOn.subscribe(({ state }) => this.trace.push(`  opened: ${state}`)))
-      await this.wait(3_000)
+      // a lease of a page that was killed is watched for as long as it holds
+      await this.wait(15_000)
       if (tryOn.get().can.resume) void this.shopper.hear(page, 'resume', () => tryOn.resume())
       await this.wait(3_000)
       const { state, attempt } = tryOn.get()
