@@ -268,6 +268,9 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     subscribe(given: Observer | Observer['next']) {
       const observer: Observer = typeof given === 'function' ? { next: given } : { ...given }
       if (status === 'active') observers.add(observer)
+      // nothing more is to be heard of it
+      else if (status === 'error') observer.error?.(new Error('it has failed'))
+      else observer.complete?.()
       return { unsubscribe: () => void observers.delete(observer) }
     },
   }

@@ -112,17 +112,34 @@ describe('a photo that can not be drawn anew', () => {
     }
   })
 
-  it('cut anywhere stays as it was, and says so', async () => {
+  it('cut anywhere keeps no metadata without saying so', async () => {
+    let cleaned = 0
     for (const [type, whole] of [
       ['image/jpeg', await jpeg()],
       ['image/png', await png()],
     ] as const) {
       for (let length = 1; length < whole.length - 2; length += Math.ceil(whole.length / 60)) {
         const made = await preparePhoto(stored(whole.subarray(0, length), type), { ...terms, advice: false })
-        expect(made).toMatchObject({ type, metadataKept: true })
-        expect('bytes' in made && made.bytes.byteLength).toBe(length)
+        if ('advice' in made) throw new Error('there was to be no advice')
+        if (made.metadataKept) expect(made.bytes.byteLength).toBe(length)
+        else expect([++cleaned, textOf(made.bytes).includes(secret)]).toEqual([cleaned, false])
       }
     }
+    expect(cleaned).toBeGreaterThan(60)
+  })
+
+  it('with bytes between its parts, and of two orientations, is read as everybody reads it', async () => {
+    const given = await jpeg(300, 400, 6)
+    const other = await jpeg(300, 400, 3)
+    const exif = other.subarray(other.indexOf('Exif') - 4)
+    const second = exif.subarray(0, 2 + exif.readUInt16BE(2))
+    const at = 2 + given.subarray(2).indexOf(Buffer.from([0xff, 0xdb]))
+    const stray = Buffer.from([0, 7, 0xff, 0x01])
+    const odd = Buffer.concat([given.subarray(0, at), stray, second, given.subarray(at)])
+    const { bytes, width, metadataKept } = await prepared(odd, 'image/jpeg')
+    expect([width, metadataKept, (await sharp(bytes).metadata()).orientation]).toEqual([400, false, 6])
+    expect(textOf(bytes)).not.toContain(secret)
+    expect(await sharp(bytes).raw().toBuffer()).toEqual(await sharp(given).raw().toBuffer())
   })
 
   it('is advised against by its header alone: too small, or too narrow', async () => {
@@ -297,5 +314,148 @@ describe('a room', () => {
     await world.until(tryOn, ({ state }) => state !== 'preparing')
     expect(puts[0]?.type).toBe(type)
     expect(tryOn.get().metadataKept).toBe(true)
+  })
+})
+
+describe('while a photo is made ready', () => {
+  let world: World
+  let puts: StoredPhoto[]
+  beforeEach(() => {
+    world = createWorld()
+    puts = []
+  })
+  afterEach(() => world.close())
+
+  /** A room whose photos wait to be made ready until a test says so, one by one. */
+  function open(options: Partial<FittingRoomOptions> = {}) {
+    const waiting: (() => void)[] = []
+    const held: typeof preparePhoto = async (photo, given) => {
+      await new Promise<void>((resolve) => void waiting.push(resolve))
+      return preparePhoto(photo, given)
+    }
+    const putPhoto: FittingRoomOptions['putPhoto'] = (url, photo, given) => {
+      puts.push(photo)
+      return world.putPhoto(url, photo, given)
+    }
+    const room = world.door({ photos: { load: async () => ({ preparePhoto: held }) }, putPhoto, ...options })
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    return { room, tryOn, waiting }
+  }
+  const photoOf = async (colour: string) => new Blob([new Uint8Array(await drawing(300, 300, colour).png().toBuffer())])
+  const left = { problem: { kind: 'stopped', reason: 'startedOver' } }
+
+  it.each([
+    ['startOver', 'at once'],
+    ['startOver', 'with the core there'],
+    ['discard', 'at once'],
+    ['discard', 'with the core there'],
+  ] as const)('it is preparing, and %s leaves it, %s', async (intent, when) => {
+    const { room, tryOn, waiting } = open()
+    if (when === 'with the core there') await room.ready
+    const started = tryOn.start(await photoOf('red'))
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    expect(tryOn.get()).toMatchObject({ state: 'preparing', can: { start: true, startOver: true, discard: true } })
+    await tryOn[intent]()
+    await expect(started).rejects.toMatchObject(left)
+    expect(tryOn.get()).toMatchObject({ state: 'idle', problem: null })
+    for (const go of waiting) go()
+    await world.pass(5_000)
+    expect([room.photo.get(), world.sent]).toEqual([null, []])
+  })
+
+  it.each(['first', 'second'])('a later photo takes its place, also where the %s is ready first', async (ready) => {
+    const { tryOn, waiting } = open()
+    const first = tryOn.start(await photoOf('red'))
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    const second = tryOn.start(await photoOf('blue'))
+    await expect(first).rejects.toMatchObject(left)
+    await vi.waitFor(() => expect(waiting).toHaveLength(2))
+    for (const go of ready === 'first' ? waiting : waiting.toReversed()) {
+      go()
+      await world.settle()
+    }
+    await second
+    await world.until(tryOn, 'final')
+    expect(puts).toHaveLength(1)
+    const { dominant } = await sharp(puts[0]!.bytes).stats()
+    expect(dominant.b).toBeGreaterThan(dominant.r)
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('nothing is sent with the photo before, which was being uploaded', async () => {
+    const { tryOn, waiting } = open()
+    const put = world.hold('PUT', '/photos')
+    const first = tryOn.start(await photoOf('red'))
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    waiting[0]?.()
+    await first
+    await put.reached
+    const second = tryOn.start(await photoOf('blue'))
+    await vi.waitFor(() => expect(waiting).toHaveLength(2))
+    put.release()
+    await world.pass(20_000)
+    expect([tryOn.get().state, world.count('POST', '/generations')]).toEqual(['preparing', 0])
+    waiting[1]?.()
+    await second
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+    const { dominant } = await sharp(puts.at(-1)!.bytes).stats()
+    expect(dominant.b).toBeGreaterThan(dominant.r)
+  })
+
+  it('what speaks against a photo that was left is said of no other', async () => {
+    const { tryOn, waiting } = open({ checkPhoto: ({ width }) => (width === 300 ? 'Please stand upright' : null) })
+    const first = tryOn.start(await photoOf('red'))
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    const second = tryOn.start({ imageUrl: 'https://photos.test/me.png' })
+    await expect(first).rejects.toMatchObject(left)
+    await second
+    waiting[0]?.()
+    await world.until(tryOn, 'processing')
+    expect(tryOn.get().problem).toBe(null)
+  })
+
+  it('a retry that fails leaves what stood', async () => {
+    const { tryOn, waiting } = open()
+    const first = tryOn.start(await photoOf('red'))
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    waiting[0]?.()
+    await first
+    const { attempt } = await world.until(tryOn, 'final')
+    const again = tryOn.retry(new Blob([new Uint8Array(await drawing(50, 50).png().toBuffer())]))
+    await vi.waitFor(() => expect(waiting).toHaveLength(2))
+    expect(tryOn.get().state).toBe('preparing')
+    waiting[1]?.()
+    await expect(again).rejects.toMatchObject({ kind: 'photoAdvice' })
+    expect(tryOn.get()).toMatchObject({ state: 'final', attempt, problem: { kind: 'photoAdvice', advice: 'small' } })
+  })
+
+  it('the photo is the one that was given, whatever becomes of its buffer, and of what a check gets', async () => {
+    const given = new Uint8Array(await webp())
+    const before = Buffer.from(given)
+    const checkPhoto = (photo: { bytes: ArrayBuffer; metadataKept: boolean }) => {
+      photo.metadataKept = false
+      structuredClone(photo.bytes, { transfer: [photo.bytes] })
+      return null
+    }
+    const { tryOn, waiting } = open({ checkPhoto })
+    const started = tryOn.start({ bytes: given.buffer })
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    given.fill(0)
+    waiting[0]?.()
+    await started
+    await world.until(tryOn, 'final')
+    expect(Buffer.from(puts[0]!.bytes)).toEqual(before)
+    expect(tryOn.get().metadataKept).toBe(true)
+  })
+
+  it.each([
+    ['load', { photos: { load: () => { throw new Error('boom') } } }, 'unprepared'], // prettier-ignore
+    ['a module without it', { photos: { load: async () => ({}) as never } }, 'unreadable'],
+  ] as const)('what breaks at once is told as what it is: %s', async (_, options, reason) => {
+    const { tryOn } = open(options)
+    await expect(tryOn.start(person)).rejects.toMatchObject({ problem: { kind: 'photo', reason } })
+    await expect(tryOn.start('me.png' as never)).rejects.toMatchObject({ problem: { kind: 'photo', reason: 'url' } })
   })
 })

@@ -9,39 +9,54 @@ const startOfScan = 0xda
 const endOfImage = 0xd9
 const app = (number: number) => 0xe0 + number
 
-/** Reads a JPEG file part by part; throws a RangeError where it ends in the midst of one. */
+/** Reads a JPEG file part by part, as far as it goes; between parts there may be bytes that mean nothing. */
 export function readJpeg(bytes: ArrayBuffer): Jpeg {
   const view = new DataView(bytes)
   const jpeg: Jpeg = { size: null, orientation: 1, isWhole: false, parts: [[0, 2]] }
-  let at = 2
-  while (at < view.byteLength) {
-    while (view.getUint8(at + 1) === 0xff) at += 1
-    const begin = at
+  let hasExif = false
+  let isScanned = false
+  for (let at = 2; at + 2 <= view.byteLength;) {
     const marker = view.getUint8(at + 1)
-    if (view.getUint8(at) !== 0xff) break
-    if (marker === endOfImage) {
-      jpeg.isWhole = true
-      jpeg.parts.push([begin, at + 2])
+    if (marker === endOfImage && view.getUint8(at) === 0xff) {
+      jpeg.isWhole = isScanned
+      jpeg.parts.push([at, at + 2])
       break
     }
+    if (view.getUint8(at) !== 0xff || marker < 0xc0 || isRestart(marker)) {
+      at += 1
+      continue
+    }
+    if (at + 4 > view.byteLength) break
     const end = at + 2 + view.getUint16(at + 2)
+    if (end > view.byteLength) break
     if (isFrame(marker)) jpeg.size = { width: view.getUint16(at + 7), height: view.getUint16(at + 5) }
-    if (marker === app(1)) jpeg.orientation = orientationIn(view, at + 4, end) ?? jpeg.orientation
-    at = marker === startOfScan ? endOfScan(new Uint8Array(bytes), end) : end
-    if (isPicture(view, begin, marker)) jpeg.parts.push([begin, Math.min(at, view.byteLength)])
+    // of several the first one counts, and none after the picture
+    if (marker === app(1) && !hasExif && !isScanned && textAt(view, at + 4, 4) === 'Exif') {
+      hasExif = true
+      jpeg.orientation = orientationIn(view, at + 10, end)
+    }
+    isScanned ||= marker === startOfScan
+    const next = marker === startOfScan ? endOfScan(new Uint8Array(bytes), end) : end
+    if (isPicture(view, at, marker)) jpeg.parts.push([at, next])
+    at = next
   }
-  if (jpeg.size !== null && jpeg.orientation > 4) jpeg.size = { width: jpeg.size.height, height: jpeg.size.width }
+  const { size, orientation } = jpeg
+  if (size !== null && orientation > 4) jpeg.size = { width: size.height, height: size.width }
   return jpeg
 }
 
 /** Start of frame, of any kind; three of its numbers are other things. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
+const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd8
+
 /** JFIF without a small picture, Adobe's note on colours and the colour profile belong to it; all other notes are metadata. */
 function isPicture(view: DataView, at: number, marker: number): boolean {
   if (marker >= 0xc0 && marker <= 0xdf) return true
-  if (marker === app(0)) return view.getUint16(at + 2) === 16
-  return marker === app(14) || (marker === app(2) && textAt(view, at + 4, 11) === 'ICC_PROFILE')
+  const length = view.getUint16(at + 2)
+  if (marker === app(0)) return length === 16
+  if (marker === app(14)) return length === 14 && textAt(view, at + 4, 5) === 'Adobe'
+  return marker === app(2) && textAt(view, at + 4, 11) === 'ICC_PROFILE'
 }
 
 const textAt = (view: DataView, at: number, length: number) =>
@@ -58,19 +73,20 @@ function endOfScan(bytes: Uint8Array, from: number): number {
 
 const orientationTag = 0x0112
 
-function orientationIn(view: DataView, from: number, to: number): number | null {
-  if (textAt(view, from, 4) !== 'Exif') return null
-  const tiff = from + 6
+/** What a TIFF table within a file says of it; 1 where it says nothing that can be meant. */
+function orientationIn(view: DataView, tiff: number, to: number): number {
+  if (tiff + 8 > to) return 1
   const isLittle = view.getUint16(tiff) === 0x4949
   const table = tiff + view.getUint32(tiff + 4, isLittle)
-  if (table + 2 > to) return null
+  if (table + 2 > to) return 1
   const count = view.getUint16(table, isLittle)
   for (let at = table + 2; at < Math.min(table + 2 + count * 12, to - 11); at += 12) {
     if (view.getUint16(at, isLittle) !== orientationTag) continue
-    const orientation = view.getUint16(at + 8, isLittle)
-    return orientation >= 1 && orientation <= 8 ? orientation : null
+    const isLong = view.getUint16(at + 2, isLittle) === 4
+    const orientation = isLong ? view.getUint32(at + 8, isLittle) : view.getUint16(at + 8, isLittle)
+    return orientation >= 1 && orientation <= 8 ? orientation : 1
   }
-  return null
+  return 1
 }
 
 /** An Exif part that says nothing but that. */

@@ -8,7 +8,7 @@ import { sizeOfHeif, sizeOfWebp } from './size.ts'
 export interface PhotoFile {
   /** Null where it tells none. */
   size: Size | null
-  /** False of a file that is known to end too soon. */
+  /** False of a file that is known to end too soon; what there is of it can still be cleaned. */
   isWhole: boolean
   /** The same file with nothing but the picture, and how it is to be turned; null where that can not be had. */
   clean(): ArrayBuffer | null
@@ -32,5 +32,6 @@ export function readFile({ bytes, type }: StoredPhoto): PhotoFile {
 const fileOf = (bytes: ArrayBuffer, { size, isWhole, parts }: FileParts, added: readonly Uint8Array[]): PhotoFile => ({
   size,
   isWhole,
-  clean: () => (isWhole ? joined(bytes, parts, added) : null),
+  // a file that ends too soon is cleaned as far as it goes
+  clean: () => (size ? joined(bytes, parts, added) : null),
 })

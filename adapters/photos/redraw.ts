@@ -17,13 +17,18 @@ export async function redrawn(photo: StoredPhoto, maxSide: number): Promise<Redr
   return (await inWorker(photo, maxSide)) ?? draw(photo, maxSide).catch(() => null)
 }
 
+/** How long a worker may take, in ms: one that never begins says nothing. */
+const workerLimitMs = 12_000
+
 /** Null where there is no worker, a policy forbids it, or it could not draw. */
 function inWorker(photo: StoredPhoto, maxSide: number): Promise<Redrawn | null> {
   const code = `onmessage = ({ data }) => (${draw.toString()})(...data).then(postMessage, () => postMessage(null))`
   const address = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }))
   return new Promise<Redrawn | null>((resolve) => {
     const worker = new Worker(address)
+    const late = setTimeout(() => end(null), workerLimitMs)
     const end = (drawn: Redrawn | null) => {
+      clearTimeout(late)
       worker.terminate()
       resolve(drawn)
     }

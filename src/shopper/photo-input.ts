@@ -29,13 +29,17 @@ export async function readPhoto(input: PhotoInput, clock: Clock): Promise<Stored
 
 async function bytesOf(input: PhotoInput, clock: Clock): Promise<ArrayBuffer | null> {
   if (isFile(input)) {
-    return withinLimit(clock, readLimitMs, input.arrayBuffer()).catch((cause: unknown) => {
+    return withinLimit(
+      clock,
+      readLimitMs,
+      Promise.resolve().then(() => input.arrayBuffer()),
+    ).catch((cause: unknown) => {
       throw new TryOnError({ kind: 'photo', reason: 'unreadable' }, null, cause)
     })
   }
   const { bytes } = Object(input)
-  if (bytes instanceof ArrayBuffer) return bytes
-  // a copy of its own: what is shared, or a part of something larger, is no file
+  // a copy of its own: it may be changed, shared, or a part of something larger
+  if (bytes instanceof ArrayBuffer) return bytes.slice(0)
   return ArrayBuffer.isView(bytes)
     ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength).slice().buffer
     : null

@@ -38,8 +38,11 @@ export interface Photos extends Readable<RoomPhoto | null> {
   restore(): Promise<void>
   /** The room's photo for another try-on; null where there is none, or where it has expired while the page was open. */
   again(): RoomPhoto | null
-  /** Makes a photo ready, keeps its bytes and makes it the room's. The bytes stay until it is released. */
-  keep(input: PhotoInput, despiteAdvice: boolean): Promise<RoomPhoto>
+  /**
+   * Makes a photo ready, and if it is still wanted then keeps its bytes and makes it the room's. The bytes stay until it is
+   * released.
+   */
+  keep(input: PhotoInput, despiteAdvice: boolean, isWanted: () => boolean): Promise<RoomPhoto>
   /** The record that a photo was kept for names it by now, or never will. */
   release(photoId: string): Promise<void>
   /** Takes a photo over that another page of the room has kept. */
@@ -181,7 +184,7 @@ export function createPhotos(parts: PhotosParts): Photos {
       if (photo.imageUrl !== null) uploaded.set(photo.id, photo.imageUrl)
       current.set(photo)
     },
-    async keep(input, despiteAdvice) {
+    async keep(input, despiteAdvice, isWanted) {
       const shopper = catalog.shopper()
       const given = await readPhoto(input, clock)
       const id = newId()
@@ -190,6 +193,7 @@ export function createPhotos(parts: PhotosParts): Photos {
       const photo = 'bytes' in given ? await prepare(given, despiteAdvice) : null
       if (photo?.metadataKept) kept.metadataKept = true
       check(shopper)
+      if (!isWanted()) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
       const before = current.get()
       awaited.add(id)
       if (kept.imageUrl !== null) uploaded.set(id, kept.imageUrl)

@@ -21,26 +21,25 @@ export interface PreparationOptions {
   checkPhoto?: ((photo: PreparedPhoto) => MaybePromise<string | null>) | undefined
 }
 
-/** How long making a photo ready, or the application's look at it, may take, in ms. */
-const prepareLimitMs = 60_000
+/** How long loading the code for it, making a photo ready, and the application's look at it may take, in ms each. */
+const prepareLimitMs = 30_000
 
 /** Makes a photo ready to leave the device; throws `TryOnError` of kind `photo`, or `photoAdvice` unless that is not wanted. */
 export type Prepare = (photo: StoredPhoto, despiteAdvice: boolean) => Promise<PreparedPhoto>
 
 export function createPreparation({ photos = {}, checkPhoto }: PreparationOptions, clock: Clock): Prepare {
-  const bounded = <T>(work: PromiseLike<T>) => withinLimit(clock, prepareLimitMs, work)
+  const bounded = <T>(work: () => MaybePromise<T>) => withinLimit(clock, prepareLimitMs, Promise.resolve().then(work))
 
   async function prepared(photo: StoredPhoto, isAdvised: boolean, options: PhotoOptions): Promise<PreparedPhoto> {
     const { load = () => import('../../adapters/photos/prepare.ts'), maxSide = 2_048, advice = true } = options
     // never the original in place of what could not be made of it
-    const { preparePhoto } = await bounded(load()).catch((cause: unknown) => {
+    const { preparePhoto } = await bounded(load).catch((cause: unknown) => {
       throw new TryOnError({ kind: 'photo', reason: 'unprepared' }, null, cause)
     })
-    const made = await bounded(preparePhoto(photo, { maxSide, advice: advice && isAdvised })).catch(
-      (cause: unknown) => {
-        throw new TryOnError({ kind: 'photo', reason: 'unreadable' }, null, cause)
-      },
-    )
+    const terms = { maxSide, advice: advice && isAdvised }
+    const made = await bounded(() => preparePhoto(photo, terms)).catch((cause: unknown) => {
+      throw new TryOnError({ kind: 'photo', reason: 'unreadable' }, null, cause)
+    })
     if ('advice' in made) throw new TryOnError({ kind: 'photoAdvice', advice: made.advice })
     return made
   }
@@ -48,8 +47,8 @@ export function createPreparation({ photos = {}, checkPhoto }: PreparationOption
   return async (photo, despiteAdvice) => {
     const ready = photos ? await prepared(photo, !despiteAdvice, photos) : asItIs(photo)
     if (!checkPhoto || despiteAdvice) return ready
-    // a check that breaks is no advice
-    const message = await bounded(Promise.resolve(ready).then(checkPhoto)).catch(report)
+    // a check that breaks is no advice, and what it does to its copy changes nothing
+    const message = await bounded(() => checkPhoto({ ...ready, bytes: ready.bytes.slice(0) })).catch(report)
     if (typeof message === 'string') throw new TryOnError({ kind: 'photoAdvice', advice: 'own', message })
     return ready
   }

@@ -1,5 +1,6 @@
 import type { SnapshotFrom } from 'xstate'
 import type { Runner as RunnerOf } from '../../machines/runner.ts'
+import { probes } from '../../machines/probes.ts'
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
 import type { Seat } from '../pages/seat.ts'
@@ -31,10 +32,24 @@ interface CarryOutParts {
   view: () => TryOnView
   /** Whether this page still has that part in the try-on. */
   isCurrent: (own: Seat<Runner>) => boolean
+  /** A consent has come in hand, or is there no more. */
+  onHand: () => void
+}
+
+/** A consent whose photo is being made ready: a later word may leave it meanwhile. */
+interface InHand {
+  /** Rejects when it is left. */
+  left: Promise<never>
+  isWanted(): boolean
+  /** From here on it is the machine's. */
+  pass(): void
+  /** Leaves it, unless the machine has it; says whether it was left. */
+  leave(): boolean
 }
 
 /** How a page that runs the flow does what its shopper, or another page's, asks for. */
-export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts) {
+export function createCarryOut({ clock, photos, view, isCurrent, onHand }: CarryOutParts) {
+  let inHand: InHand | null = null
   const refusal = (problem: Problem) => new TryOnError(problem, view().attempt?.jobId ?? null)
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
@@ -70,7 +85,9 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
 
   /** A refusal is shown where the try-on stands, and nothing is lost. */
   function refuse(own: Seat<Runner>, runner: Runner, error: unknown): never {
-    if (error instanceof TryOnError && isCurrent(own)) runner.send({ type: 'refused', problem: error.problem })
+    // what was left is no problem of what stands
+    const isShown = error instanceof TryOnError && error.kind !== 'stopped' && isCurrent(own)
+    if (isShown) runner.send({ type: 'refused', problem: error.problem })
     throw error
   }
 
@@ -98,13 +115,16 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
     said: Said,
     event: TryOnEvent,
     meant: string | undefined,
+    mine: InHand | null,
   ): Promise<void> {
     if (isConsent(call)) await confirm(own, runner)
     if (!isCurrent(own)) throw closed()
     // reading the photo, and storage, may have taken a while
     if (check(runner, call) !== meant) throw notAllowed(call)
     hear(own, runner, call, said)
+    if (mine && !mine.isWanted()) return mine.left
     const before = runner.getSnapshot().context.record
+    mine?.pass()
     runner.send(event)
     await carriedOut(own, runner)
     const { record, problem } = runner.getSnapshot().context
@@ -113,25 +133,90 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
     throw why ? refusal(why) : notAllowed(call)
   }
 
+  /** What is said from now on may leave it. */
+  function takeInHand(): InHand {
+    const { promise, reject } = deferred<never>()
+    promise.catch(() => undefined)
+    let is: 'wanted' | 'passed' | 'left' = 'wanted'
+    const mine: InHand = {
+      left: promise,
+      isWanted: () => is === 'wanted',
+      pass() {
+        is = 'passed'
+      },
+      leave() {
+        if (is !== 'wanted') return false
+        is = 'left'
+        reject(refusal({ kind: 'stopped', reason: 'startedOver' }))
+        return true
+      },
+    }
+    inHand = mine
+    onHand()
+    return mine
+  }
+
+  function letGo(mine: InHand): void {
+    if (inHand === mine) inHand = null
+    onHand()
+  }
+
+  /** What is not sent yet must not be sent with the photo before, however long the other one takes. */
+  async function leaveUnsent(own: Seat<Runner>, runner: Runner): Promise<void> {
+    const snapshot = runner.getSnapshot()
+    if (!Object(snapshot.value).preparing || !snapshot.can(probes.startOver)) return
+    const before = attemptOf(runner)
+    runner.send(probes.startOver)
+    await settled(own, runner)
+    const { record, problem } = runner.getSnapshot().context
+    // storage would not let it go
+    if (record && record.attemptId === before) throw refusal(problem ?? { kind: 'storage' })
+  }
+
+  /** A consent, from the photo on; a photo that is there already need not be waited for. */
+  async function consent(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
+    const mine = takeInHand()
+    try {
+      if ('photo' in call && call.photo !== null) await leaveUnsent(own, runner)
+      const meant = check(runner, call)
+      hear(own, runner, call, said)
+      const work = eventOf(call, photos, mine.isWanted)
+      const released = async (event: TryOnEvent) => {
+        if ('consent' in event) await photos.release(event.consent.photoId)
+      }
+      const event = await Promise.race([own.ended, mine.left, work]).catch((error: unknown) => {
+        void work.then(released, () => undefined)
+        return refuse(own, runner, error)
+      })
+      await doEvent(own, runner, call, said, event, meant, mine).finally(() => released(event))
+    } finally {
+      letGo(mine)
+    }
+  }
+
   return {
     refusal,
     notAllowed,
     closed,
     settled,
     checkSaid,
+    /** Whether a consent is being made ready that the machine does not know of yet. */
+    isPreparing: () => inHand?.isWanted() === true,
 
     /** Does it, or rejects with why it could not be done. */
     async carryOut(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
+      const isLeft = (isConsent(call) || isLeaving(call)) && inHand?.leave() === true
       await settled(own, runner)
       // who has run the try-on before may have done it, and not have said so any more
       if ('attemptId' in call && attemptOf(runner) === call.attemptId) return
-      const meant = check(runner, call)
+      // that was all there was to leave
+      if (isLeft && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call))) return
       // of a former shopper not even a photo is kept
+      if (isConsent(call)) return consent(own, runner, call, said)
+      const meant = check(runner, call)
       hear(own, runner, call, said)
-      const event = await eventOf(call, photos).catch((error: unknown) => refuse(own, runner, error))
-      await doEvent(own, runner, call, said, event, meant).finally(
-        () => 'consent' in event && photos.release(event.consent.photoId),
-      )
+      const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(own, runner, error))
+      await doEvent(own, runner, call, said, event, meant, null)
     },
 
     /**
@@ -150,7 +235,8 @@ export function createCarryOut({ clock, photos, view, isCurrent }: CarryOutParts
 
 const attemptOf = (runner: Runner) => runner.getSnapshot().context.record?.attemptId
 const isConsent = ({ intent }: Call) => intent === 'start' || intent === 'retry'
-const mayPay = ({ intent }: Call) => intent !== 'startOver' && intent !== 'discard'
+const isLeaving = ({ intent }: Call) => intent === 'startOver' || intent === 'discard'
+const mayPay = (call: Call) => !isLeaving(call)
 
 /** Whether an intent has done what it says: another page may have been first, and storage may not have let it. */
 function isDone(event: TryOnEvent, before: AttemptRecord | null, after: AttemptRecord | null): boolean {

@@ -42,7 +42,8 @@ export function consentCall(
 /** Nothing but what belongs to a photo: more may be of a kind that can not be passed on. */
 function plain(photo: PhotoInput): PhotoInput {
   if (isFile(photo)) return photo
-  return 'bytes' in photo ? { bytes: photo.bytes } : { imageUrl: photo.imageUrl }
+  const { bytes, imageUrl } = Object(photo)
+  return bytes === undefined ? { imageUrl } : { bytes }
 }
 
 /** A call that another page has passed on: its parts are looked at as anybody's are, once it is carried out. */
@@ -72,7 +73,7 @@ export const permissionOf = (call: Call): TryOnEvent =>
   call.intent === 'discard' ? { type: call.intent, abandonPaidJob: call.abandonPaidJob } : probes[call.intent]
 
 /** The event that carries an intent out; throws a `TryOnError` where what was given can not be used. */
-export async function eventOf(call: Call, photos: Photos): Promise<TryOnEvent> {
+export async function eventOf(call: Call, photos: Photos, isWanted: () => boolean): Promise<TryOnEvent> {
   if (call.intent === 'submitEmail') {
     if (!email.safeParse(call.form.email).success) throw new TryOnError({ kind: 'input', at: 'email' })
     return { type: call.intent, form: new Private(call.form) }
@@ -80,18 +81,18 @@ export async function eventOf(call: Call, photos: Photos): Promise<TryOnEvent> {
   if (call.intent !== 'start' && call.intent !== 'retry') return permissionOf(call)
   checkOptions(call.options)
   const { customerEmail, despiteAdvice = false, ...terms } = call.options
-  const { id: photoId, metadataKept } = await photoOf(call.photo, call.kept, despiteAdvice, photos)
+  const { id: photoId, metadataKept } = await photoOf(call, despiteAdvice, photos, isWanted)
   const address = customerEmail === undefined ? {} : { customerEmail: new Private(customerEmail) }
   return { type: call.intent, consent: { attemptId: call.attemptId, photoId, metadataKept, ...terms, ...address } }
 }
 
 async function photoOf(
-  photo: PhotoInput | null,
-  kept: RoomPhoto | null,
+  { photo, kept }: ConsentCall,
   despiteAdvice: boolean,
   photos: Photos,
+  isWanted: () => boolean,
 ): Promise<RoomPhoto> {
-  if (photo !== null) return photos.keep(photo, despiteAdvice)
+  if (photo !== null) return photos.keep(photo, despiteAdvice, isWanted)
   if (!roomPhoto.safeParse(kept).success || kept === null) throw new TryOnError({ kind: 'photo', reason: 'missing' })
   photos.takeOver(kept)
   return kept

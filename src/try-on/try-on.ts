@@ -12,7 +12,7 @@ import { createValue } from '../platform/value.ts'
 import type { Shopper } from '../records/epochs.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
-import { restoringView } from '../rules/first-views.ts'
+import { preparingView, restoringView } from '../rules/first-views.ts'
 import { createAsks, type Ask, type Heard } from './asks.ts'
 import { createCarryOut, type Runner, type Said } from './carry-out.ts'
 import { inspection } from './inspect.ts'
@@ -66,11 +66,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const { post, input, clock, inspect, photos, attempts } = parts
   const shown = createValue<TryOnView>(restoringView)
   const isCurrent = (own: Seat<Runner>) => seat === own
-  const { carryOut, isToBeDone, settled, checkSaid, refusal, notAllowed, closed } = createCarryOut({
+  const { carryOut, isToBeDone, isPreparing, settled, checkSaid, refusal, notAllowed, closed } = createCarryOut({
     clock,
     photos,
     view: shown.get,
     isCurrent,
+    onHand: () => seat?.runner && show(seat, seat.runner),
   })
   const asks = createAsks({ clock, post, refusal })
   const served = new Set<string>()
@@ -174,16 +175,22 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell, holdsSeat }) })
     const heard = inspect && inspection(inspect, parts.product)
     const runner = createRunner(provided, { input, clock, inspect: heard })
-    runner.subscribe((snapshot) => {
-      const next = tryOnView(snapshot)
-      // a page that takes over goes on showing what it has shown until storage is read
-      if (seat !== own() || (next.state === 'restoring' && snapshot.context.record === null && shown.get().attempt))
-        return
-      shown.set(next)
-      post({ type: 'view', name: parts.name(), place, view: next })
-    })
+    runner.subscribe(() => show(own(), runner))
     runner.start()
     return runner
+  }
+
+  /** Shows here, and to the other pages, where the machine stands, or that a consent is being made ready for it. */
+  function show(own: Seat<Runner>, runner: Runner): void {
+    const snapshot = runner.getSnapshot()
+    const stands = tryOnView(snapshot)
+    // a page that takes over goes on showing what it has shown until storage is read
+    const isNews = stands.state !== 'restoring' || snapshot.context.record !== null || !shown.get().attempt
+    if (seat !== own || !isNews) return
+    const { durable, exclusive } = stands
+    const view = isPreparing() ? { ...preparingView, durable, exclusive } : stands
+    shown.set(view)
+    post({ type: 'view', name: parts.name(), place, view })
   }
 
   const seenAttempt = () => shown.get().attempt?.id ?? null

@@ -146,6 +146,22 @@ describe('a photo that is made ready', () => {
     expect(await prepared(photo)).toMatchObject({ width: 480, brightness: expect.any(Number) })
   })
 
+  it('is drawn in the page where a worker never begins', async () => {
+    const photo = sideways(await flag(640, 480, 'image/jpeg'))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    vi.stubGlobal(
+      'Worker',
+      class {
+        postMessage() {}
+        terminate() {}
+      },
+    )
+    const made = prepared(photo)
+    vi.advanceTimersByTime(12_000)
+    vi.useRealTimers()
+    expect(await made).toMatchObject({ width: 480, metadataKept: false })
+  })
+
   it('is drawn under a policy that forbids workers', async () => {
     const frame = document.createElement('iframe')
     const policy = `<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">`

@@ -1,4 +1,4 @@
-import type { FittingRoom, TryOn, TryOnState, TryOnView } from 'fitting-room'
+import type { FittingRoom, StartOptions, TryOn, TryOnState, TryOnView } from 'fitting-room'
 import type { Product } from './catalog.ts'
 import { compare } from './compare.ts'
 import { button, h } from './dom.ts'
@@ -13,8 +13,9 @@ export interface Stage {
   /** Keeps the photo that the shopper has chosen; its address, while the panel is there. */
   choose(photo: Blob): string
   chosen(): Blob | null
-  /** The address of the shopper's photo: the chosen one, or the one that was used last. */
-  photo(): string | null
+  /** The address of the photo that an attempt was started with here, else of the one that was used last. */
+  photo(view: TryOnView): string | null
+  start(photo?: Blob, options?: StartOptions): Promise<void>
   /** Runs an intent; what it is refused for is shown by the view. */
   attempt(work: () => Promise<void>): Promise<void>
 }
@@ -59,19 +60,23 @@ const plain: Draw = (stage, view) => ({
 })
 
 /** What is advised against is the shopper's to decide. */
-function overruling({ tryOn, attempt, chosen }: Stage, view: TryOnView): HTMLElement[] {
+function overruling({ start, chosen }: Stage, view: TryOnView): HTMLElement[] {
   const photo = chosen()
   if (view.problem?.kind !== 'photoAdvice' || photo === null) return []
-  const start = () => attempt(() => tryOn.start(photo, { despiteAdvice: true }))
-  return [actions(button(say().allTheSame, start, 'secondary', 'despite-advice'))]
+  const overrule = () => start(photo, { despiteAdvice: true })
+  return [actions(button(say().allTheSame, overrule, 'secondary', 'despite-advice'))]
 }
 
 const idle: Draw = (stage, view) => {
   const problem = h('div', {})
   const picker = photoPicker({
     room: stage.room,
-    onChoose: stage.choose,
-    onPick: (photo) => stage.attempt(() => stage.tryOn.start(photo)),
+    onChoose(photo) {
+      // what was said was of another one
+      problem.replaceChildren()
+      return stage.choose(photo)
+    },
+    onPick: (photo) => stage.start(photo),
   })
   const update = (next: TryOnView) => problem.replaceChildren(note(next), ...overruling(stage, next))
   update(view)
@@ -116,7 +121,7 @@ const working: Draw = (stage, view) => {
     if (cancels !== way.hasChildNodes()) way.replaceChildren(...(cancels ? [ways(stage, next)] : []))
   }
   update(view)
-  const photo = pictureFrame(stage.photo(), say().yourPhoto)
+  const photo = pictureFrame(stage.photo(view), say().yourPhoto)
   photo.classList.add('waiting')
   return {
     element: screen(heading(view), lead(view), photo, bar.element, way, notSaved(view), sentAsItIs(view)),
@@ -134,7 +139,7 @@ const preview: Draw = (stage, view) => {
 
 const final: Draw = (stage, view) => {
   const after = view.result?.imageUrl ?? ''
-  const before = stage.photo()
+  const before = stage.photo(view)
   return {
     element: screen(
       heading(view),

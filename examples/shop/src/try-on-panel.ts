@@ -13,6 +13,7 @@ export function tryOnPanel(room: FittingRoom, product: Product, variant: Variant
   const alert = h('p', { className: 'hidden', attributes: { role: 'alert' } })
   const place = h('div', { className: 'screen', ...marked('try-on') })
   let chosen: { photo: Blob; address: string } | null = null
+  let used: { attempt: string | undefined; address: string | undefined } | null = null
   const forget = () => chosen && URL.revokeObjectURL(chosen.address)
   const stage: Stage = {
     room,
@@ -24,7 +25,17 @@ export function tryOnPanel(room: FittingRoom, product: Product, variant: Variant
       return chosen.address
     },
     chosen: () => chosen?.photo ?? null,
-    photo: () => chosen?.address ?? room.photo.get()?.imageUrl ?? null,
+    photo: ({ attempt }) =>
+      (used?.attempt === attempt?.id ? used?.address : null) ?? room.photo.get()?.imageUrl ?? null,
+    start(photo, options) {
+      // until it is known as what, and then for that attempt alone
+      const own = { attempt: undefined as string | undefined, address: photo ? chosen?.address : undefined }
+      used = own
+      return stage.attempt(async () => {
+        await tryOn.start(photo, options)
+        own.attempt = tryOn.get().attempt?.id
+      })
+    },
     attempt: (work) =>
       work().catch((error: unknown) => {
         // what was wrong is shown by the view; a click that came too late is nothing to report
