@@ -113,12 +113,13 @@ describe('a photo that is made ready', () => {
     expect((await prepared(await shot('#808080'))).brightness).toBeCloseTo(0.5, 1)
   })
 
-  it('goes as it is where it can not be decoded, and where its end is missing', async () => {
+  it('is not drawn where it can not be decoded, nor where its end is missing', async () => {
     const heic = new TextEncoder().encode('\0\0\0\x18ftypheic\0\0\0\0mif1heic and no picture').buffer
     expect(await prepared({ bytes: heic, type: 'image/heic' })).toMatchObject({ bytes: heic, metadataKept: true })
     for (const type of ['image/jpeg', 'image/png'] as const) {
       const bytes = (await flag(600, 600, type)).slice(0, -20)
-      expect(await prepared({ bytes, type })).toMatchObject({ bytes, type, metadataKept: true })
+      // nor is what is missing of it drawn as white
+      expect(await prepared({ bytes, type })).toMatchObject({ type, width: 600, brightness: null, metadataKept: false })
     }
   })
 
