@@ -43,8 +43,12 @@ const runtimeFiles = (settings: Settings): Plugin => ({
   },
 })
 
-/** Builds the shop and serves it on 127.0.0.1, on its usual port or the next free one. */
-export async function serveShop(sandbox: Sandbox, port = usualPort): Promise<{ url: string; close(): Promise<void> }> {
+/** Builds the shop into a folder and serves it on 127.0.0.1, on its usual port or the next free one. */
+export async function serveShop(
+  sandbox: Sandbox,
+  port = usualPort,
+  outDir = here('dist'),
+): Promise<{ url: string; close(): Promise<void> }> {
   const shared: InlineConfig = {
     root: here('.'),
     configFile: false,
@@ -54,12 +58,12 @@ export async function serveShop(sandbox: Sandbox, port = usualPort): Promise<{ u
   }
   await build({
     ...shared,
-    build: { outDir: here('dist'), emptyOutDir: true, target: 'es2022', reportCompressedSize: false },
+    build: { outDir, emptyOutDir: true, target: 'es2022', reportCompressedSize: false },
   })
   const server = await preview({
     ...shared,
     plugins: [runtimeFiles(settingsOf(sandbox))],
-    build: { outDir: here('dist') },
+    build: { outDir },
     preview: { host: '127.0.0.1', port, strictPort: false },
   })
   const url = server.resolvedUrls?.local[0] ?? ''

@@ -34,7 +34,8 @@ beforeAll(async () => {
   sandbox = await serve({ config, store, clock: { now: () => Date.now() + ahead } }, 0)
   folder = await mkdtemp(join(tmpdir(), 'fitting-room-packed-'))
   const packages = await packedIn(folder)
-  const shop = await serveShop({ baseUrl: sandbox.url, apiKey: 'sandbox-key' }, 0)
+  // in a folder of its own: the shop's own tests build it where it stands
+  const shop = await serveShop({ baseUrl: sandbox.url, apiKey: 'sandbox-key' }, 0, join(folder, 'shop'))
   sites.set('shop', { ...shop, url: `${shop.url}#/products/1001` })
   const begin = async (name: string) => {
     const root = await copyOf(name, packages)
