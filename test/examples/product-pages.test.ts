@@ -9,6 +9,7 @@ import { serve, type RunningServer } from '@fitting-room/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { serveShop } from '../../examples/shop/serve-shop.ts'
 import { engines, type RunningEngine, type Tab } from '../engines/engines.ts'
+import { limits } from '../limits.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import { copyOf, packedIn, served } from './copy.ts'
@@ -43,7 +44,8 @@ beforeAll(async () => {
     sites.set(name, await served(root, sandbox.url))
   }
   await Promise.all(frameworks.map(begin))
-})
+  // four installations at once are much for a machine that others share
+}, limits.testTimeout)
 afterAll(async () => {
   for (const site of sites.values()) await site.close()
   await sandbox?.close()
