@@ -1,6 +1,7 @@
 import type * as xstate from 'xstate'
+import { guarded, report } from '../src/platform/guarded.ts'
 import type { Clock } from '../src/ports.ts'
-import type { Table } from './setup.ts'
+import { tableIn, type Table } from './setup.ts'
 import {
   enteredBy,
   isFinal,
@@ -56,7 +57,7 @@ type Actor = Table | { begin: (given: { input: unknown; signal: AbortSignal }) =
 function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerOptions) {
   const config = table.config as { context: (given: object) => object; output?: (scope: Scope) => unknown }
   const root = treeOf(config)
-  const observers = new Set<Observer>()
+  const observers = new Set<ReturnType<typeof guardedObserver>>()
   const works = new Map<StateNode, Work[]>()
   const events: MachineEvent[] = []
   const raised: MachineEvent[] = []
@@ -206,7 +207,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     }
     shown = snapshotOf(table, active, context, status)
     for (const effect of later.splice(0)) effect()
-    for (const observer of observers) tell(() => observer.next?.(shown))
+    for (const observer of observers) observer.next(shown)
     inspect?.(event, shown.value)
     if (status !== 'done') return
     end()
@@ -216,10 +217,9 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
   function fail(error: unknown): void {
     status = 'error'
     later.length = 0
-    const heard = [...observers].filter((observer) => observer.error)
     shown = snapshotOf(table, active, context, status)
-    for (const observer of heard) tell(() => observer.error?.(error))
-    if (heard.length === 0 && !onEnd) report(error)
+    for (const observer of observers) observer.error(error)
+    if (observers.size === 0 && !onEnd) report(error)
     observers.clear()
     endWorks()
     onEnd?.({ error })
@@ -232,7 +232,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
 
   function end(): void {
     endWorks()
-    for (const observer of observers) tell(() => observer.complete?.())
+    for (const observer of observers) observer.complete()
     observers.clear()
   }
 
@@ -266,30 +266,22 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     },
     getSnapshot: () => shown,
     subscribe(given: Observer | Observer['next']) {
-      const observer: Observer = typeof given === 'function' ? { next: given } : { ...given }
+      const observer = guardedObserver(typeof given === 'function' ? { next: given } : (given ?? {}))
       if (status === 'active') observers.add(observer)
       // nothing more is to be heard of it
-      else if (status === 'error') observer.error?.(new Error('it has failed'))
-      else observer.complete?.()
+      else if (status === 'error') observer.error(new Error('it has failed'))
+      else observer.complete()
       return { unsubscribe: () => void observers.delete(observer) }
     },
   }
 }
 
-function tell(listener: () => void): void {
-  try {
-    listener()
-  } catch (error) {
-    report(error)
-  }
-}
-
-/** As of any uncaught error. */
-function report(error: unknown): void {
-  setTimeout(() => {
-    throw error
-  })
-}
+/** Whose failures stop nothing; what nobody hears is reported. */
+const guardedObserver = ({ next = () => {}, error = report, complete = () => {} }: Observer) => ({
+  next: guarded(next),
+  error: guarded(error),
+  complete: guarded<void>(complete),
+})
 
 /** A machine at work: what XState calls an actor, as far as it is used. */
 export type Runner<Machine extends xstate.AnyStateMachine> = Pick<
@@ -301,5 +293,5 @@ export function createRunner<Machine extends xstate.AnyStateMachine>(
   machine: Machine,
   options: Pick<RunnerOptions, 'clock' | 'inspect'> & { input: xstate.InputFrom<Machine> },
 ): Runner<Machine> & { start(): void } {
-  return run(machine as unknown as Table, options) as unknown as Runner<Machine> & { start(): void }
+  return run(tableIn(machine), options) as unknown as Runner<Machine> & { start(): void }
 }

@@ -35,3 +35,6 @@ export const assign = ((assigns: unknown) => ({ assigns })) as unknown as typeof
 export const sendTo = ((to: unknown, event: unknown) => ({ to, event })) as unknown as typeof xstate.sendTo
 export const sendParent = ((event: unknown) => ({ event })) as unknown as typeof xstate.sendParent
 export const fromPromise = ((begin: unknown) => ({ begin })) as unknown as typeof xstate.fromPromise
+
+/** What a machine of that `setup` is at run time. */
+export const tableIn = (machine: xstate.AnyStateMachine) => machine as unknown as Table

@@ -1,7 +1,7 @@
 import type { SnapshotFrom } from 'xstate'
 import type { AttemptRecord } from '../src/rules/record.ts'
 import type { TryOnView } from '../src/rules/view.ts'
-import type { Table } from './setup.ts'
+import { tableIn } from './setup.ts'
 import { snapshotAt } from './snapshot.ts'
 import { freshContext, stateOfPhase, tryOnMachine } from './try-on.machine.ts'
 import type { TryOnInput } from './try-on.types.ts'
@@ -14,7 +14,7 @@ const stateElsewhere = { ...stateOfPhase, claimed: 'submitting.sending', emailRe
 export function storedView(record: AttemptRecord | null, input: TryOnInput): TryOnView {
   const state = record === null ? 'idle' : stateElsewhere[record.phase]
   const elapsedMs = Math.max(0, input.clock.now() - (record?.job?.acceptedAt ?? Infinity))
-  const snapshot: unknown = snapshotAt(tryOnMachine as unknown as Table, state, {
+  const snapshot: unknown = snapshotAt(tableIn(tryOnMachine), state, {
     ...freshContext(input),
     record,
     elapsedMs,

@@ -1,6 +1,6 @@
 import * as xstate from 'xstate'
 import { requestMachine as requestTable } from './request.machine.ts'
-import type { Table } from './setup.ts'
+import { tableIn, type Table } from './setup.ts'
 import { tryOnMachine as tryOnTable } from './try-on.machine.ts'
 
 type Given = any
@@ -24,6 +24,6 @@ function machineOf({ config, actors, actions, guards, delays }: Table): xstate.A
 }
 
 /** The machine of a try-on as XState's own, for those who draw, test or run it with XState. */
-export const tryOnMachine = machineOf(tryOnTable as unknown as Table) as typeof tryOnTable
+export const tryOnMachine = machineOf(tableIn(tryOnTable)) as typeof tryOnTable
 /** The machine of one request that may be repeated. */
-export const requestMachine = machineOf(requestTable as unknown as Table) as typeof requestTable
+export const requestMachine = machineOf(tableIn(requestTable)) as typeof requestTable

@@ -312,7 +312,7 @@ it('a retry() whose photo takes long to read is not for what another one has beg
     await isRead
     return person.arrayBuffer()
   }
-  const word = expect(tryOn.retry(slow)).rejects.toMatchObject({ kind: 'notAllowed' })
+  const word = expect(tryOn.retry(slow)).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
   await tryOn.retry({ imageUrl: 'https://photos.test/p.png' })
   await world.until(tryOn, 'outcomeUnknown')
   read()

@@ -1,6 +1,7 @@
 import sharp from 'sharp'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { FittingRoomOptions, PhotoInput, StoredPhoto, TryOn } from 'fitting-room'
+import type { FittingRoomOptions, PhotoInput, PutPhoto, StoredPhoto, TryOn } from 'fitting-room'
+import { createRoom } from 'fitting-room/core'
 import { preparePhoto } from 'fitting-room/photos'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { createWorld, person, product, type World } from './support/world.ts'
@@ -18,6 +19,14 @@ const avif = () => drawing(600, 800).avif({ effort: 0 }).toBuffer()
 const terms = { maxSide: 2_048, advice: true }
 const stored = (bytes: Uint8Array, type: string): StoredPhoto => ({ bytes: new Uint8Array(bytes).buffer, type })
 const textOf = (bytes: ArrayBuffer) => Buffer.from(bytes).toString('latin1')
+
+/** Uploads as the world does, and notes what. */
+const noting =
+  (world: World, puts: StoredPhoto[]): PutPhoto =>
+  (url, photo, given) => {
+    puts.push(photo)
+    return world.putPhoto(url, photo, given)
+  }
 
 /** Where nothing can be drawn, as on a server. */
 async function prepared(bytes: Uint8Array, type: string) {
@@ -165,11 +174,7 @@ describe('a room', () => {
   afterEach(() => world.close())
 
   function open(options: Partial<FittingRoomOptions> = {}): TryOn {
-    const putPhoto: FittingRoomOptions['putPhoto'] = (url, photo, terms) => {
-      puts.push(photo)
-      return world.putPhoto(url, photo, terms)
-    }
-    const tryOn = world.door({ putPhoto, ...options }).tryOn(product)
+    const tryOn = world.door({ putPhoto: noting(world, puts), ...options }).tryOn(product)
     tryOn.subscribe(() => {})
     return tryOn
   }
@@ -257,6 +262,12 @@ describe('a room', () => {
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
+  it('takes no other word for the shopper’s wish than true', async () => {
+    const tryOn = open()
+    await expect(tryOn.start(person, { despiteAdvice: 'yes' as never })).rejects.toMatchObject({ kind: 'input' })
+    expect(world.sent).toEqual([])
+  })
+
   it('advises against nothing where it is told not to', async () => {
     const tryOn = open({ photos: { advice: false } })
     await tryOn.start(await blobOf(drawing(100, 100).png().toBuffer()))
@@ -333,11 +344,8 @@ describe('while a photo is made ready', () => {
       await new Promise<void>((resolve) => void waiting.push(resolve))
       return preparePhoto(photo, given)
     }
-    const putPhoto: FittingRoomOptions['putPhoto'] = (url, photo, given) => {
-      puts.push(photo)
-      return world.putPhoto(url, photo, given)
-    }
-    const room = world.door({ photos: { load: async () => ({ preparePhoto: held }) }, putPhoto, ...options })
+    const photos = { load: async () => ({ preparePhoto: held }) }
+    const room = world.door({ photos, putPhoto: noting(world, puts), ...options })
     const tryOn = room.tryOn(product)
     tryOn.subscribe(() => {})
     return { room, tryOn, waiting }
@@ -382,6 +390,26 @@ describe('while a photo is made ready', () => {
     expect(dominant.b).toBeGreaterThan(dominant.r)
     expect(world.count('POST', '/generations')).toBe(1)
   })
+
+  it.each(['while the core is loaded', 'while storage is read'])(
+    'of two at once the later one wins, %s',
+    async (when) => {
+      const { room, tryOn, waiting } = open({ core: async () => ({ createRoom }) })
+      if (when === 'while storage is read') void room.ready
+      const first = tryOn.start(await photoOf('red'))
+      const second = tryOn.start(await photoOf('blue'))
+      const isLeft = expect(first).rejects.toMatchObject(left)
+      await vi.waitFor(() => {
+        for (const go of waiting.splice(0)) go()
+        expect(tryOn.get().attempt).not.toBe(null)
+      })
+      await Promise.all([isLeft, second])
+      await world.until(tryOn, 'final')
+      expect([puts.length, world.count('POST', '/generations')]).toEqual([1, 1])
+      const { dominant } = await sharp(puts[0]!.bytes).stats()
+      expect(dominant.b).toBeGreaterThan(dominant.r)
+    },
+  )
 
   it('nothing is sent with the photo before, which was being uploaded', async () => {
     const { tryOn, waiting } = open()

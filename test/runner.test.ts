@@ -13,6 +13,7 @@ import { steadyClock } from '../src/platform/clock.ts'
 import { outcomeOf } from '../src/rules/outcome.ts'
 import { advance, type AttemptRecord, type Phase } from '../src/rules/record.ts'
 import { manualClock } from 'fitting-room/testing'
+import { consentedAt } from './support/consented.ts'
 
 /** What a machine has begun, and waits for. */
 interface Begun {
@@ -78,17 +79,7 @@ function sideOf(isOurs: boolean, askVisitorFirst: boolean) {
 }
 
 const now = manualClock().now()
-const base: AttemptRecord = {
-  version: 2,
-  savedAt: now,
-  attemptId: 'attempt',
-  startedAt: now,
-  phase: 'consented',
-  productId: '1001',
-  variantId: '2001',
-  funnelIds: [12],
-  photo: { id: 'photo' },
-}
+const base = consentedAt(now)
 const funnel = { id: 12, funnelType: 'upper_body', generationModel: 'SERVICE_FAST' } as const
 const job = { jobId: '00000000-0000-4000-8000-000000000001', etaSeconds: 40, acceptedAt: now }
 const prepared: AttemptRecord = { ...base, funnel, photo: { id: 'photo', imageUrl: 'https://api.test/p' } }
@@ -195,5 +186,6 @@ it('runs the machine of a try-on as XState runs it, whatever comes', async () =>
     { numRuns: 1_500, seed: 20261122 },
   )
   console.log(`the runner and XState were alike after ${steps} events, in ${states.size} states`)
+  expect(steps).toBeGreaterThan(15_000)
   expect(states.size).toBeGreaterThan(30)
 })

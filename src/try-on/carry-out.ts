@@ -12,6 +12,7 @@ import { TryOnError } from '../rules/try-on-error.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import type { Photos } from '../shopper/photos.ts'
+import { createHand, type InHand } from './hand.ts'
 import { eventOf, permissionOf, type Call } from './intents.ts'
 
 /** How old a word for a submission may be before it is begun, in ms. */
@@ -36,23 +37,12 @@ interface CarryOutParts {
   onHand: () => void
 }
 
-/** A consent whose photo is being made ready: a later word may leave it meanwhile. */
-interface InHand {
-  /** Rejects when it is left. */
-  left: Promise<never>
-  isWanted(): boolean
-  /** From here on it is the machine's. */
-  pass(): void
-  /** Leaves it, unless the machine has it; says whether it was left. */
-  leave(): boolean
-}
-
 /** How a page that runs the flow does what its shopper, or another page's, asks for. */
 export function createCarryOut({ clock, photos, view, isCurrent, onHand }: CarryOutParts) {
-  let inHand: InHand | null = null
   const refusal = (problem: Problem) => new TryOnError(problem, view().attempt?.jobId ?? null)
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
+  const hand = createHand(onHand, () => refusal({ kind: 'stopped', reason: 'startedOver' }))
 
   function until(own: Seat<Runner>, runner: Runner, isThere: (snapshot: SnapshotFrom<typeof tryOnMachine>) => boolean) {
     const { promise, resolve, reject } = deferred()
@@ -91,7 +81,7 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
     throw error
   }
 
-  function hear(own: Seat<Runner>, runner: Runner, call: Call, said: Said): void {
+  function heed(own: Seat<Runner>, runner: Runner, call: Call, said: Said): void {
     try {
       checkSaid(call, said)
     } catch (error) {
@@ -121,7 +111,7 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
     if (!isCurrent(own)) throw closed()
     // reading the photo, and storage, may have taken a while
     if (check(runner, call) !== meant) throw notAllowed(call)
-    hear(own, runner, call, said)
+    heed(own, runner, call, said)
     if (mine && !mine.isWanted()) return mine.left
     const before = runner.getSnapshot().context.record
     mine?.pass()
@@ -131,34 +121,6 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
     if (isDone(event, before, record)) return
     const why = problem ?? record?.problem
     throw why ? refusal(why) : notAllowed(call)
-  }
-
-  /** What is said from now on may leave it. */
-  function takeInHand(): InHand {
-    const { promise, reject } = deferred<never>()
-    promise.catch(() => undefined)
-    let is: 'wanted' | 'passed' | 'left' = 'wanted'
-    const mine: InHand = {
-      left: promise,
-      isWanted: () => is === 'wanted',
-      pass() {
-        is = 'passed'
-      },
-      leave() {
-        if (is !== 'wanted') return false
-        is = 'left'
-        reject(refusal({ kind: 'stopped', reason: 'startedOver' }))
-        return true
-      },
-    }
-    inHand = mine
-    onHand()
-    return mine
-  }
-
-  function letGo(mine: InHand): void {
-    if (inHand === mine) inHand = null
-    onHand()
   }
 
   /** What is not sent yet must not be sent with the photo before, however long the other one takes. */
@@ -175,11 +137,11 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
 
   /** A consent, from the photo on; a photo that is there already need not be waited for. */
   async function consent(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
-    const mine = takeInHand()
+    const mine = hand.take()
     try {
       if ('photo' in call && call.photo !== null) await leaveUnsent(own, runner)
       const meant = check(runner, call)
-      hear(own, runner, call, said)
+      heed(own, runner, call, said)
       const work = eventOf(call, photos, mine.isWanted)
       const released = async (event: TryOnEvent) => {
         if ('consent' in event) await photos.release(event.consent.photoId)
@@ -190,7 +152,7 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
       })
       await doEvent(own, runner, call, said, event, meant, mine).finally(() => released(event))
     } finally {
-      letGo(mine)
+      mine.letGo()
     }
   }
 
@@ -201,12 +163,15 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
     settled,
     checkSaid,
     /** Whether a consent is being made ready that the machine does not know of yet. */
-    isPreparing: () => inHand?.isWanted() === true,
+    isPreparing: hand.isHolding,
 
     /** Does it, or rejects with why it could not be done. */
     async carryOut(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
-      const isLeft = (isConsent(call) || isLeaving(call)) && inHand?.leave() === true
+      const leave = () => (isConsent(call) || isLeaving(call)) && hand.leave()
+      const wasLeft = leave()
       await settled(own, runner)
+      // what was said before, and waited as this did, may be in hand by now
+      const isLeft = leave() || wasLeft
       // who has run the try-on before may have done it, and not have said so any more
       if ('attemptId' in call && attemptOf(runner) === call.attemptId) return
       // that was all there was to leave
@@ -214,7 +179,7 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
       // of a former shopper not even a photo is kept
       if (isConsent(call)) return consent(own, runner, call, said)
       const meant = check(runner, call)
-      hear(own, runner, call, said)
+      heed(own, runner, call, said)
       const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(own, runner, error))
       await doEvent(own, runner, call, said, event, meant, null)
     },

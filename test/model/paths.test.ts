@@ -11,6 +11,7 @@ import { generationStarted, polledJob, registeredVisitor } from '../../src/contr
 import { outcomeOf, type Exchange, type Outcome } from '../../src/rules/outcome.ts'
 import { advance, recordOfPoll, recordOfStop, recordOfSubmission, type AttemptRecord } from '../../src/rules/record.ts'
 import { manualClock } from 'fitting-room/testing'
+import { consentedAt } from '../support/consented.ts'
 import { answers, createWorld, lost, person, product, type Fault, type World } from '../support/world.ts'
 
 type Snapshot = SnapshotFrom<typeof tryOnMachine>
@@ -22,17 +23,7 @@ type Place = 'funnel' | 'upload' | 'register' | 'submission' | 'poll'
 const clock = manualClock()
 const now = clock.now()
 const consent = { attemptId: 'one', photoId: 'photo' }
-const consented: AttemptRecord = {
-  version: 1,
-  savedAt: now,
-  attemptId: 'attempt',
-  startedAt: now,
-  phase: 'consented',
-  productId: '1001',
-  variantId: '2001',
-  funnelIds: [12],
-  photo: { id: 'photo' },
-}
+const consented = consentedAt(now)
 
 /** An answer as the table reads it, and the fault that gives it. */
 const refusal = (status: number, body: object, retryAfter: string | null = null): [Exchange, Fault] => [
