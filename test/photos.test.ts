@@ -4,6 +4,7 @@ import type { FittingRoomOptions, PhotoInput, PutPhoto, StoredPhoto, TryOn } fro
 import { createRoom } from 'fitting-room/core'
 import { preparePhoto } from 'fitting-room/photos'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { isRecord, isWrite, testStorage } from './support/storage.ts'
 import { createWorld, person, product, type World } from './support/world.ts'
 
 const secret = 'taken at home'
@@ -391,14 +392,23 @@ describe('while a photo is made ready', () => {
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
-  it.each(['while the core is loaded', 'while storage is read'])(
+  it.each(['while the core is loaded', 'while storage is written'])(
     'of two at once the later one wins, %s',
     async (when) => {
-      const { room, tryOn, waiting } = open({ core: async () => ({ createRoom }) })
-      if (when === 'while storage is read') void room.ready
-      const first = tryOn.start(await photoOf('red'))
-      const second = tryOn.start(await photoOf('blue'))
+      const storage = testStorage()
+      const { room, tryOn, waiting } = open({ core: async () => ({ createRoom }), storage })
+      const [red, blue] = [await photoOf('red'), await photoOf('blue')]
+      const write = storage.hold((call) => isRecord(call) && isWrite(call))
+      if (when === 'while storage is written') {
+        await room.ready
+        void tryOn.start({ imageUrl: 'https://photos.test/me.png' })
+        await write.reached
+      }
+      const first = tryOn.start(red)
+      const second = tryOn.start(blue)
       const isLeft = expect(first).rejects.toMatchObject(left)
+      await world.settle()
+      write.release()
       await vi.waitFor(() => {
         for (const go of waiting.splice(0)) go()
         expect(tryOn.get().attempt).not.toBe(null)

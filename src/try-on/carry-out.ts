@@ -124,9 +124,11 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
   }
 
   /** What is not sent yet must not be sent with the photo before, however long the other one takes. */
-  async function leaveUnsent(own: Seat<Runner>, runner: Runner): Promise<void> {
+  async function leaveUnsent(own: Seat<Runner>, runner: Runner, mine: InHand): Promise<void> {
+    // the consent before may be leaving it
+    await settled(own, runner)
     const snapshot = runner.getSnapshot()
-    if (!Object(snapshot.value).preparing || !snapshot.can(probes.startOver)) return
+    if (!mine.isWanted() || !Object(snapshot.value).preparing || !snapshot.can(probes.startOver)) return
     const before = attemptOf(runner)
     runner.send(probes.startOver)
     await settled(own, runner)
@@ -139,7 +141,8 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
   async function consent(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
     const mine = hand.take()
     try {
-      if ('photo' in call && call.photo !== null) await leaveUnsent(own, runner)
+      if ('photo' in call && call.photo !== null) await leaveUnsent(own, runner, mine)
+      if (!mine.isWanted()) return await mine.left
       const meant = check(runner, call)
       heed(own, runner, call, said)
       const work = eventOf(call, photos, mine.isWanted)
