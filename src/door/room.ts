@@ -33,7 +33,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     durable: storage ? storage.durable !== false : typeof indexedDB !== 'undefined',
     exclusive: !storage || isExclusive(storage),
   }
-  const loadCore = options.core ?? (() => import('../room.ts'))
+  const loadCore = options.core ?? (() => import('./core.ts'))
   const load = createLoader(async () => (await loadCore()).createRoom(options, { tryOn: entered }), clock)
   const tryOns = new Map<string, DoorTryOn>()
   /** What follows the core once it is there. */
