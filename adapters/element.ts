@@ -10,6 +10,8 @@ export interface TryOnElementEvents extends HTMLElementEventMap {
 
 const observed = ['base-url', 'api-key', 'namespace', 'product-id', 'variant-id', 'funnel-ids'] as const
 
+const ofRoom: ReadonlySet<string> = new Set(['base-url', 'api-key', 'namespace'])
+
 /** One room for all elements of a page that say the same of it. */
 const rooms = new Map<string, FittingRoom>()
 const keys = new Map<string, string>()
@@ -40,6 +42,8 @@ export class TryOnElement extends Base {
   #room: FittingRoom | undefined
   #tryOn: TryOn | null = null
   #end = () => {}
+  #isHearing = false
+  #isChanging = false
 
   /** In place of `base-url` and `api-key`. */
   get room(): FittingRoom | undefined {
@@ -56,10 +60,12 @@ export class TryOnElement extends Base {
   }
 
   connectedCallback(): void {
-    if (!this.shadowRoot) {
+    if (!this.#isHearing) {
       const { state, group } = this.#slots
-      this.attachShadow({ mode: 'open' }).append(slot(), state, group)
+      // a theme may bring its own
+      if (!this.shadowRoot) this.attachShadow({ mode: 'open' }).append(slot(), state, group)
       for (const type of ['click', 'change', 'submit']) this.addEventListener(type, (event) => this.#hear(event))
+      this.#isHearing = true
     }
     // what was set before the element was defined
     const early = Object.getOwnPropertyDescriptor(this, 'room')
@@ -87,8 +93,15 @@ export class TryOnElement extends Base {
     this.#tryOn = null
   }
 
-  attributeChangedCallback(_name: string, before: string | null, now: string | null): void {
-    if (this.isConnected && before !== now) this.#follow()
+  attributeChangedCallback(name: string, before: string | null, now: string | null): void {
+    if (!this.isConnected || before === now || this.#isChanging) return
+    if (!ofRoom.has(name)) return this.#follow()
+    // one address must not get the key of another, whichever is set first
+    this.#isChanging = true
+    queueMicrotask(() => {
+      this.#isChanging = false
+      if (this.isConnected) this.#follow()
+    })
   }
 
   #follow(): void {
@@ -146,15 +159,16 @@ export class TryOnElement extends Base {
 
   /** What the markup asks for. */
   #hear(event: Event): void {
-    const from = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-intent]') : null
+    const from = (event.target as Element | null)?.closest?.<HTMLElement>('[data-intent]')
     const tryOn = this.#tryOn
     const intent = from?.dataset['intent'] as Intent
     if (!from || !tryOn || !this.#owns(from) || !(intent in tryOn.get().can)) return
     const refused = (detail: unknown) => this.dispatchEvent(new CustomEvent('refused', { detail }))
-    if (from instanceof HTMLInputElement && from.type === 'file') {
+    // what was made in another document is of a class of its own
+    if (isNamed(from, 'input') && from.type === 'file') {
       const [photo] = event.type === 'change' ? (from.files ?? []) : []
       if (photo) tryOn[intent === 'retry' ? 'retry' : 'start'](photo).catch(refused)
-    } else if (from instanceof HTMLFormElement) {
+    } else if (isNamed(from, 'form')) {
       if (event.type !== 'submit') return
       event.preventDefault()
       const { email = '', name } = Object.fromEntries(new FormData(from)) as { email?: string; name?: string }
@@ -164,6 +178,9 @@ export class TryOnElement extends Base {
     }
   }
 }
+
+const isNamed = <Name extends 'input' | 'form'>(of: Element, name: Name): of is HTMLElementTagNameMap[Name] =>
+  of.localName === name
 
 const slot = () => document.createElement('slot')
 

@@ -36,6 +36,8 @@ export type AtomicStorage = FlowStorage & Required<Pick<FlowStorage, 'update'>>
 export interface StoredPhoto {
   bytes: ArrayBuffer
   type: string
+  /** Whether it tells more than the picture; where that is not known it is made ready before it is uploaded. */
+  metadataKept?: boolean | undefined
 }
 
 /** A photo as it is about to leave the device. */

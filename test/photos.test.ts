@@ -4,6 +4,7 @@ import type { FittingRoomOptions, PhotoInput, PutPhoto, StoredPhoto, TryOn } fro
 import { createRoom } from 'fitting-room/core'
 import { preparePhoto } from 'fitting-room/photos'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { deferred } from '../src/platform/deferred.ts'
 import { isRecord, isWrite, testStorage } from './support/storage.ts'
 import { createWorld, person, product, type World } from './support/world.ts'
 
@@ -20,6 +21,8 @@ const avif = () => drawing(600, 800).avif({ effort: 0 }).toBuffer()
 const terms = { maxSide: 2_048, advice: true }
 const stored = (bytes: Uint8Array, type: string): StoredPhoto => ({ bytes: new Uint8Array(bytes).buffer, type })
 const textOf = (bytes: ArrayBuffer) => Buffer.from(bytes).toString('latin1')
+
+const blobOf = async (bytes: Promise<Uint8Array> | Uint8Array) => new Blob([new Uint8Array(await bytes)])
 
 /** Uploads as the world does, and notes what. */
 const noting =
@@ -75,6 +78,7 @@ describe('a photo that can not be drawn anew', () => {
     const given = await jpeg()
     const notes = [
       part(0xe0, Buffer.concat([Buffer.from('JFXX\0'), note])),
+      part(0xe0, Buffer.from(`${secret} `)),
       part(0xf7, note),
       part(0xfe, note),
       part(0xed, note),
@@ -120,6 +124,20 @@ describe('a photo that can not be drawn anew', () => {
       const { width, height } = await prepared(await form.toBuffer(), 'image/webp')
       expect({ width, height }).toEqual({ width: 640, height: 300 })
     }
+  })
+
+  it('is read over the bytes that may fill the way to a marker, and left as it is where there is no picture in it', async () => {
+    const given = await jpeg()
+    for (const marker of [0xe1, 0xdb, 0xc0, 0xc4, 0xda]) {
+      const at = given.indexOf(Buffer.from([0xff, marker]))
+      const filled = Buffer.concat([given.subarray(0, at), Buffer.from([0xff, 0xff]), given.subarray(at)])
+      const { bytes, metadataKept } = await prepared(filled, 'image/jpeg')
+      expect([marker, metadataKept, textOf(bytes).includes(secret)]).toEqual([marker, false, false])
+      expect(await sharp(bytes).raw().toBuffer()).toEqual(await sharp(given).raw().toBuffer())
+    }
+    const scan = given.indexOf(Buffer.from([0xff, 0xda]))
+    const { bytes, metadataKept } = await prepared(given.subarray(0, scan), 'image/jpeg')
+    expect([metadataKept, bytes.byteLength]).toEqual([true, scan])
   })
 
   it('cut anywhere keeps no metadata without saying so', async () => {
@@ -179,7 +197,6 @@ describe('a room', () => {
     tryOn.subscribe(() => {})
     return tryOn
   }
-  const blobOf = async (bytes: Promise<Uint8Array> | Uint8Array) => new Blob([new Uint8Array(await bytes)])
 
   it('uploads what was made ready, and keeps nothing else', async () => {
     const storage = memoryStorage()
@@ -486,6 +503,133 @@ describe('while a photo is made ready', () => {
     await world.until(tryOn, 'final')
     expect(Buffer.from(puts[0]!.bytes)).toEqual(before)
     expect(tryOn.get().metadataKept).toBe(true)
+  })
+
+  it.each(['core', 'door'])('the photo is the one that was there when the word was given, in the %s', async (kind) => {
+    const options = { putPhoto: noting(world, puts) }
+    const tryOn = (kind === 'core' ? world.room(options) : world.door(options)).tryOn(product)
+    const given = new Uint8Array(await png())
+    const red = Buffer.from(given)
+    const word = tryOn.start({ bytes: given })
+    given.fill(0)
+    await word
+    await world.until(tryOn, 'final')
+    expect(await sharp(puts[0]!.bytes).raw().toBuffer()).toEqual(await sharp(red).raw().toBuffer())
+  })
+
+  it('of a key that comes back nothing goes on that is to be replaced', async () => {
+    const apiKey = vi.fn(() => 'wrong')
+    const { tryOn, waiting } = open({ apiKey })
+    const first = tryOn.start(await photoOf('red'))
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    waiting[0]?.()
+    await first
+    await world.until(tryOn, 'unauthorized')
+    await world.pass(45_000)
+    apiKey.mockReturnValue(world.apiKey.current)
+    const second = tryOn.retry(await photoOf('blue'))
+    await vi.waitFor(() => expect(waiting).toHaveLength(2))
+    // the key is looked at once a minute
+    await world.pass(20_000)
+    expect([tryOn.get().state, world.count('POST', '/generations')]).toEqual(['preparing', 0])
+    waiting[1]?.()
+    await second
+    await world.until(tryOn, 'final')
+    const { dominant } = await sharp(puts.at(-1)!.bytes).stats()
+    expect([world.count('POST', '/generations'), dominant.b > dominant.r]).toEqual([1, true])
+  })
+
+  it('the room’s photo is the one that was given last, however slowly another one is kept', async () => {
+    const [slow, quick] = [deferred(), deferred()]
+    const stores = [slow, quick]
+    const kept = new Map<string, StoredPhoto>()
+    const photoStore = {
+      get: (key: string) => kept.get(key),
+      async set(key: string, photo: StoredPhoto) {
+        kept.set(key, photo)
+        await stores.shift()?.promise
+      },
+      remove: (key: string) => void kept.delete(key),
+    }
+    const { room, tryOn, waiting } = open({ photoStore })
+    const [red, blue] = [await photoOf('red'), await photoOf('blue')]
+    const first = expect(tryOn.start(red)).rejects.toMatchObject(left)
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    waiting[0]?.()
+    await vi.waitFor(() => expect(stores).toHaveLength(1))
+    const second = tryOn.start(blue)
+    await vi.waitFor(() => expect(waiting).toHaveLength(2))
+    waiting[1]?.()
+    await vi.waitFor(() => expect(stores).toHaveLength(0))
+    quick.resolve()
+    await Promise.all([first, second])
+    const { id } = room.photo.get() ?? {}
+    slow.resolve()
+    await world.until(tryOn, 'final')
+    expect([room.photo.get()?.id, kept.size]).toEqual([id, 0])
+  })
+
+  it('a word that is refused shows nothing, and what is in hand stays there', async () => {
+    const { tryOn, waiting } = open()
+    const first = tryOn.start(await photoOf('red'))
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    waiting[0]?.()
+    await first
+    await world.until(tryOn, 'final')
+    const seen: string[] = []
+    tryOn.subscribe(({ state }) => seen.push(state))
+    const notAllowed = { kind: 'notAllowed' }
+    await expect(tryOn.start(await photoOf('green'))).rejects.toMatchObject(notAllowed)
+    expect(seen).not.toContain('preparing')
+    const again = tryOn.retry(await photoOf('blue'))
+    await vi.waitFor(() => expect(waiting).toHaveLength(2))
+    expect(tryOn.get()).toMatchObject({ state: 'preparing', can: { start: false, retry: true, startOver: true } })
+    await expect(tryOn.start(await photoOf('green'))).rejects.toMatchObject(notAllowed)
+    waiting[1]?.()
+    await again
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(2)
+  })
+
+  it('a photo that an earlier version has kept is made ready before it is uploaded', async () => {
+    const storage = memoryStorage()
+    const kept = new Map<string, StoredPhoto>()
+    const photoStore = {
+      get(key: string) {
+        const { bytes, type } = kept.get(key) ?? {}
+        return bytes && type ? { bytes, type } : undefined
+      },
+      set: (key: string, photo: StoredPhoto) => void kept.set(key, photo),
+      remove: (key: string) => void kept.delete(key),
+    }
+    const disk = { ...storage, durable: true, photos: undefined }
+    const target = world.hold('POST', '/uploads')
+    const before = world.room({ storage: disk, photoStore, photos: false })
+    await before.tryOn(product).start(await blobOf(jpeg()))
+    await target.reached
+    before.close()
+    const tryOn = world.room({ storage: disk, photoStore, putPhoto: noting(world, puts) }).tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.until(tryOn, 'final')
+    expect(puts.map(({ bytes }) => textOf(bytes).includes(secret))).toEqual([false])
+  })
+
+  it.each(['load', 'preparePhoto'])('what gives nothing is told as what it is: %s', async (what) => {
+    const load = async () => (what === 'load' ? undefined : { preparePhoto: async () => undefined }) as never
+    const { tryOn } = open({ photos: { load } })
+    await expect(tryOn.start(person)).rejects.toMatchObject({ problem: { kind: 'photo', reason: 'unreadable' } })
+    expect(tryOn.get().problem).toMatchObject({ kind: 'photo' })
+  })
+
+  it('a file of another frame is one, and no text of a check is no advice', async () => {
+    const bytes = new Uint8Array(await png()).buffer
+    const file = { size: bytes.byteLength, type: '', arrayBuffer: async () => bytes } as Blob
+    const { tryOn, waiting } = open({ checkPhoto: () => '' })
+    const started = tryOn.start(file)
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    waiting[0]?.()
+    await started
+    await world.until(tryOn, 'final')
   })
 
   it.each([

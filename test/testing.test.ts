@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { mockRoom, problems, viewOf, views } from 'fitting-room/testing'
+import { manualClock, mockRoom, problems, viewOf, views } from 'fitting-room/testing'
 import { intents, tryOnStates } from '../src/rules/words.ts'
 import { TryOnError } from 'fitting-room'
 import { person, product } from './support/world.ts'
@@ -74,6 +74,19 @@ describe('a mock room', () => {
     room.show('final')
     expect(await done).toBe(views.final.result)
     await expect(failed).rejects.toMatchObject({ kind: 'jobFailed', jobId: views.failed.attempt.jobId })
+  })
+
+  it('leaves nobody to listen to what was refused, and a timer that moves time moves it on', async () => {
+    const unheard = vi.fn<() => void>()
+    process.once('unhandledRejection', unheard)
+    void mockRoom().tryOn(product).resume()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(unheard).not.toHaveBeenCalled()
+    process.off('unhandledRejection', unheard)
+    const clock = manualClock()
+    clock.setTimeout(() => clock.advance(5_000), 500)
+    clock.advance(1_000)
+    expect(clock.monotonic()).toBe(5_500)
   })
 
   it('has the visitor and the photo that it was given, lists nothing, and says that it talks to nobody', async () => {

@@ -23,7 +23,11 @@ export async function openCamera(video: HTMLVideoElement, { facing = 'user' }: C
   const devices = navigator.mediaDevices as MediaDevices | undefined
   if (!devices) throw noCamera()
   const wanted = { audio: false, video: { facingMode: facing, width: { ideal: 1920 }, height: { ideal: 1920 } } }
-  const stream = await devices.getUserMedia(wanted).catch((cause: unknown) => {
+  let hasLeft = false
+  const leave = () => void (hasLeft = true)
+  addEventListener('pagehide', leave)
+  const asked = devices.getUserMedia(wanted).finally(() => removeEventListener('pagehide', leave))
+  const stream = await asked.catch((cause: unknown) => {
     throw noCamera(cause)
   })
 
@@ -33,6 +37,10 @@ export async function openCamera(video: HTMLVideoElement, { facing = 'user' }: C
     removeEventListener('pagehide', close)
   }
   addEventListener('pagehide', close)
+  if (hasLeft) {
+    close()
+    throw noCamera()
+  }
 
   video.muted = true
   video.playsInline = true

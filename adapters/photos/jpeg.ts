@@ -7,6 +7,8 @@ export interface Jpeg extends FileParts {
 
 const startOfScan = 0xda
 const endOfImage = 0xd9
+/** Any number of it may stand before a marker. */
+const fill = 0xff
 const app = (number: number) => 0xe0 + number
 
 /** Reads a JPEG file part by part, as far as it goes; between parts there may be bytes that mean nothing. */
@@ -22,7 +24,7 @@ export function readJpeg(bytes: ArrayBuffer): Jpeg {
       jpeg.parts.push([at, at + 2])
       break
     }
-    if (view.getUint8(at) !== 0xff || marker < 0xc0 || isRestart(marker)) {
+    if (view.getUint8(at) !== 0xff || marker < 0xc0 || isRestart(marker) || marker === fill) {
       at += 1
       continue
     }
@@ -40,6 +42,8 @@ export function readJpeg(bytes: ArrayBuffer): Jpeg {
     if (isPicture(view, at, marker)) jpeg.parts.push([at, next])
     at = next
   }
+  // without a scan there is no picture in it
+  if (!isScanned) jpeg.parts = []
   const { size, orientation } = jpeg
   if (size !== null && orientation > 4) jpeg.size = { width: size.height, height: size.width }
   return jpeg
@@ -54,7 +58,7 @@ const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd8
 function isPicture(view: DataView, at: number, marker: number): boolean {
   if (marker >= 0xc0 && marker <= 0xdf) return true
   const length = view.getUint16(at + 2)
-  if (marker === app(0)) return length === 16
+  if (marker === app(0)) return length === 16 && textAt(view, at + 4, 4) === 'JFIF'
   if (marker === app(14)) return length === 14 && textAt(view, at + 4, 5) === 'Adobe'
   return marker === app(2) && textAt(view, at + 4, 11) === 'ICC_PROFILE'
 }
@@ -93,7 +97,7 @@ function orientationIn(view: DataView, tiff: number, to: number): number {
 export function exifOf(orientation: number): Uint8Array<ArrayBuffer> {
   const part = new Uint8Array(36)
   const view = new DataView(part.buffer)
-  part.set([0xff, app(1), 0, 34, ...new TextEncoder().encode('Exif\0\0MM\0*'), 0, 0, 0, 8, 0, 1])
+  part.set([0xff, app(1), 0, 34, ...Array.from('Exif\0\0MM\0*', (char) => char.charCodeAt(0)), 0, 0, 0, 8, 0, 1])
   view.setUint16(20, orientationTag)
   view.setUint16(22, 3)
   view.setUint32(24, 1)

@@ -33,5 +33,5 @@ const fileOf = (bytes: ArrayBuffer, { size, isWhole, parts }: FileParts, added: 
   size,
   isWhole,
   // a file that ends too soon is cleaned as far as it goes
-  clean: () => (size ? joined(bytes, parts, added) : null),
+  clean: () => (size && parts.length > 0 ? joined(bytes, parts, added) : null),
 })

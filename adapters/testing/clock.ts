@@ -34,7 +34,8 @@ export function manualClock(start = Date.UTC(2026, 10, 1)): ManualClock {
     advance(ms) {
       const end = now + ms
       runUntil(end)
-      now = end
+      // what fell due may have moved time on
+      now = Math.max(now, end)
     },
     advanceToNext() {
       const due = next()

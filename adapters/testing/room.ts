@@ -85,10 +85,15 @@ interface MockTryOn {
 
 function mockTryOn(first: TryOnView, hear: (call: Omit<HeardIntent, 'product'>) => void): MockTryOn {
   const { readable, set } = changing(first)
-  const say = async (intent: Intent, ...given: unknown[]) => {
+  const say = (intent: Intent, ...given: unknown[]) => {
     hear({ intent, given })
     const { state, can } = readable.get()
-    if (!can[intent]) throw new TryOnError({ kind: 'notAllowed', intent, state })
+    const done = can[intent]
+      ? Promise.resolve()
+      : Promise.reject<void>(new TryOnError({ kind: 'notAllowed', intent, state }))
+    // as of a room, nobody has to listen
+    done.catch(() => undefined)
+    return done
   }
   /** Resolves with the first view, this one or a later one, that is as wanted. */
   const reached = (isWanted: (view: TryOnView) => boolean) =>

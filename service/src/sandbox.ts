@@ -99,7 +99,9 @@ export function createSandbox({ config, pictures, clock = Date }: SandboxOptions
     const request = new Request(input, init)
     const name = `${request.method} ${new URL(request.url).pathname}`
     ledger.requests.push(name)
+    request.signal.throwIfAborted()
     const answer = await service.fetch(request)
+    request.signal.throwIfAborted()
     return name.startsWith('GET /generations/') && answer.ok ? withPictures(answer) : answer
   }
 

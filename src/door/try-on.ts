@@ -1,3 +1,4 @@
+import { ownBytes } from '../platform/own-bytes.ts'
 import { wasReset } from '../platform/was-reset.ts'
 import type { Clock } from '../ports.ts'
 import { idleView, idleWith, preparingView, restoringView, unloadedView } from '../rules/first-views.ts'
@@ -150,7 +151,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     // a photo is sent for the shopper who gave it
     const isKept = photo === undefined || intent === 'resume'
     const seen = (isKept && kept?.seen) || parts.look()
-    return consent({ given: [photo ?? kept?.given[0], options], seen, isSaid: false })
+    return consent({ given: [ownPhoto(photo) ?? kept?.given[0], options], seen, isSaid: false })
   }
 
   const intent =
@@ -196,6 +197,12 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     look: () => void look(),
     leave,
   }
+}
+
+/** The application may go on with its buffer while the core is loaded. */
+function ownPhoto(photo: Word['given'][0]): Word['given'][0] {
+  const bytes = ownBytes(Object(photo).bytes)
+  return bytes ? { bytes } : photo
 }
 
 /** Nobody has to listen to it: the view says it too. */

@@ -2,6 +2,7 @@ import { TryOnError } from '../rules/try-on-error.ts'
 import type { ImageType } from '../contract/resources.ts'
 import { httpUrl } from '../contract/resources.ts'
 import { withinLimit } from '../platform/clock.ts'
+import { ownBytes } from '../platform/own-bytes.ts'
 import type { Clock, StoredPhoto } from '../ports.ts'
 
 /**
@@ -32,21 +33,27 @@ async function bytesOf(input: PhotoInput, clock: Clock): Promise<ArrayBuffer | n
     return withinLimit(
       clock,
       readLimitMs,
-      Promise.resolve().then(() => input.arrayBuffer()),
+      Promise.resolve()
+        .then(() => input.arrayBuffer())
+        .then((bytes) => (bytes instanceof ArrayBuffer ? bytes : ownBytes(bytes)))
+        .then((bytes) => bytes ?? Promise.reject(new TypeError('a file without bytes'))),
     ).catch((cause: unknown) => {
       throw new TryOnError({ kind: 'photo', reason: 'unreadable' }, null, cause)
     })
   }
-  const { bytes } = Object(input)
-  // a copy of its own: it may be changed, shared, or a part of something larger
-  if (bytes instanceof ArrayBuffer) return bytes.slice(0)
-  return ArrayBuffer.isView(bytes)
-    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength).slice().buffer
-    : null
+  return ownBytes(Object(input).bytes)
 }
 
-/** Some platforms have no such thing. */
-export const isFile = (input: unknown): input is Blob => typeof Blob !== 'undefined' && input instanceof Blob
+/** Some platforms have no such thing, and one of a frame is of a class of its own. */
+export const isFile = (input: unknown): input is Blob => typeof Object(input).arrayBuffer === 'function'
+
+/** Nothing but what belongs to a photo, as it is now: more may be of a kind that can not be passed on. */
+export function plainPhoto(photo: PhotoInput): PhotoInput {
+  if (isFile(photo)) return photo
+  const { bytes, imageUrl } = Object(photo)
+  // the application may go on with its buffer
+  return bytes === undefined ? { imageUrl } : { bytes: ownBytes(bytes) ?? bytes }
+}
 
 /** The image type that the first bytes tell; files lie about theirs, and HEIC files often have none. */
 function imageTypeOf(head: Uint8Array): ImageType | null {

@@ -27,6 +27,7 @@ export interface RoomPhoto {
 interface UploadedPhoto {
   id: string
   imageUrl: string
+  metadataKept?: boolean
 }
 
 interface UploadTerms {
@@ -82,6 +83,9 @@ export function createPhotos(parts: PhotosParts): Photos {
   const held = new Map<string, StoredPhoto>()
   /** Kept for records that may not name them yet. */
   const awaited = new Set<string>()
+  /** How many photos were given, and which of them is the room's. */
+  let keeps = 0
+  let latest = 0
   const uploaded = new Map<string, string>()
   const targets = new Map<string, { target: UploadTarget; until: number }>()
 
@@ -131,11 +135,13 @@ export function createPhotos(parts: PhotosParts): Photos {
     const shopper = catalog.shopper()
     const known = uploaded.get(photoId)
     if (known !== undefined) return { kind: 'accepted', data: { id: photoId, imageUrl: known } }
-    const photo = held.get(photoId) ?? (await store.get(keys().photoBytes(photoId)).catch(() => null))
+    const stored = held.get(photoId) ?? (await store.get(keys().photoBytes(photoId)).catch(() => null))
     check(shopper)
     // a read that failed is tried again: it is no absence
-    if (photo === null) return unread
-    if (!photo) throw new TryOnError({ kind: 'photo', reason: 'missing' })
+    if (stored === null) return unread
+    if (!stored) throw new TryOnError({ kind: 'photo', reason: 'missing' })
+    const photo = stored.metadataKept === undefined ? await prepare(stored, true) : stored
+    check(shopper)
     const target = await targetFor(photoId, photo, customKey, signal)
     check(shopper)
     if (target.kind !== 'accepted') return target
@@ -148,7 +154,8 @@ export function createPhotos(parts: PhotosParts): Photos {
     const shown = current.get()
     if (shown?.id === photoId) await show({ ...shown, imageUrl }, shopper)
     await letGo(photoId)
-    return { kind: 'accepted', data: { id: photoId, imageUrl } }
+    const told = photo.metadataKept ? { metadataKept: true } : {}
+    return { kind: 'accepted', data: { id: photoId, imageUrl, ...told } }
   }
 
   /** The bytes wait where a reload finds them; a store that fails costs the reload its photo, never this page its upload. */
@@ -186,18 +193,33 @@ export function createPhotos(parts: PhotosParts): Photos {
     },
     async keep(input, despiteAdvice, isWanted) {
       const shopper = catalog.shopper()
+      const order = ++keeps
+      const checkWanted = () => {
+        check(shopper)
+        if (!isWanted()) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+      }
       const given = await readPhoto(input, clock)
       const id = newId()
       const kept: RoomPhoto = { id, imageUrl: null }
       if ('imageUrl' in given) kept.imageUrl = given.imageUrl
       const photo = 'bytes' in given ? await prepare(given, despiteAdvice) : null
       if (photo?.metadataKept) kept.metadataKept = true
-      check(shopper)
-      if (!isWanted()) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
-      const before = current.get()
+      checkWanted()
       awaited.add(id)
       if (kept.imageUrl !== null) uploaded.set(id, kept.imageUrl)
-      if (photo) await keepBytes(id, { bytes: photo.bytes, type: photo.type }, shopper)
+      const { bytes, type, metadataKept } = photo ?? {}
+      if (bytes && type) await keepBytes(id, { bytes, type, metadataKept }, shopper)
+      try {
+        checkWanted()
+      } catch (error) {
+        awaited.delete(id)
+        await letGoUnneeded(id)
+        throw error
+      }
+      // of two the room's is the one that was given last, whichever is kept first
+      if (order < latest) return kept
+      latest = order
+      const before = current.get()
       await show(kept, shopper)
       if (before) await letGoUnneeded(before.id)
       return kept

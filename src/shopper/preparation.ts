@@ -33,11 +33,11 @@ export function createPreparation({ photos = {}, checkPhoto }: PreparationOption
   async function prepared(photo: StoredPhoto, isAdvised: boolean, options: PhotoOptions): Promise<PreparedPhoto> {
     const { load = () => import('../../adapters/photos/prepare.ts'), maxSide = 2_048, advice = true } = options
     // never the original in place of what could not be made of it
-    const { preparePhoto } = await bounded(load).catch((cause: unknown) => {
+    const code = await bounded(load).catch((cause: unknown) => {
       throw new TryOnError({ kind: 'photo', reason: 'unprepared' }, null, cause)
     })
     const terms = { maxSide, advice: advice && isAdvised }
-    const made = await bounded(() => preparePhoto(photo, terms)).catch((cause: unknown) => {
+    const made = await bounded(async () => checked(await code.preparePhoto(photo, terms))).catch((cause: unknown) => {
       throw new TryOnError({ kind: 'photo', reason: 'unreadable' }, null, cause)
     })
     if ('advice' in made) throw new TryOnError({ kind: 'photoAdvice', advice: made.advice })
@@ -49,9 +49,16 @@ export function createPreparation({ photos = {}, checkPhoto }: PreparationOption
     if (!checkPhoto || despiteAdvice) return ready
     // a check that breaks is no advice, and what it does to its copy changes nothing
     const message = await bounded(() => checkPhoto({ ...ready, bytes: ready.bytes.slice(0) })).catch(report)
-    if (typeof message === 'string') throw new TryOnError({ kind: 'photoAdvice', advice: 'own', message })
+    if (typeof message === 'string' && message !== '')
+      throw new TryOnError({ kind: 'photoAdvice', advice: 'own', message })
     return ready
   }
+}
+
+/** What an application's own code gives may be anything. */
+function checked<T extends object>(made: T): T {
+  if ('advice' in made || ('bytes' in made && 'type' in made)) return made
+  throw new TypeError('preparePhoto() gave no photo')
 }
 
 const asItIs = (photo: StoredPhoto): PreparedPhoto => ({

@@ -139,6 +139,9 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
 
   /** A consent, from the photo on; a photo that is there already need not be waited for. */
   async function consent(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
+    // what is refused leaves nothing, and shows nothing
+    check(runner, call)
+    heed(own, runner, call, said)
     const mine = hand.take()
     try {
       if ('photo' in call && call.photo !== null) await leaveUnsent(own, runner, mine)
@@ -170,7 +173,7 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
 
     /** Does it, or rejects with why it could not be done. */
     async carryOut(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
-      const leave = () => (isConsent(call) || isLeaving(call)) && hand.leave()
+      const leave = () => isLeaving(call) && hand.leave()
       const wasLeft = leave()
       await settled(own, runner)
       // what was said before, and waited as this did, may be in hand by now

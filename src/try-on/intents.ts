@@ -6,7 +6,7 @@ import { email, uploadRequest } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
 import { newId } from '../platform/new-id.ts'
 import type { PassedCall } from '../pages/tabs.ts'
-import { isFile, type PhotoInput } from '../shopper/photo-input.ts'
+import { plainPhoto, type PhotoInput } from '../shopper/photo-input.ts'
 import { roomPhoto, type Photos, type RoomPhoto } from '../shopper/photos.ts'
 import type { EmailForm, StartOptions } from './try-on.types.ts'
 
@@ -36,14 +36,7 @@ export function consentCall(
 ): Call {
   const attemptId = newId()
   const options = { customerEmail, customKey, moreLooksConsent, despiteAdvice }
-  return { intent, attemptId, photo: photo ? plain(photo) : null, kept, options }
-}
-
-/** Nothing but what belongs to a photo: more may be of a kind that can not be passed on. */
-function plain(photo: PhotoInput): PhotoInput {
-  if (isFile(photo)) return photo
-  const { bytes, imageUrl } = Object(photo)
-  return bytes === undefined ? { imageUrl } : { bytes }
+  return { intent, attemptId, photo: photo ? plainPhoto(photo) : null, kept, options }
 }
 
 /** A call that another page has passed on: its parts are looked at as anybody's are, once it is carried out. */

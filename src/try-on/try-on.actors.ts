@@ -38,6 +38,8 @@ export interface TryOnParts {
   product: Product
   /** Tells the running machine; it may have moved on. */
   tell: (event: TryOnEvent) => unknown
+  /** Whether another consent is in hand, which is to replace what stands. */
+  isPreparing: () => boolean
   /** Looks once more whether the try-on is this page's. */
   holdsSeat: () => Promise<boolean>
 }
@@ -177,7 +179,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
   async function keyChanged({ record, exclusive, wordAt }: TryOnContext): Promise<boolean> {
     if (record === null) return false
     const isYoungWord = clock.elapsed() - wordAt < consentLifetimeMs
-    return (record.job !== undefined || (isYoungWord && exclusive)) && client.keyChanged()
+    const mayGoOn = record.job !== undefined || (isYoungWord && exclusive)
+    return mayGoOn && (await client.keyChanged()) && !parts.isPreparing()
   }
 
   return {

@@ -12,7 +12,7 @@ import { createValue } from '../platform/value.ts'
 import type { Shopper } from '../records/epochs.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
-import { preparingView, restoringView } from '../rules/first-views.ts'
+import { preparingOver, restoringView } from '../rules/first-views.ts'
 import { createAsks, type Ask, type Heard } from './asks.ts'
 import { createCarryOut, type Runner, type Said } from './carry-out.ts'
 import { inspection } from './inspect.ts'
@@ -43,7 +43,7 @@ export interface RunningTryOn {
   restart(): void
 }
 
-type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat'> & {
+type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
   /** What the pages of the room call this try-on: the key of its record. */
   name: () => string
   input: TryOnInput
@@ -172,7 +172,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       post({ type: 'lateAnswer', name: parts.name(), record, durable })
     }
     const holdsSeat = async () => seat === own() && own().confirm()
-    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell, holdsSeat }) })
+    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell, holdsSeat, isPreparing }) })
     const heard = inspect && inspection(inspect, parts.product)
     const runner = createRunner(provided, { input, clock, inspect: heard })
     runner.subscribe(() => show(own(), runner))
@@ -187,8 +187,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     // a page that takes over goes on showing what it has shown until storage is read
     const isNews = stands.state !== 'restoring' || snapshot.context.record !== null || !shown.get().attempt
     if (seat !== own || !isNews) return
-    const { durable, exclusive } = stands
-    const view = isPreparing() ? { ...preparingView, durable, exclusive } : stands
+    const view = isPreparing() ? preparingOver(stands) : stands
     shown.set(view)
     post({ type: 'view', name: parts.name(), place, view })
   }

@@ -165,6 +165,50 @@ describe('<fitting-room-try-on>', () => {
     keyed.remove()
   })
 
+  it('gives no key to an address that it is not for, whichever is set first', async () => {
+    const asked = vi.spyOn(globalThis, 'fetch').mockImplementation(() => new Promise(() => {}))
+    const moved = document.createElement('fitting-room-try-on')
+    const say = (attributes: Record<string, string>) => {
+      for (const [name, value] of Object.entries(attributes)) moved.setAttribute(name, value)
+    }
+    const namespace = crypto.randomUUID()
+    say({ 'base-url': 'https://one.test', 'api-key': 'key-of-one', namespace })
+    say({ 'product-id': '1001', 'variant-id': '2001', 'funnel-ids': '11' })
+    document.body.append(moved)
+    const before = moved.tryOn
+    say({ 'api-key': 'key-of-two', 'variant-id': '2002', 'base-url': 'https://two.test' })
+    const photo = { imageUrl: 'https://photos.test/me.png' }
+    void before?.start(photo)
+    await expect.poll(() => asked.mock.calls).toHaveLength(1)
+    void moved.tryOn?.start(photo)
+    await expect.poll(() => asked.mock.calls).toHaveLength(2)
+    const keys = asked.mock.calls.map(([url, init]) => [
+      new URL(url as string).host,
+      new Headers(init?.headers).get('X-Service-SDK-Key'),
+    ])
+    expect(keys).toEqual([
+      ['one.test', 'key-of-one'],
+      ['two.test', 'key-of-two'],
+    ])
+    asked.mockRestore()
+    moved.remove()
+  })
+
+  it('hears what is chosen in a shadow root of the theme’s own', async () => {
+    const own = document.createElement('fitting-room-try-on')
+    own.attachShadow({ mode: 'open' }).append(document.createElement('slot'))
+    own.innerHTML = '<button data-intent="resume">Go on</button>'
+    for (const name of ['product-id', 'variant-id', 'funnel-ids']) own.setAttribute(name, element.getAttribute(name)!)
+    own.room = room
+    document.body.append(own)
+    await expect.poll(() => own.dataset['state']).toBe('idle')
+    const refused = vi.fn<(event: Event) => void>()
+    own.addEventListener('refused', refused)
+    own.querySelector('button')?.click()
+    await expect.poll(() => refused.mock.calls).toHaveLength(1)
+    own.remove()
+  })
+
   it('tells nothing of an attribute that is written anew and is the same', async () => {
     await expect.poll(() => element.dataset['state']).toBe('idle')
     const told = vi.fn<(event: Event) => void>()
