@@ -45,7 +45,7 @@ async function bytesOf(input: PhotoInput, clock: Clock): Promise<ArrayBuffer | n
 }
 
 /** Some platforms have no such thing, and one of a frame is of a class of its own. */
-export const isFile = (input: unknown): input is Blob => typeof Object(input).arrayBuffer === 'function'
+const isFile = (input: unknown): input is Blob => typeof Object(input).arrayBuffer === 'function'
 
 /** Nothing but what belongs to a photo, as it is now: more may be of a kind that can not be passed on. */
 export function plainPhoto(photo: PhotoInput): PhotoInput {
