@@ -1,5 +1,8 @@
 import { openChannel } from '../pages/channel.ts'
 
+/** The form of the messages that this version's pages send. */
+const messageVersion = 1
+
 /** What the door wants to hear of the room's other pages. */
 interface Heard {
   onReset(): void
@@ -9,24 +12,37 @@ interface Heard {
   onShow(): void
 }
 
-/**
- * Listens, and says nothing; what is heard the core looks into. A page that is kept while it is not shown hears nothing.
- * Returns what ends it.
- */
-export function listenTo(room: string, { onReset, onAttempt, onShow }: Heard): () => void {
+/** An ear to the room's other pages. */
+interface Listening {
+  /** Whether they can be heard, and could be ever since. */
+  hears(): boolean
+  end(): void
+}
+
+/** Listens, and says nothing; what is heard the core looks into. A page that is kept while it is not shown hears nothing. */
+export function listenTo(room: string, { onReset, onAttempt, onShow }: Heard): Listening {
   const ends = new AbortController()
   const { signal } = ends
   const channel = openChannel(room, (data) => {
-    const { type, name, view } = Object(Object(data).message)
+    const { version, message } = Object(data)
+    const { type, name, view } = Object(version === messageVersion && message)
     if (type === 'reset') onReset()
     if (type === 'lateAnswer' || view?.attempt) onAttempt(name)
   })
   const on = (type: string, react: (event: PageTransitionEvent) => void) =>
     globalThis.addEventListener?.(type, react as EventListener, { signal })
-  on('pagehide', () => channel?.close())
-  on('pageshow', ({ persisted }) => persisted && onShow())
-  return () => {
-    ends.abort()
+  let hears = channel !== null
+  on('pagehide', () => {
+    hears = false
     channel?.close()
+  })
+  on('pageshow', ({ persisted }) => persisted && onShow())
+  return {
+    hears: () => hears,
+    end() {
+      hears = false
+      ends.abort()
+      channel?.close()
+    },
   }
 }

@@ -8,7 +8,7 @@ export interface Seen {
   mayHold(key: string): boolean
   /** Whether something has expired, which the core removes. */
   isDue?: boolean
-  /** How often this storage was reset, by its IDs; undefined where that is unclear. */
+  /** How often this storage was reset, by its IDs; undefined where nobody can tell. */
   epochs?: Readonly<Record<string, number>> | undefined
 }
 

@@ -41,11 +41,17 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   let own: Names | null = null
   const names = () => (own ??= namesOf(resolvedBaseUrl(options.baseUrl), options.namespace, uniqueUserId))
   let core: Core | null = null
+  /** Whether it has read storage. */
+  let isOpen = false
   let opening: Promise<Core> | null = null
   let looking: Promise<Seen> | null = null
   /** The records that other pages have said to be at since. */
   const heard = new Set<string>()
-  let stopListening = () => {}
+  let listening: ReturnType<typeof listenTo> | null = null
+  /** Another one for each shopper that this page knows of. */
+  let shopper: object = {}
+  /** What this room's own reset() wipes. */
+  let wiping: Promise<void> | null = null
   /** How often the room was closed: what was asked for before does not open it again. */
   let closings = 0
   const life = () => closings
@@ -61,8 +67,10 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     // what is wrong with storage the try-ons say
     await core.ready.catch(() => undefined)
     check()
+    isOpen = true
     for (const follow of followers) follow(core)
-    lookAgain()
+    // it may have found what the door can not read
+    lookAnew()
     return core
   }
 
@@ -75,13 +83,21 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   /** For what nobody waits for. */
   const openQuietly = () => void open().catch(() => undefined)
 
-  const look = () => (looking ??= begin())
+  const look = () => looking ?? lookFrom(begin())
+
+  function lookFrom(begun: Promise<Seen>): Promise<Seen> {
+    looking = begun
+    // an address that is none now may be one later, and storage may be read then
+    const again = () => looking === begun && (looking = null)
+    begun.then((seen) => seen === unclear && again(), again)
+    return begun
+  }
 
   /** Whether something may be kept under that key. */
-  const mayHold = async (key: string) => heard.has(key) || (await look()).mayHold(key)
+  const mayHold = async (key: string) => (await look()).mayHold(key) || heard.has(key)
 
   async function begin(): Promise<Seen> {
-    if (terms.durable) listen()
+    listen()
     const begun = life()
     const seen = await lookInto(storage, names(), clock)
     const sweep = () => begun === life() && openQuietly()
@@ -92,14 +108,20 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const lookAgain = () => tryOns.forEach((each) => each.look())
 
   function lookAnew(): void {
+    const begun = life()
+    const look = () => (begun === life() ? begin() : unclear)
     looking = null
+    // who comes now is seen once they are wiped
+    if (wiping) void lookFrom(wiping.then(look, look))
     lookAgain()
   }
 
   function listen(): void {
-    stopListening()
-    stopListening = listenTo(names().room, {
-      onReset: () => forget(),
+    if (!terms.durable || listening?.hears()) return
+    listening?.end()
+    listening = listenTo(names().room, {
+      // once it is there the core hears it itself, and what it says of its own
+      onReset: () => core ?? forget(),
       onAttempt(name) {
         heard.add(name)
         lookAgain()
@@ -108,14 +130,22 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     })
   }
 
-  /** The shopper has gone: what was seen before was theirs, and who comes now is seen once they are wiped. */
-  function forget(wiped?: Promise<void>): void {
+  /** The shopper has gone, and what was seen before was theirs. */
+  function forget(): void {
+    shopper = {}
     heard.clear()
     tryOns.forEach((each) => each.leave('startedOver'))
-    const begun = life()
-    const look = () => (begun === life() ? begin() : unclear)
-    looking = wiped ? wiped.then(look, look) : null
-    lookAgain()
+    lookAnew()
+  }
+
+  function reset(): Promise<void> {
+    const done = open().then((room) => room.reset())
+    wiping = done
+    const end = () => wiping === done && (wiping = null)
+    done.then(end, end)
+    listen()
+    forget()
+    return done
   }
 
   /** One of the core's stores, which is loaded for whoever watches where something is kept of it. */
@@ -135,12 +165,19 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     }
   }
 
+  const now = {
+    core: () => (isOpen && !wiping ? core : null),
+    shopper: () => shopper,
+    wiping: () => wiping?.catch(() => undefined) ?? null,
+    ear: () => (listening?.hears() ? listening : null),
+  }
+
   const tryOn: FittingRoom['tryOn'] = (asked) => {
     const product = checkedProduct(asked)
     const { productId, variantId } = product
     const name = nameOf(product)
     const key = () => recordOf(names().prefix, productId, variantId)
-    const known = tryOns.get(name) ?? createDoorTryOn({ clock, terms, key, mayHold, look, open, life })
+    const known = tryOns.get(name) ?? createDoorTryOn({ clock, terms, key, mayHold, look, open, life, ...now })
     tryOns.set(name, known)
     // what the application says now of its funnels counts for the next consent
     core?.tryOn(product)
@@ -177,15 +214,13 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       return open().then((room) => room.ready)
     },
     list: () => open().then((room) => room.list()),
-    reset() {
-      const done = open().then((room) => room.reset())
-      forget(done)
-      return done
-    },
+    reset,
     close() {
       closings++
       opening = null
-      stopListening()
+      isOpen = false
+      listening?.end()
+      listening = null
       looking = null
       tryOns.forEach((each) => each.leave('closed'))
       core?.close()

@@ -34,16 +34,38 @@ interface DoorTryOnParts {
   /** What storage was seen to hold since the last reset() that this page knows of. */
   look: () => Promise<Seen>
   open: () => Promise<Core>
+  /** The core where it is open already, and nothing is being wiped. */
+  core: () => Core | null
   /** Another one after each time that the room was closed. */
   life: () => unknown
+  /** Another one for each shopper that this page knows of. */
+  shopper: () => unknown
+  /** Settles once this room's own reset() is done; null where none is under way. */
+  wiping: () => Promise<unknown> | null
+  /** What hears other pages; another one, or null, where something may have been missed. */
+  ear: () => object | null
 }
 
-/** A consent that waits for the core, in memory; `seen` is the storage of the shopper whose photo it is. */
+/** Who has said something, and when. */
+interface Said {
+  life: unknown
+  shopper: unknown
+  /** In epoch ms, and on the monotonic clock. */
+  at: readonly [number, number]
+  /** What storage held then; null where this room was about to wipe it. */
+  seen: Promise<Seen> | null
+  wiped: Promise<unknown> | null
+  ear: object | null
+}
+
+/** A consent that waits for the core, in memory; `by` is the shopper whose photo it is. */
 interface Word {
   given: Parameters<TryOn['start']>
-  seen: Promise<Seen>
+  by: Said
   /** The core has it, and does not give it back. */
   isSaid: boolean
+  /** The core could not be loaded for it: it waits for another word. */
+  isKept: boolean
 }
 
 export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
@@ -61,6 +83,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   const relay = createRelay<TryOnView>(restoringView, (view) => {
     // until the core has read storage, and done what was said before it came, what stands is truer
     isHandedOver ||= view.state !== 'restoring' && !(word && view.state === 'idle' && !view.problem)
+    // there is something else by now
+    if (isHandedOver && word?.isKept && view.state !== 'idle') word = null
     return isHandedOver
   })
 
@@ -81,35 +105,56 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     }
   }
 
-  /** Says it to the core's own, as of now, for the shopper of that storage. */
-  async function through<T>(say: (own: TryOn) => T | Promise<T>, seen?: Word['seen']): Promise<T> {
-    if (core && !seen) return say(core)
-    const begun = life()
-    const [saidAt, begunAt] = [clock.now(), clock.monotonic()]
-    const [room, { epochs }] = await Promise.all([loaded(word), seen ?? parts.look()])
-    if (begun !== life()) throw stopped('closed')
+  const sayNow = (): Said => ({
+    life: life(),
+    shopper: parts.shopper(),
+    at: [clock.now(), clock.monotonic()],
+    seen: parts.wiping() ? null : parts.look(),
+    wiped: parts.wiping(),
+    ear: parts.ear(),
+  })
+
+  /** What may have become of the shopper who said it, while it waited. */
+  function check(by: Said, seen: Seen | null): void {
+    if (by.life !== life()) throw stopped('closed')
+    const isBlind = seen !== null && !seen.epochs
+    if (by.shopper !== parts.shopper() || (isBlind && (!by.ear || by.ear !== parts.ear()))) throw stopped('startedOver')
+  }
+
+  function own(room: Core): TryOn {
     if (!core) relay.follow((core = inside(room)))
+    return core
+  }
+
+  /** Says it to the core's own, as of now, for the shopper who says it, or has said it before. */
+  async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said): Promise<T> {
+    const ready = parts.core()
+    if (ready && !earlier) return say(own(ready))
+    const by = earlier ?? sayNow()
+    const { at } = earlier ? sayNow() : by
+    const [room, seen] = await Promise.all([loaded(word), by.seen, by.wiped])
+    check(by, seen)
     // a machine that sleeps stops one of the two
-    const agoMs = Math.max(0, clock.now() - saidAt, clock.monotonic() - begunAt)
-    return room.said(agoMs, epochs, () => say(core as TryOn))
+    const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
+    const it = own(room)
+    return room.said(agoMs, seen?.epochs, () => say(it))
   }
 
   /** Of a consent nothing else is shown than that it is prepared, until the core has it. */
   async function consent(said: Word): Promise<void> {
     word = said
     if (isSeen) shows(preparingView)
-    let isKept = false
     try {
       await through((own) => {
         if (word !== said) throw stopped()
         said.isSaid = true
         return own.start(...said.given)
-      }, said.seen)
+      }, said.by)
     } catch (error) {
-      isKept = !said.isSaid && (error as TryOnError).kind === 'core'
+      said.isKept = !said.isSaid && (error as TryOnError).kind === 'core'
       throw error
     } finally {
-      if (!isKept && word === said) word = null
+      if (!said.isKept && word === said) word = null
       relay.get()
     }
   }
@@ -120,7 +165,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     word = null
     if (core) return void relay.get()
     shows(isSeen ? idleView : restoringView)
-    if (reason !== 'closed') void look()
+    if (reason !== 'closed') look().catch(() => undefined)
   }
 
   const show = () => void through(() => {}).catch(() => undefined)
@@ -128,8 +173,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   async function look(): Promise<void> {
     if (core || !relay.isWatched()) return
     const begun = life()
-    if (word) {
-      const [{ epochs: before = {} }, { epochs: now = {} }] = await Promise.all([word.seen, parts.look()])
+    if (word?.by.seen) {
+      const [{ epochs: before = {} }, { epochs: now = {} }] = await Promise.all([word.by.seen, parts.look()])
       if (wasReset(before, now)) return leave()
     }
     const mayBeThere = await mayHold(key())
@@ -144,14 +189,15 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** As the core's own says it, or to what waits for the core. */
   async function say(intent: Intent, given: unknown[]): Promise<void> {
     const kept = isWaiting() ? word : null
-    if (intent === 'submitEmail' || (!kept && (core || intent !== 'start')))
+    const isForCore = !kept && (core || parts.core() || intent !== 'start')
+    if (isForCore || intent === 'submitEmail' || (intent === 'resume' && !kept?.isKept))
       return through((own) => (own[intent] as (...given: unknown[]) => Promise<void>)(...given))
     if (intent === 'startOver' || intent === 'discard') return leave()
     const [photo, options] = (intent === 'resume' && kept ? kept.given : given) as Word['given']
     // a photo is sent for the shopper who gave it
     const isKept = photo === undefined || intent === 'resume'
-    const seen = (isKept && kept?.seen) || parts.look()
-    return consent({ given: [ownPhoto(photo) ?? kept?.given[0], options], seen, isSaid: false })
+    const by = (isKept && kept?.by) || sayNow()
+    return consent({ given: [ownPhoto(photo) ?? kept?.given[0], options], by, isSaid: false, isKept: false })
   }
 
   const intent =
@@ -166,7 +212,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       // an address that is none is told before anybody listens
       key()
       const subscription = relay.subscribe(onChange)
-      void look()
+      // what it needs may be there later
+      look().catch(() => undefined)
       return subscription
     },
     get ready() {
@@ -194,7 +241,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       inside = given
       return tryOn
     },
-    look: () => void look(),
+    look: () => void look().catch(() => undefined),
     leave,
   }
 }

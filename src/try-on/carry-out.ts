@@ -26,6 +26,14 @@ export interface Said {
   by: Shopper
 }
 
+/** An intent of this page's shopper, or of another page's. */
+export interface Word {
+  call: Call
+  said: Said
+  /** What is said after it may be heard: it has taken effect, or can be left. */
+  isHeard?(): void
+}
+
 interface CarryOutParts {
   clock: SteadyClock
   photos: Photos
@@ -33,12 +41,14 @@ interface CarryOutParts {
   view: () => TryOnView
   /** Whether this page still has that part in the try-on. */
   isCurrent: (own: Seat<Runner>) => boolean
+  /** Resolves once everything that was said so far has taken effect, or can be left. */
+  allHeard: () => Promise<void>
   /** A consent has come in hand, or is there no more. */
   onHand: () => void
 }
 
 /** How a page that runs the flow does what its shopper, or another page's, asks for. */
-export function createCarryOut({ clock, photos, view, isCurrent, onHand }: CarryOutParts) {
+export function createCarryOut({ clock, photos, view, isCurrent, allHeard, onHand }: CarryOutParts) {
   const refusal = (problem: Problem) => new TryOnError(problem, view().attempt?.jobId ?? null)
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
@@ -67,6 +77,7 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
   /** Returns the attempt that the intent is permitted for. */
   function check(runner: Runner, call: Call): string | undefined {
     const snapshot = runner.getSnapshot()
+    if (snapshot.status === 'stopped') throw closed()
     if (snapshot.status !== 'active') throw refusal({ kind: 'internal', sent: false })
     if (snapshot.can(permissionOf(call))) return attemptOf(runner)
     const couldAbandon = call.intent === 'discard' && snapshot.can({ type: 'discard', abandonPaidJob: true })
@@ -81,7 +92,7 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
     throw error
   }
 
-  function heed(own: Seat<Runner>, runner: Runner, call: Call, said: Said): void {
+  function heed(own: Seat<Runner>, runner: Runner, { call, said }: Word): void {
     try {
       checkSaid(call, said)
     } catch (error) {
@@ -101,21 +112,25 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
   async function doEvent(
     own: Seat<Runner>,
     runner: Runner,
-    call: Call,
-    said: Said,
+    word: Word,
     event: TryOnEvent,
     meant: string | undefined,
     mine: InHand | null,
   ): Promise<void> {
+    const { call } = word
+    // a later word may leave it
+    if (mine) await Promise.race([allHeard(), mine.left])
     if (isConsent(call)) await confirm(own, runner)
     if (!isCurrent(own)) throw closed()
+    while (runner.getSnapshot().hasTag('busy')) await settled(own, runner)
     // reading the photo, and storage, may have taken a while
     if (check(runner, call) !== meant) throw notAllowed(call)
-    heed(own, runner, call, said)
+    heed(own, runner, word)
     if (mine && !mine.isWanted()) return mine.left
     const before = runner.getSnapshot().context.record
     mine?.pass()
     runner.send(event)
+    word.isHeard?.()
     await carriedOut(own, runner)
     const { record, problem } = runner.getSnapshot().context
     if (isDone(event, before, record)) return
@@ -138,16 +153,18 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
   }
 
   /** A consent, from the photo on; a photo that is there already need not be waited for. */
-  async function consent(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
+  async function consent(own: Seat<Runner>, runner: Runner, word: Word): Promise<void> {
+    const { call } = word
     // what is refused leaves nothing, and shows nothing
     check(runner, call)
-    heed(own, runner, call, said)
+    heed(own, runner, word)
     const mine = hand.take()
+    word.isHeard?.()
     try {
       if ('photo' in call && call.photo !== null) await leaveUnsent(own, runner, mine)
       if (!mine.isWanted()) return await mine.left
       const meant = check(runner, call)
-      heed(own, runner, call, said)
+      heed(own, runner, word)
       const work = eventOf(call, photos, mine.isWanted)
       const released = async (event: TryOnEvent) => {
         if ('consent' in event) await photos.release(event.consent.photoId)
@@ -156,7 +173,7 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
         void work.then(released, () => undefined)
         return refuse(own, runner, error)
       })
-      await doEvent(own, runner, call, said, event, meant, mine).finally(() => released(event))
+      await doEvent(own, runner, word, event, meant, mine).finally(() => released(event))
     } finally {
       mine.letGo()
     }
@@ -172,10 +189,12 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
     isPreparing: hand.isHolding,
 
     /** Does it, or rejects with why it could not be done. */
-    async carryOut(own: Seat<Runner>, runner: Runner, call: Call, said: Said): Promise<void> {
+    async carryOut(own: Seat<Runner>, runner: Runner, word: Word): Promise<void> {
+      const { call } = word
       const leave = () => isLeaving(call) && hand.leave()
       const wasLeft = leave()
-      await settled(own, runner)
+      do await settled(own, runner)
+      while (runner.getSnapshot().hasTag('busy'))
       // what was said before, and waited as this did, may be in hand by now
       const isLeft = leave() || wasLeft
       // who has run the try-on before may have done it, and not have said so any more
@@ -183,11 +202,11 @@ export function createCarryOut({ clock, photos, view, isCurrent, onHand }: Carry
       // that was all there was to leave
       if (isLeft && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call))) return
       // of a former shopper not even a photo is kept
-      if (isConsent(call)) return consent(own, runner, call, said)
+      if (isConsent(call)) return consent(own, runner, word)
       const meant = check(runner, call)
-      heed(own, runner, call, said)
+      heed(own, runner, word)
       const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(own, runner, error))
-      await doEvent(own, runner, call, said, event, meant, null)
+      await doEvent(own, runner, word, event, meant, null)
     },
 
     /**

@@ -8,13 +8,14 @@ import type { Ownership } from '../pages/ownership.ts'
 import { takeSeat, type Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
 import { newId } from '../platform/new-id.ts'
+import { deferred } from '../platform/deferred.ts'
 import { createValue } from '../platform/value.ts'
 import type { Shopper } from '../records/epochs.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { preparingOver, restoringView } from '../rules/first-views.ts'
 import { createAsks, type Ask, type Heard } from './asks.ts'
-import { createCarryOut, type Runner, type Said } from './carry-out.ts'
+import { createCarryOut, type Runner, type Said, type Word } from './carry-out.ts'
 import { inspection } from './inspect.ts'
 import { consentCall, passedCall, type Call } from './intents.ts'
 import { readyOf, resultOf } from './result.ts'
@@ -71,12 +72,15 @@ export function createTryOn(parts: Parts): RunningTryOn {
     photos,
     view: shown.get,
     isCurrent,
+    allHeard: () => turn,
     onHand: () => seat?.runner && show(seat, seat.runner),
   })
   const asks = createAsks({ clock, post, refusal })
   const served = new Set<string>()
   /** Ends when the room is closed. */
   let life = new AbortController()
+  /** The last word that was said can be followed by another one. */
+  let turn = Promise.resolve()
   /** Settles once every intent of this page has. */
   let said: Promise<unknown> = Promise.resolve()
   let seat: Seat<Runner> | null = null
@@ -206,31 +210,48 @@ export function createTryOn(parts: Parts): RunningTryOn {
     return done
   }
 
-  /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
+  /** What is said later waits until what was said before has taken effect, or can be left. */
   async function perform(call: Call): Promise<void> {
-    const saidNow = parts.sayNow()
+    const { promise, resolve: isHeard } = deferred()
+    const earlier = turn
+    turn = promise
+    try {
+      await performed({ call, said: parts.sayNow(), isHeard }, earlier)
+    } finally {
+      isHeard()
+    }
+  }
+
+  /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
+  async function performed(word: Word & { isHeard(): void }, earlier: Promise<void>): Promise<void> {
+    const { call, said: saidNow } = word
+    const { signal } = life
     const seen = shown.get().state === 'restoring' ? undefined : seenAttempt()
     const before = seat
     const first = sit()
     const isReadAnew = await Promise.race([parts.reopen(), first.ended])
     // which pages share this storage, and what is there, was not known when the seat was taken
     if (seat === first && (isReadAnew || !isPlaced())) leaveSeat()
+    // nothing is opened again for what was said before
+    if (signal.aborted) throw closed()
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
     if (taken.runner && taken !== before && !(await isStillMeant(taken, taken.runner, call, seen))) return
     if (taken.runner && taken !== first && !isToBeDone(taken.runner, call)) return
-    if (taken.runner) return carryOut(taken, taken.runner, call, saidNow)
+    await Promise.race([earlier, taken.ended])
+    if (taken.runner) return carryOut(taken, taken.runner, word)
     const attempt = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), place, id: newId(), call, seenAttempt: attempt }
     const answered = asks.answerTo(ask, heard === seat, () => isBegun(call) || checkSaid(call, saidNow))
+    word.isHeard()
     const answer = await Promise.race([answered, taken.owned, taken.ended]).finally(() => asks.drop(ask))
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
     // a photo that was passed on is the room's
     if (answer) return photos.restore()
-    if (!taken.runner) return
+    if (!taken.runner) throw closed()
     await settled(taken, taken.runner)
     if (!isMeant(call, attempt)) throw notAllowed(call)
-    await carryOut(taken, taken.runner, call, saidNow)
+    await carryOut(taken, taken.runner, word)
   }
 
   /** Whether what the shopper saw is what there is, now that storage was read: a word is for nothing else. */
@@ -258,7 +279,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const carriedOut = async (runner: Runner) => {
       await settled(own, runner)
       if (!isMeant(call, attempt)) throw notAllowed(call)
-      await carryOut(own, runner, call, heardNow)
+      await carryOut(own, runner, { call, said: heardNow })
       return null
     }
     const problem = await carriedOut(own.runner).catch((error: unknown) =>
