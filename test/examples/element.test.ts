@@ -53,6 +53,6 @@ it('a page without a bundler carries a photo to the picture, and loads the core 
   expect(await page.locator('[slot=busy]').isVisible()).toBe(false)
   // the worker that draws the photo is no file
   const later = scripts.slice(before).filter((url) => url.startsWith('http'))
-  expect(new Set(later.map((url) => /fitting-room-(\w+)-/.exec(url)?.[1]))).toEqual(new Set(['prepare', 'room']))
+  expect(new Set(later.map((url) => /fitting-room-(\w+)-/.exec(url)?.[1]))).toEqual(new Set(['core', 'prepare']))
   await page.close()
 })
