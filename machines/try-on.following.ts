@@ -9,8 +9,11 @@ export const following = tryOnSetup.createStateConfig({
   on: { startOver: leaves, discard: discards },
   states: {
     poll: {
-      initial: 'polling',
+      initial: 'choosing',
       states: {
+        choosing: {
+          always: [{ guard: 'isFresh', target: 'waiting', actions: 'planFirstPoll' }, { target: 'polling' }],
+        },
         polling: {
           invoke: {
             ...asked('poll'),

@@ -47,6 +47,7 @@ export const freshContext = (input: TryOnInput): TryOnContext => ({
   emailNeeded: false,
   upload: null,
   wordAt: 0,
+  lookedAt: 0,
   jobAt: 0,
   deadlineFrom: 0,
   elapsedMs: 0,

@@ -56,7 +56,12 @@ export const tryOnSetup = setup({
       context.askVisitorFirst && context.customerEmail === null && context.record?.phase !== 'emailRegistered',
     isUnread: ({ context }) => context.problem?.kind === 'storageUnreadable' || context.problem?.kind === 'internal',
     wasNotSent: ({ context }) => context.record?.problem?.kind === 'notSent',
-    mayPollNow: ({ context }) => context.waits.poll?.trouble.kind !== 'throttled',
+    /** A page that is shown, and then online, looks once. */
+    mayPollNow: ({ context }) =>
+      context.waits.poll?.trouble.kind !== 'throttled' && context.clock.elapsed() - context.lookedAt >= wakeMs,
+    /** What was accepted just now need not be asked for yet. */
+    isFresh: ({ context: { record, clock, jobAt, ...context } }) =>
+      record?.phase === 'accepted' && clock.monotonic() - jobAt < freshMs && context.nextLookMs(record, null) > 0,
     isOvertaken: ({ context }) => context.overtaken,
     isUnderWay: ({ context: { record } }) => record !== null && (isUnsent(record) || isRunning(record)),
     isTooLate: ({ context }) => isTooLate(context.record, context),
@@ -131,11 +136,13 @@ export const tryOnSetup = setup({
     restartDeadline: assign(({ context }) => ({ deadlineFrom: context.clock.monotonic(), failures: 0, problem: null })),
     lookAtClock: assign(({ context }) => ({ elapsedMs: Math.max(0, context.clock.monotonic() - context.jobAt) })),
     planPoll: assign(({ context }, { outcome }: Polled) => {
-      if (outcome.kind === 'accepted') return { failures: 0, waitMs: context.pollIntervalMs, waits: {} }
+      const lookedAt = context.clock.elapsed()
+      if (outcome.kind === 'accepted') return { lookedAt, failures: 0, waitMs: nextLookMs(context), waits: {} }
       const waitMs = waitAfter(outcome, context.failures)
       const failures = askedWaitMs(outcome) === null ? context.failures + 1 : context.failures
-      return { failures, waitMs, waits: waiting('poll', outcome, waitMs, context) }
+      return { lookedAt, failures, waitMs, waits: waiting('poll', outcome, waitMs, context) }
     }),
+    planFirstPoll: assign(({ context }) => ({ waitMs: nextLookMs(context, true) })),
     planSubmission: assign(({ context }) => {
       const { record, clock, failures } = context
       if (record === null) return {}
@@ -154,6 +161,26 @@ export const tryOnSetup = setup({
   },
   delays: { wait: ({ context }) => context.waitMs, tick: 1_000, keyCheck: 60_000 },
 })
+
+/** The last look before the deadline always goes out, and one at it. */
+function nextLookMs(
+  { record, clock, jobAt, deadlineFrom, deadlineMs, ...context }: TryOnContext,
+  isFirst = false,
+): number {
+  const now = clock.monotonic()
+  const leftMs = deadlineFrom + deadlineMs - now
+  const plannedMs = record === null ? 0 : context.nextLookMs(record, isFirst ? null : now - jobAt)
+  return Math.max(0, Math.min(plannedMs, leftMs > 2 * lastLookMs ? leftMs - lastLookMs : leftMs))
+}
+
+/** The least time between two looks that nobody planned, in ms. */
+const wakeMs = 1_000
+
+/** How long a job counts as accepted just now, in ms. */
+const freshMs = 1_000
+
+/** How long before the deadline the last look goes out, in ms. */
+const lastLookMs = 1_000
 
 /** What a new consent leaves behind of the one before. */
 const fresh = { upload: null, problem: null, failures: 0, refusal: null, emailNeeded: false } as const

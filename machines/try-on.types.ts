@@ -36,7 +36,8 @@ export type Polled = Written & { outcome: Outcome<unknown> }
 
 export interface TryOnInput {
   clock: SteadyClock
-  pollIntervalMs: number
+  /** How long until the job of that record is looked at, in ms: again, at that age of it, or first, where that is null. */
+  nextLookMs: (record: AttemptRecord, ageMs: number | null) => number
   deadlineMs: number
   askVisitorFirst: boolean
   /** Whether other pages are kept out by a lock or an atomic update. */
@@ -62,6 +63,8 @@ export interface TryOnContext extends TryOnInput {
   upload: UploadProgress | null
   /** When the shopper last gave the word for this attempt, in epoch ms that no sleep of the machine stops. */
   wordAt: number
+  /** When the job was last looked at, in ms of the page's own time. */
+  lookedAt: number
   /** When the job was accepted, on the monotonic clock as all that follows. */
   jobAt: number
   /** From when the deadline counts: acceptance, or the shopper's word to go on. */

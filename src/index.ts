@@ -57,6 +57,8 @@ export type { Operation } from './contract/endpoints.ts'
 export type { StoreId } from './contract/forms.ts'
 export type { Funnel } from './contract/resources.ts'
 export type {
+  Budget,
+  BudgetRequest,
   Clock,
   Fetch,
   FlowStorage,

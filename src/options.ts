@@ -10,8 +10,8 @@ import type { ClientOptions, ClientTiming } from './wire/operations.ts'
 
 /** All times in ms. */
 export interface RoomTiming extends ClientTiming {
-  /** Between two polls of one job. Default: 2,000. */
-  pollIntervalMs: number
+  /** Between two polls of one job. Default: planned, by how long such jobs took before. */
+  pollIntervalMs: number | undefined
   /** From acceptance; past it a try-on is `stalled`, not failed. Default: 180,000. */
   deadlineMs: number
 }

@@ -1,3 +1,5 @@
+import type { Operation } from './contract/endpoints.ts'
+
 /** A value now, or a promise of it. */
 export type MaybePromise<T> = T | PromiseLike<T>
 
@@ -27,6 +29,26 @@ export interface FlowStorage {
   readonly durable?: boolean | undefined
   /** Where photos wait that are kept beside these records; without it they wait in memory. */
   readonly photos?: PhotoStore | undefined
+}
+
+/** A request that is about to be sent. */
+export interface BudgetRequest {
+  operation: Operation
+  /** The try-on that it is for: once its first request was let in, the others do not wait in line again. */
+  turn?: string | undefined
+}
+
+/**
+ * How much of the count that all behind one client IP share a room may use (contract §8). Every request asks it first, a
+ * submission before it is claimed, and what becomes of each teaches it.
+ */
+export interface Budget {
+  /** How long the request has to wait, in ms, before it may ask again; 0 lets it go, and counts it. */
+  ask(request: BudgetRequest): MaybePromise<number>
+  /** For how long the service refused it, in ms; 0 where it was let in, null where nothing came back. */
+  learn(request: BudgetRequest, refusedMs: number | null): MaybePromise<unknown>
+  /** What one request more costs the others now: 0 where nothing is refused, 1 and more in a crowd. */
+  price(): number
 }
 
 /** A storage in which one page's change can not come between another's read and write. */

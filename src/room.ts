@@ -3,7 +3,8 @@ import { memoryPhotos } from '../adapters/storage/memory.ts'
 import { storedView } from '../machines/try-on.stored.ts'
 import type { TryOnInput } from '../machines/try-on.types.ts'
 import { digitsOf } from './contract/forms.ts'
-import { pollIntervalMs } from './contract/limits.ts'
+import { createBudget } from './budget/budget.ts'
+import { createForecast } from './budget/forecast.ts'
 import { createHistory } from './history.ts'
 import { checkedProduct, resolvedBaseUrl, type RoomOptions, type RoomTiming, type TryOnProduct } from './options.ts'
 import { createOwnership } from './pages/ownership.ts'
@@ -20,15 +21,17 @@ import { createAttempts } from './records/attempts.ts'
 import { createCatalog } from './records/catalog.ts'
 import type { Counts } from './records/epochs.ts'
 import { sweep, wipe } from './records/housekeeping.ts'
-import { createJournal } from './records/journal.ts'
+import { createJournal, readable, type Codec } from './records/journal.ts'
 import { keysOf, leaseOf, type Keys } from './records/keys.ts'
 import { isPhotoNeeded, listAttempts, type Listed } from './records/listing.ts'
+import { paceCodec, timesCodec } from './records/learnt.ts'
 import { boundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
 import { recordCodec, type AttemptRecord } from './rules/record.ts'
 import { roomTexts } from './rules/room-texts.ts'
 import { TryOnError } from './rules/try-on-error.ts'
 import { createErrands } from './shopper/errands.ts'
+import { createFunnels } from './shopper/funnels.ts'
 import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
 import { createPreparation } from './shopper/preparation.ts'
 import type { Visitor } from './shopper/unknown-visitor.ts'
@@ -79,7 +82,7 @@ export interface Outside {
   tryOn?: FittingRoom['tryOn'] | undefined
 }
 
-const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs, deadlineMs: 180_000 }
+const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs: undefined, deadlineMs: 180_000 }
 
 /** The composition root: picks the defaults and wires the parts. No I/O before the first use. */
 export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
@@ -92,9 +95,18 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const storage = options.storage ?? defaultStorage(clock)
   const photosBeside = typeof storage.photos?.get === 'function' ? storage.photos : undefined
   const store = boundedPhotoStore(options.photoStore ?? photosBeside ?? memoryPhotos(), clock)
-  const client = createRoomClient({ ...options, clock, timing })
   const journal = createJournal(storage, clock)
   let own: Keys | null = null
+  const kept = <T extends object>(name: keyof Keys['learnt'], codec: Codec<T>) => {
+    const cell = () => journal.cell(keys().learnt[name], codec)
+    return {
+      read: async () => readable(await cell().read()),
+      update: (change: (old: T | null) => T) => cell().update((found) => change(readable(found))),
+    }
+  }
+  const budget = options.budget ?? createBudget(clock, kept('pace', paceCodec))
+  const forecast = createForecast(kept('times', timesCodec), budget.price)
+  const client = createRoomClient({ ...options, clock, timing, budget })
   const keys = () =>
     (own ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, uniqueUserId))
   const catalog = createCatalog({ journal, keys, clock, retentionMs, onReset: forgetAll })
@@ -111,6 +123,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     prepare: createPreparation(options, clock),
     isNeeded: (photoId) => isPhotoNeeded(records, photoId),
   })
+  const funnels = createFunnels(client, clock)
   const storageId = () => Object.keys(catalog.counts()).sort()[0] ?? ''
   const ownership = createOwnership({ storage, clock, leaseOf, storageId })
   const tryOns = new Map<string, RunningTryOn>()
@@ -128,7 +141,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
 
   const refresh = async () => {
     await catalog.isPresent(catalog.shopper())
-    await Promise.all([visitor.restore(), photos.restore()])
+    await Promise.all([visitor.restore(), photos.restore(), forecast.restore()])
   }
 
   function listen(): void {
@@ -205,7 +218,9 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
 
   const inputOf = (archived: boolean): TryOnInput => {
     const { pollIntervalMs, deadlineMs } = timing
-    return { clock, pollIntervalMs, deadlineMs, askVisitorFirst, exclusive: ownership.exclusive, archived }
+    const nextLookMs: TryOnInput['nextLookMs'] = (record, ageMs) =>
+      pollIntervalMs === undefined ? forecast.nextLookMs(record, ageMs ?? 0) : ageMs === null ? 0 : pollIntervalMs
+    return { clock, nextLookMs, deadlineMs, askVisitorFirst, exclusive: ownership.exclusive, archived }
   }
 
   const viewOf = (record: AttemptRecord) => storedView(record, inputOf(true))
@@ -225,8 +240,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     const made = createTryOn({
       client,
       clock,
+      funnels,
       photos,
       visitor,
+      forecast,
       attempts,
       product,
       ownership,

@@ -219,7 +219,7 @@ it('a claim whose submission breaks unforeseen is outcomeUnknown, and resume() i
   const restore = stands({ ...claimed, phase: 'throttled', until: 0 })
   const probe = fromPromise<Written, TryOnContext>(async ({ input }) => standing(input.record ?? claimed))
   const machine = tryOnMachine.provide({ actors: { restore, probe, claim: stands(claimed), submit: broken } })
-  const given = { pollIntervalMs: 1, deadlineMs: 1, askVisitorFirst: false, exclusive: true, archived: false }
+  const given = { nextLookMs: () => 1, deadlineMs: 1, askVisitorFirst: false, exclusive: true, archived: false }
   const own = createActor(machine, { input: { ...given, clock: steadyClock(clock) }, clock })
   own.start()
   await world.settle()

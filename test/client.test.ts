@@ -285,10 +285,9 @@ describe('the gate', () => {
   it('learns from a refusal: what has no higher threshold waits as well', async () => {
     handler = refuse(refusal('rateLimitExceeded', { retryAfter: 5 }))
     await client.getFunnel([12])
-    expect(await client.registerCustomer({ email: 'a@example.com' })).toMatchObject({
-      situation: 'held',
-      retryAfterMs: 5_000,
-    })
+    const held = await client.registerCustomer({ email: 'a@example.com' })
+    // not all come back in one moment
+    expect(held).toMatchObject({ situation: 'held', retryAfterMs: expect.toSatisfy((ms: number) => ms >= 5_000) })
     handler = json(200, { data: { status: 'PROCESSING' } })
     expect((await client.getGeneration(job)).kind).toBe('accepted')
     expect(requests).toHaveLength(2)

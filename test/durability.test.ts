@@ -1,6 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FlowStorage } from 'fitting-room'
-import { any, full, hung, isRead, isRecord, isWrite, recordKey, refused, testStorage } from './support/storage.ts'
+import {
+  any,
+  full,
+  hung,
+  isNobodys,
+  isRead,
+  isRecord,
+  isWrite,
+  recordKey,
+  refused,
+  testStorage,
+} from './support/storage.ts'
 import type { TestStorage } from './support/storage.ts'
 import { createWorld, person, product, started, type World } from './support/world.ts'
 
@@ -154,7 +165,7 @@ describe('a catalog that can not be written', () => {
     const room = world.room()
     expect(await room.list()).toHaveLength(1)
     await room.reset()
-    expect([...storage.items.keys()].filter((key) => !isCatalog({ key }))).toEqual([])
+    expect([...storage.items.keys()].filter((key) => !isNobodys(key))).toEqual([])
   })
 
   it.each(['startOver', 'retry'] as const)(

@@ -47,7 +47,7 @@ function sideOf(isOurs: boolean, askVisitorFirst: boolean) {
   ])
   const input: TryOnInput = {
     clock,
-    pollIntervalMs: 2_000,
+    nextLookMs: () => 2_000,
     deadlineMs: 180_000,
     askVisitorFirst,
     exclusive: true,

@@ -7,7 +7,7 @@ import { manualClock } from 'fitting-room/testing'
 
 const input = {
   clock: steadyClock(manualClock()),
-  pollIntervalMs: 1,
+  nextLookMs: () => 1,
   deadlineMs: 1,
   askVisitorFirst: false,
   exclusive: true,

@@ -16,6 +16,8 @@ export interface Keys {
   attempt(attemptId: string): string
   /** Whether a key is of this visitor. */
   isOwn(key: string): boolean
+  /** What was learnt of the shared count, and of how long jobs take: nobody's, so that it outlasts a reset(). */
+  learnt: { pace: string; times: string }
   /** Where version 0.1.0 listed its keys and counted its resets. */
   former: readonly [index: string, epoch: string]
 }
@@ -36,6 +38,7 @@ export function keysOf(installation: string, namespace: string | undefined, visi
     tryOn: (productId, variantId) => candidatesOf(recordOf(prefix, productId, variantId)),
     attempt: (attemptId) => `${prefix}:attempt:${part(attemptId)}`,
     isOwn: (key) => key.startsWith(`${prefix}:`),
+    learnt: { pace: `fitting-room:${part(installation)}:pace`, times: `fitting-room:${part(installation)}:times` },
     former: [formerIndexOf(prefix), `${prefix}:epoch`],
   }
 }

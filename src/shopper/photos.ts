@@ -33,6 +33,8 @@ interface UploadedPhoto {
 interface UploadTerms {
   customKey?: string | undefined
   onProgress: (progress: UploadProgress) => void
+  /** The try-on that it is for. */
+  turn: string
 }
 
 export interface Photos extends Readable<RoomPhoto | null> {
@@ -115,23 +117,19 @@ export function createPhotos(parts: PhotosParts): Photos {
     if (!isNeeded) await letGo(photoId)
   }
 
-  async function targetFor(photoId: string, photo: StoredPhoto, customKey: string | undefined, signal: AbortSignal) {
+  async function targetFor(photoId: string, photo: StoredPhoto, { customKey, turn }: UploadTerms, signal: AbortSignal) {
     const known = targets.get(photoId)
     if (known && clock.now() < known.until) return { kind: 'accepted', data: known.target } as const
     const until = clock.now() + uploadExpiryMs
     const outcome = await client.createUpload(
       { contentType: photo.type as ImageType, ...(customKey && { customKey }) },
-      { signal },
+      { signal, turn },
     )
     if (outcome.kind === 'accepted') targets.set(photoId, { target: outcome.data, until })
     return outcome
   }
 
-  async function upload(
-    photoId: string,
-    { customKey, onProgress }: UploadTerms,
-    signal: AbortSignal,
-  ): Promise<Outcome<UploadedPhoto>> {
+  async function upload(photoId: string, terms: UploadTerms, signal: AbortSignal): Promise<Outcome<UploadedPhoto>> {
     const shopper = catalog.shopper()
     const known = uploaded.get(photoId)
     if (known !== undefined) return { kind: 'accepted', data: { id: photoId, imageUrl: known } }
@@ -142,11 +140,11 @@ export function createPhotos(parts: PhotosParts): Photos {
     if (!stored) throw new TryOnError({ kind: 'photo', reason: 'missing' })
     const photo = stored.metadataKept === undefined ? await prepare(stored, true) : stored
     check(shopper)
-    const target = await targetFor(photoId, photo, customKey, signal)
+    const target = await targetFor(photoId, photo, terms, signal)
     check(shopper)
     if (target.kind !== 'accepted') return target
     const { uploadUrl, imageUrl } = target.data
-    const put = await client.putPhoto(uploadUrl, photo, { onProgress, signal })
+    const put = await client.putPhoto(uploadUrl, photo, { onProgress: terms.onProgress, signal })
     check(shopper)
     if (put.kind === 'rejected') targets.delete(photoId)
     if (put.kind !== 'accepted') return put

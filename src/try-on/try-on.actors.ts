@@ -3,12 +3,14 @@ import { requestMachine } from '../../machines/request.machine.ts'
 import type { Polled, TryOnContext, TryOnEvent, Written } from '../../machines/try-on.types.ts'
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import { generationStarted, polledJob, type GenerationStarted } from '../contract/resources.ts'
+import type { Forecast } from '../budget/forecast.ts'
 import type { Attempts } from '../records/attempts.ts'
 import type { RequestOptions } from '../wire/operations.ts'
 import type { RoomClient } from '../wire/room-client.ts'
 import { report } from '../platform/guarded.ts'
 import { outcomeOf, type Outcome, type Situation, type Unusable } from '../rules/outcome.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
+import type { Funnels } from '../shopper/funnels.ts'
 import type { Photos } from '../shopper/photos.ts'
 import type { SteadyClock, UploadProgress } from '../ports.ts'
 import {
@@ -32,8 +34,10 @@ export interface Product {
 export interface TryOnParts {
   client: RoomClient
   clock: SteadyClock
+  funnels: Funnels
   photos: Photos
   visitor: VisitorStore
+  forecast: Forecast
   attempts: Attempts
   product: Product
   /** Tells the running machine; it may have moved on. */
@@ -48,7 +52,7 @@ type Provided = NonNullable<Parameters<typeof tryOnMachine.provide>[0]['actors']
 
 /** What the try-on machine's actors really do: requests through the room's client, records through its journal. */
 export function tryOnActors(parts: TryOnParts): Provided {
-  const { client, clock, photos, visitor, attempts, product, tell } = parts
+  const { client, clock, photos, visitor, forecast, attempts, product, tell } = parts
   /** After a reset() an answer to the shopper before it teaches nothing. */
   const learn = visitor.learner()
 
@@ -93,7 +97,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const stopped = (why: Unusable) => attempts.write(recordOfStop(record, why, clock.now()), record)
     if (!(await client.readKey())) return stopped(noKey)
     if (!client.isSameInstallation()) return stopped(moved)
-    const probed = await client.probe(options)
+    const probed = await client.probe({ ...options, turn: record.attemptId })
     if (probed.kind === 'accepted') return { kind: 'stands', record, durable }
     return attempts.write(recordOfSubmission(record, probed, clock.now(), failures), record)
   }
@@ -105,6 +109,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
       const answered = recordOfSubmission(claimed, outcome, clock.now(), failures)
       const written = await attempts.writeAnswer(answered, claimed)
       if (outcome.kind === 'accepted') learn({ uniqueUserId: outcome.data.uniqueUserId })
+      else if (outcome.answer.status === 404) parts.funnels.forget()
       tell({ type: 'lateAnswer', written })
       return written
     }
@@ -126,10 +131,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
     }
     // probing and claiming may have taken a while
     if (!client.isSameInstallation()) return concluded(moved)
-    return concluded(await client.createGeneration(order, { onLateAnswer: concluded, isWanted }))
+    return concluded(await client.submit(order, { onLateAnswer: concluded, isWanted, turn: claimed.attemptId }))
   }
 
-  async function poll({ record: polled, durable }: TryOnContext, options: RequestOptions): Promise<Polled> {
+  async function poll({ record: polled, durable, jobAt }: TryOnContext, options: RequestOptions): Promise<Polled> {
     const record = given(polled)
     // a job is polled only at the installation that it came from
     const { jobId } = given(record.job)
@@ -142,6 +147,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const next =
       outcome.kind === 'accepted' ? recordOfPoll(record, outcome.data, now) : recordOfStop(record, outcome, now)
     if (outcome.kind === 'accepted' && outcome.data.status === 'SUCCESS') learn(outcome.data)
+    if (outcome.kind === 'accepted') forecast.looked(next, clock.monotonic() - jobAt)
     // what only memory has is tried again, and so is what storage has lost
     const isKept = next === record && durable && (await attempts.stands(record))
     return isKept ? unchanged : { ...(await attempts.write(next, record)), outcome }
@@ -187,13 +193,15 @@ export function tryOnActors(parts: TryOnParts): Provided {
     restore: task(() => attempts.restore()),
     consent: task(consent),
     lookUpFunnel: request(async ({ record }, options) =>
-      record?.funnel ? { kind: 'accepted', data: record.funnel } : client.getFunnel(product.funnelIds, options),
+      record?.funnel
+        ? { kind: 'accepted', data: record.funnel }
+        : parts.funnels.find(product.funnelIds, { ...options, turn: given(record).attemptId }),
     ),
     uploadPhoto: request(async ({ record }) => {
-      const { photo, customKey } = given(record)
+      const { photo, customKey, attemptId: turn } = given(record)
       if (photo.imageUrl !== undefined) return { kind: 'accepted', data: photo }
       const onProgress = (progress: UploadProgress) => tell({ type: 'uploaded', progress })
-      return photos.upload(photo.id, { customKey, onProgress })
+      return photos.upload(photo.id, { customKey, onProgress, turn })
     }),
     askVisitor: request(() => visitor.ask(client), mayHaveCreatedVisitor),
     register: request(register),

@@ -1,6 +1,6 @@
 import type { DataOf } from '../contract/endpoints.ts'
 import type { GenerationRequest, RegisterRequest, UploadRequest } from '../contract/resources.ts'
-import type { Clock, Fetch, MaybePromise, PutPhoto, StoredPhoto, UploadProgress } from '../ports.ts'
+import type { Budget, Clock, Fetch, MaybePromise, PutPhoto, StoredPhoto, UploadProgress } from '../ports.ts'
 import type { Outcome } from '../rules/outcome.ts'
 
 export interface ClientOptions {
@@ -14,6 +14,8 @@ export interface ClientOptions {
   putPhoto?: PutPhoto | undefined
   /** Time and timers. Default: the platform's. */
   clock?: Clock | undefined
+  /** What requests ask before they are sent. Default: one that learns from what the service refuses. */
+  budget?: Budget | undefined
   /** Time limits of single requests, in ms. */
   timing?: { [Name in keyof ClientTiming]?: ClientTiming[Name] | undefined } | undefined
 }
@@ -38,6 +40,8 @@ export const clientTiming: ClientTiming = {
 export interface RequestOptions {
   /** Ends the wait for an answer; what is out is not taken back. */
   signal?: AbortSignal | undefined
+  /** The try-on that it is for, whose requests wait in line once. */
+  turn?: string | undefined
 }
 
 export interface SubmitOptions extends RequestOptions {

@@ -1,6 +1,8 @@
 import { endpoints, type DataOf, type Operation } from '../contract/endpoints.ts'
-import { httpUrl, type UploadRequest } from '../contract/resources.ts'
+import { ipWindowMs } from '../contract/limits.ts'
+import { httpUrl, type GenerationRequest, type UploadRequest } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
+import { createBudget } from '../budget/budget.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import { withDefaults } from '../platform/with-defaults.ts'
@@ -9,7 +11,6 @@ import { createAccess, type Access } from './access.ts'
 import { createAddresses } from './addresses.ts'
 import { createBodyForm } from './body-form.ts'
 import { bounded, createExchange, exchangePhoto, offline, type RequestParts } from './exchange.ts'
-import { createGate } from './gate.ts'
 import {
   clientTiming,
   type Client,
@@ -28,9 +29,12 @@ export interface RoomClient extends Client, Pick<Access, 'keyChanged' | 'install
   readKey(): Promise<boolean>
   /**
    * Makes sure that a submission can be sent in a form that the browser does not repeat by itself; `createGeneration`
-   * does it too. Asks the origin for an upload target where that is not known, once a minute at the most.
+   * does it too. Asks the origin for an upload target where that is not known, once a minute at the most. Then asks the
+   * budget for the submission, which counts from here on.
    */
   probe(options?: RequestOptions): Promise<Outcome<null>>
+  /** `createGeneration`, which the budget has let go at a `probe()`. */
+  submit: Client['createGeneration']
   /** Forgets which e-mail addresses are to be hidden in answers. */
   forgetAddresses(): void
 }
@@ -40,6 +44,8 @@ interface RequestSettings<O extends Operation> extends RequestOptions {
   base?: string | null
   streamed?: boolean
   isWanted?: SubmitOptions['isWanted']
+  /** The budget has let it go before. */
+  isGranted?: boolean | undefined
   onLateAnswer?: ((outcome: Outcome<DataOf<O>>) => unknown) | undefined
 }
 
@@ -49,7 +55,7 @@ const schemas: { readonly [O in Operation]: { readonly data: is.Schema<DataOf<O>
 export function createRoomClient(options: ClientOptions): RoomClient {
   const clock = options.clock ?? systemClock
   const timing = withDefaults<ClientTiming>(clientTiming, options.timing)
-  const gate = createGate(clock)
+  const budget = options.budget ?? createBudget(clock)
   const form = createBodyForm(clock, options.fetch === undefined)
   const access = createAccess(options, clock, timing.requestTimeoutMs)
   const addresses = createAddresses()
@@ -72,16 +78,21 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     if (key === null) return meaning({ came: 'notMade', why: 'noKey' })
     if (offline()) return meaning({ came: 'notSent', why: 'offline' })
     if (isAborted()) return meaning({ came: 'notSent', why: 'unwanted' })
-    const waitMs = gate.delayOf(operation)
+    const asked = { operation, turn: settings.turn }
+    const waitMs = settings.isGranted ? 0 : await budget.ask(asked)
     if (waitMs > 0) return meaning({ came: 'held', waitMs })
-    if (isWanted && !(await saysYes(isWanted))) return meaning({ came: 'notSent', why: 'unwanted' })
+    const unsent = (came: Exchange) => {
+      void budget.learn(asked, null)
+      return meaning(came)
+    }
+    if (isWanted && !(await saysYes(isWanted))) return unsent({ came: 'notSent', why: 'unwanted' })
     // from here to the socket nothing is waited for
-    if (isAborted()) return meaning({ came: 'notSent', why: 'unwanted' })
-    if (access.baseUrl() !== base) return meaning({ came: 'notMade', why: 'moved' })
+    if (isAborted()) return unsent({ came: 'notSent', why: 'unwanted' })
+    if (access.baseUrl() !== base) return unsent({ came: 'notMade', why: 'moved' })
 
     const conclude = (came: Exchange) => {
       const outcome = meaning(came)
-      gate.learn(operation, outcome)
+      void budget.learn(asked, refusedMsOf(outcome))
       access.learn(key, outcome)
       return outcome
     }
@@ -117,11 +128,27 @@ export function createRoomClient(options: ClientOptions): RoomClient {
 
   const isDecided = (base: string | null) => base === null || form.isKnown(base)
 
-  async function probe(base: string | null, settings?: RequestOptions): Promise<Outcome<null>> {
+  async function prove(base: string | null, settings?: RequestOptions): Promise<Outcome<null>> {
     const outcome = isDecided(base) ? null : await upload(base, { contentType: 'image/jpeg' }, settings)
     if (outcome === null || isDecided(base)) return { kind: 'accepted', data: null }
     if (holdsForAll(outcome)) return { ...outcome, operation: 'createGeneration' }
     return outcomeOf('createGeneration', { came: 'notSent', why: whyNotSent(outcome) }, is.oneOf(null))
+  }
+
+  async function probe(settings: RequestOptions = {}): Promise<Outcome<null>> {
+    const proved = await prove(access.baseUrl(), settings)
+    if (proved.kind !== 'accepted') return proved
+    const waitMs = await budget.ask({ operation: 'createGeneration', turn: settings.turn })
+    return waitMs === 0 ? proved : outcomeOf('createGeneration', { came: 'held', waitMs }, is.oneOf(null))
+  }
+
+  async function submit(body: GenerationRequest, settings: SubmitOptions = {}, isGranted: boolean) {
+    const base = access.baseUrl()
+    const fits = firstMisfit('createGeneration', { body }) === null
+    const proved = fits && !isDecided(base) ? await prove(base, { signal: settings.signal, turn: settings.turn }) : null
+    if (proved !== null && proved.kind !== 'accepted') return proved
+    const streamed = base !== null && form.streams(base)
+    return request('createGeneration', { body }, { ...settings, base, streamed, isGranted })
   }
 
   const operations: Client = {
@@ -130,14 +157,7 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     createUpload: (body, settings) => upload(access.baseUrl(), body, settings),
     getRequestsLeft: (visitor, settings) => request('getRequestsLeft', { query: { ...visitor } }, settings),
     registerCustomer: (body, settings) => request('registerCustomer', { body }, settings),
-    async createGeneration(body, settings = {}) {
-      const base = access.baseUrl()
-      const fits = firstMisfit('createGeneration', { body }) === null
-      const probed = fits && !isDecided(base) ? await probe(base, { signal: settings.signal }) : null
-      if (probed !== null && probed.kind !== 'accepted') return probed
-      const streamed = base !== null && form.streams(base)
-      return request('createGeneration', { body }, { ...settings, base, streamed })
-    },
+    createGeneration: (body, settings) => submit(body, settings, false),
     getGeneration: (jobId, visitor, settings) =>
       request('getGeneration', { params: { jobId }, query: { ...visitor } }, settings),
     async putPhoto(uploadUrl, photo, { signal, onProgress } = {}) {
@@ -154,13 +174,21 @@ export function createRoomClient(options: ClientOptions): RoomClient {
   return {
     ...operations,
     operations,
-    probe: (settings) => probe(access.baseUrl(), settings),
+    probe,
+    submit: (body, settings) => submit(body, settings, true),
     readKey: async () => (await access.key()) !== null,
     keyChanged: access.keyChanged,
     installation: access.installation,
     isSameInstallation: access.isSameInstallation,
     forgetAddresses: addresses.forget,
   }
+}
+
+/** For how long the service refused it because of the shared count; null where it may never have counted it. */
+function refusedMsOf(outcome: Outcome<unknown>): number | null {
+  if (outcome.kind === 'accepted') return 0
+  if (outcome.kind === 'throttled' && outcome.situation === 'ipLimit') return outcome.retryAfterMs ?? ipWindowMs
+  return outcome.answer.status === null ? null : 0
 }
 
 /** Whether what stopped the probe stops the submission as well. */

@@ -152,7 +152,7 @@ const options = {
   events: eventsAt as never,
   input: {
     clock: steadyClock(clock),
-    pollIntervalMs: 2_000,
+    nextLookMs: () => 2_000,
     deadlineMs: 180_000,
     askVisitorFirst: false,
     exclusive: true,

@@ -116,6 +116,9 @@ function onDisk(disk: Disk, options: TestStorageOptions): TestStorage {
   }
 }
 
+/** What stays of a room that was reset, and is nobody's: how often that was, and what was learnt of the service. */
+export const isNobodys = (key: string) => /:(?:catalog|pace|times)$/.test(key)
+
 /** What a page keeps of its try-ons, leases left out. */
 export const isRecord = ({ key }: { key: string }) => key.includes(':try-on:') && !key.endsWith(':lease')
 export const isRead = ({ type }: StorageCall) => type === 'get'

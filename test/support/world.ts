@@ -15,6 +15,7 @@ import { memoryStorage } from 'fitting-room/storage/memory'
 import { refusal, refusedKey, unknownVariant } from './answers.ts'
 import { blankPictures } from './blank-pictures.ts'
 import { manualClock, type ManualClock } from 'fitting-room/testing'
+import { obedientBudget } from './obedient.ts'
 import { suiteConfig } from './suite-config.ts'
 
 export const person = new File(
@@ -180,7 +181,10 @@ export function createWorld(options: WorldOptions = {}): World {
       clock,
       fetch,
       putPhoto,
+      // when a request goes out is the business of the tests of the budget
+      budget: obedientBudget(options.clock ?? clock),
       ...options,
+      timing: { pollIntervalMs: 2_000, ...options.timing },
     })
     rooms.push(made)
     return made

@@ -1,0 +1,93 @@
+import { deferred } from '../platform/deferred.ts'
+import { withinLimit } from '../platform/clock.ts'
+import type { Budget, BudgetRequest, Clock } from '../ports.ts'
+import { freePace, priceAt, refusedIn, sentIn, waitFor, widened, type Pace } from './pace.ts'
+
+/** Where several pages keep what they have learnt, one change at a time. */
+export interface KeptPace {
+  update(change: (old: Pace | null) => Pace): Promise<unknown>
+}
+
+/** What a try-on has of its turn. */
+interface Turn {
+  name: string
+  /** Whether a request of it was let in. */
+  hasPassed: boolean
+  /** Its first request is answered. */
+  answered: Promise<void>
+  answer(): void
+}
+
+/** How long storage may take to tell what other pages have sent, in ms, before a page goes by what it knows itself. */
+const keptLimitMs = 1_000
+
+/** How many try-ons are known to have their turn, at the most. */
+const turnsAtMost = 200
+
+/**
+ * A budget that asks nobody, and learns from what the service refuses (contract §8); the pages that keep theirs in one
+ * place share it.
+ */
+export function createBudget(clock: Clock, kept?: KeptPace): Budget {
+  let known = freePace
+  const turns = new Map<string, Turn>()
+
+  /** Changes what all know; where that takes too long, what this page knows. */
+  async function change(how: (pace: Pace) => Pace): Promise<void> {
+    if (!kept) return void (known = how(known))
+    let isLate = false
+    const changed = kept.update((old) => {
+      const next = how(old ?? known)
+      if (!isLate) known = next
+      return next
+    })
+    await withinLimit(clock, keptLimitMs, changed).catch(() => {
+      isLate = true
+      known = how(known)
+    })
+  }
+
+  function end(turn: Turn): void {
+    if (turns.get(turn.name) === turn) turns.delete(turn.name)
+    turn.answer()
+  }
+
+  function begin(name: string): Turn {
+    const { promise, resolve } = deferred()
+    const turn = { name, hasPassed: false, answered: promise, answer: () => resolve() }
+    turns.set(name, turn)
+    if (turns.size > turnsAtMost) turns.delete([...turns.keys()][0] ?? '')
+    return turn
+  }
+
+  return {
+    async ask({ operation, turn }) {
+      // whether it has its turn tells its first answer
+      if (turn !== undefined) await turns.get(turn)?.answered
+      const begins = operation !== 'getGeneration' && turn !== undefined && !turns.has(turn)
+      const mine = begins ? begin(turn) : null
+      let waitMs = 0
+      await change((pace) => {
+        const now = clock.now()
+        waitMs = waitFor(pace, operation, begins, now)
+        return waitMs > 0 ? pace : sentIn(pace, begins, now)
+      })
+      if (mine && waitMs > 0) end(mine)
+      return waitMs
+    },
+
+    learn({ operation, turn }: BudgetRequest, refusedMs: number | null) {
+      const mine = turn === undefined ? undefined : turns.get(turn)
+      // who has no turn waits for none
+      const hadPassed = mine?.hasPassed ?? turn === undefined
+      if (mine && refusedMs === 0) mine.hasPassed = true
+      const random = Math.random()
+      if (refusedMs) void change((pace) => refusedIn(pace, operation, { refusedMs, hadPassed, random }, clock.now()))
+      else if (refusedMs === 0 && operation === 'createGeneration') void change(widened)
+      if (mine && (refusedMs ? !hadPassed : operation === 'createGeneration')) end(mine)
+      mine?.answer()
+    },
+
+    price: () => priceAt(known, clock.now()),
+  }
+}

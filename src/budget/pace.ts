@@ -1,0 +1,106 @@
+import { endpoints, type Operation } from '../contract/endpoints.ts'
+import { ipWindowMs } from '../contract/limits.ts'
+
+/** A while in which something is refused, in epoch ms. */
+type Closure = { from: number; until: number }
+
+/**
+ * What is known of the count that all devices behind one client IP share (contract §8), and what follows for one of them.
+ * Times are epoch ms.
+ */
+export interface Pace {
+  /** When this device's requests of the last minute went out, oldest first. */
+  sent: readonly number[]
+  /** When the service refuses what has that threshold, or a lower one. */
+  closed: Readonly<Record<string, Closure>>
+  /** How long after one try-on the next one may begin, in ms; 0 where nobody else seems to be there. */
+  gapMs: number
+  /** When the last try-on began. */
+  begunAt: number
+  /** What a request costs others: 0 where nothing is refused, 1 and more in a crowd. */
+  price: number
+  /** As of when that is. */
+  pricedAt: number
+}
+
+export const freePace: Pace = { sent: [], closed: {}, gapMs: 0, begunAt: 0, price: 0, pricedAt: 0 }
+
+/** After which time a price is half of what it was, in ms. */
+const halfLifeMs = 900_000
+/** What a refusal adds to it. */
+const surcharge = 0.6
+
+/** The least gap after a refusal, the one below which there is none, and the greatest one, in ms. */
+const leastGapMs = 45_000
+const freeGapMs = 35_000
+const greatestGapMs = 3_600_000
+
+/** By how much the rate rises with every try-on that was let in, in try-ons per ms. */
+const rise = 0.05 / 60_000
+
+/** How long after a wait those come back that had begun, in ms: one after the other, and not at once. */
+const spreadMs = 6_000
+
+export const priceAt = ({ price, pricedAt }: Pace, now: number): number =>
+  price * 0.5 ** (Math.max(0, now - pricedAt) / halfLifeMs)
+
+const recentIn = ({ sent }: Pace, now: number) => sent.filter((at) => at > now - ipWindowMs && at <= now)
+
+/** How long a request has to wait, in ms; `begins` says that a try-on begins with it. */
+export function waitFor(pace: Pace, operation: Operation, begins: boolean, now: number): number {
+  const { threshold } = endpoints[operation]
+  const full = recentIn(pace, now).at(-threshold)
+  const untilRoom = full === undefined ? 0 : full + ipWindowMs - now
+  // a clock that was set back lets nobody wait longer than was meant
+  const untilOpen = Object.entries(pace.closed).map(([of, { from, until }]) =>
+    Number(of) >= threshold ? Math.min(until - from, until - now) : 0,
+  )
+  const untilTurn = begins ? Math.min(pace.gapMs, pace.begunAt + pace.gapMs - now) : 0
+  return Math.ceil(Math.max(0, untilRoom, untilTurn, ...untilOpen))
+}
+
+/** A request goes out. */
+export const sentIn = (pace: Pace, begins: boolean, now: number): Pace => ({
+  ...pace,
+  sent: [...recentIn(pace, now), now],
+  ...(begins && { begunAt: now }),
+})
+
+/** A submission was taken: there is room for a little more. */
+export function widened(pace: Pace): Pace {
+  if (pace.gapMs === 0) return pace
+  const gapMs = 1 / (1 / pace.gapMs + rise)
+  return { ...pace, gapMs: gapMs < freeGapMs ? 0 : gapMs }
+}
+
+interface Refused {
+  /** For how long, in ms. */
+  refusedMs: number
+  /** Whether earlier requests of the same try-on were let in. */
+  hadPassed: boolean
+  /** From 0 to 1. */
+  random: number
+}
+
+/** A request was refused. */
+export function refusedIn(
+  pace: Pace,
+  operation: Operation,
+  { refusedMs, hadPassed, random }: Refused,
+  now: number,
+): Pace {
+  const { threshold } = endpoints[operation]
+  const begins = operation !== 'getGeneration' && !hadPassed
+  const gapMs = begins ? widerGap(pace.gapMs, refusedMs) : pace.gapMs
+  const until = now + refusedMs + random * (begins ? gapMs : spreadMs)
+  const closed = { ...pace.closed, [threshold]: { from: now, until } }
+  // it has not begun
+  const begunAt = begins ? 0 : pace.begunAt
+  return { ...pace, price: priceAt(pace, now) + surcharge, pricedAt: now, gapMs, begunAt, closed }
+}
+
+function widerGap(gapMs: number, refusedMs: number): number {
+  // how much more comes than is let in, if it comes evenly
+  const load = Math.min(4, ipWindowMs / Math.max(1, ipWindowMs - refusedMs))
+  return Math.min(greatestGapMs, Math.max(leastGapMs, gapMs * 1.7 * load ** 0.5))
+}

@@ -1,0 +1,29 @@
+import type { Funnel } from '../contract/resources.ts'
+import type { Clock } from '../ports.ts'
+import type { Outcome } from '../rules/outcome.ts'
+import type { Client, RequestOptions } from '../wire/operations.ts'
+
+/** How long a funnel is taken for what it was, in ms. */
+const freshForMs = 3_600_000
+
+/** The funnels that the room was told of: each is asked for once. */
+export interface Funnels {
+  find(funnelIds: readonly number[], options: RequestOptions): Promise<Outcome<Funnel>>
+  /** The service does not know what it has told before. */
+  forget(): void
+}
+
+export function createFunnels(client: Client, clock: Clock): Funnels {
+  const found = new Map<string, { funnel: Funnel; until: number }>()
+  return {
+    async find(funnelIds, options) {
+      const name = funnelIds.join()
+      const known = found.get(name)
+      if (known && clock.monotonic() < known.until) return { kind: 'accepted', data: known.funnel }
+      const outcome = await client.getFunnel(funnelIds, options)
+      if (outcome.kind === 'accepted') found.set(name, { funnel: outcome.data, until: clock.monotonic() + freshForMs })
+      return outcome
+    },
+    forget: () => found.clear(),
+  }
+}

@@ -1,0 +1,270 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { FittingRoomOptions, TryOn } from 'fitting-room'
+import { manualClock } from 'fitting-room/testing'
+import { createBudget } from '../src/budget/budget.ts'
+import { weightOf, weightUpTo, withObserved, type Histogram } from '../src/budget/durations.ts'
+import { nextLookMs, noTimes, type JobTimes } from '../src/budget/look.ts'
+import { freePace, refusedIn, sentIn, waitFor, widened } from '../src/budget/pace.ts'
+import { hung, isNobodys, testStorage, type TestStorage } from './support/storage.ts'
+import { answers, createWorld, person, product, type World } from './support/world.ts'
+
+const now = 1_000_000
+const refused = { refusedMs: 20_000, hadPassed: false, random: 0.5 }
+
+describe('the pace of one device', () => {
+  it('lets everything through while nothing was refused, and no more than what the service takes', () => {
+    let pace = freePace
+    for (let count = 0; count < 120; count += 1) {
+      expect(waitFor(pace, 'createGeneration', true, now)).toBe(0)
+      pace = sentIn(pace, true, now)
+    }
+    expect(waitFor(pace, 'createGeneration', true, now)).toBe(60_000)
+    expect(waitFor(pace, 'getGeneration', false, now)).toBe(0)
+    expect(waitFor(pace, 'createGeneration', true, now + 60_000)).toBe(0)
+  })
+
+  it('after a refusal comes back after the wait and some more, and begins less often', () => {
+    const pace = refusedIn(freePace, 'createUpload', refused, now)
+    expect(pace.gapMs).toBe(45_000)
+    const waitMs = waitFor(pace, 'createUpload', true, now)
+    expect(waitMs).toBe(20_000 + 0.5 * 45_000)
+    const begun = sentIn(pace, true, now + waitMs)
+    expect(waitFor(begun, 'createUpload', true, now + waitMs)).toBe(45_000)
+    // what has begun goes on
+    expect(waitFor(begun, 'createGeneration', false, now + waitMs)).toBe(0)
+  })
+
+  it('of a try-on that has begun waits little longer than it was told', () => {
+    const pace = refusedIn(freePace, 'createGeneration', { ...refused, hadPassed: true }, now)
+    expect([pace.gapMs, waitFor(pace, 'createGeneration', false, now)]).toEqual([0, 23_000])
+  })
+
+  it('begins more often with every try-on that is let in, until nobody else seems to be there', () => {
+    let pace = refusedIn(freePace, 'createUpload', refused, now)
+    const gaps = []
+    while (pace.gapMs > 0) {
+      gaps.push(pace.gapMs)
+      pace = widened(pace)
+    }
+    expect(gaps).toEqual([...gaps].sort((a, b) => b - a))
+    expect(gaps.length).toBeGreaterThan(5)
+  })
+
+  it('by a clock that was set back waits no longer than it was told', () => {
+    const pace = sentIn(refusedIn(freePace, 'createUpload', refused, now), true, now)
+    expect(waitFor(pace, 'createUpload', true, now - 3_600_000)).toBe(45_000)
+  })
+
+  it('that waits for a poll waits for all that has no higher threshold', () => {
+    const pace = refusedIn(freePace, 'getGeneration', refused, now)
+    expect(waitFor(pace, 'createUpload', true, now)).toBe(23_000)
+    expect(pace.gapMs).toBe(0)
+  })
+})
+
+describe('what was learnt of how long jobs take', () => {
+  it('fades, and weighs what was seen last most', () => {
+    let seen: Histogram = {}
+    for (let count = 0; count < 100; count += 1) seen = withObserved(seen, 10_000, 10_500)
+    for (let count = 0; count < 20; count += 1) seen = withObserved(seen, 90_000, 91_000)
+    expect(weightUpTo(seen, 20_000) / weightOf(seen)).toBeLessThan(0.3)
+    expect(weightOf(seen)).toBeLessThan(15)
+    expect(Object.keys(seen).length).toBeLessThan(40)
+  })
+
+  const look = { etaMs: 40_000, lookedMs: 0, previewMs: null, price: 0 }
+  const known = (previewMs: number, finalMs: number): JobTimes => {
+    let times = noTimes
+    for (let count = 0; count < 10; count += 1)
+      times = {
+        preview: withObserved(times.preview, previewMs, previewMs + 500),
+        final: withObserved(times.final, finalMs, finalMs + 500),
+        ratio: withObserved(times.ratio, finalMs / previewMs, (finalMs + 500) / previewMs),
+      }
+    return times
+  }
+
+  it('without it looks by the estimate of the service, and not only there', () => {
+    const first = nextLookMs(noTimes, look)
+    expect(first).toBeGreaterThan(2_000)
+    expect(first).toBeLessThan(24_000)
+  })
+
+  it('looks when what it waits for is most likely there', () => {
+    const times = known(24_000, 40_000)
+    expect(nextLookMs(times, { ...look, lookedMs: 20_000 })).toBeGreaterThan(2_500)
+    expect(nextLookMs(times, { ...look, lookedMs: 24_000 })).toBeLessThan(1_500)
+    const afterPreview = nextLookMs(times, { ...look, lookedMs: 24_500, previewMs: 24_250 })
+    expect(24_500 + afterPreview).toBeGreaterThan(36_000)
+    expect(24_500 + afterPreview).toBeLessThan(42_500)
+  })
+
+  it('in a crowd looks for no preview, later, and seldom', () => {
+    const times = known(24_000, 40_000)
+    expect(nextLookMs(times, { ...look, price: 1, lookedMs: 20_000 })).toBeGreaterThan(18_000)
+    expect(nextLookMs(times, { ...look, price: 1, lookedMs: 41_000 })).toBeGreaterThanOrEqual(2_800)
+  })
+})
+
+describe('a budget', () => {
+  it('lets the other requests of a try-on wait for the answer to its first one', async () => {
+    const budget = createBudget(manualClock())
+    const first = { operation: 'getFunnel', turn: 'one' } as const
+    const second = { operation: 'createUpload', turn: 'one' } as const
+    expect(await budget.ask(first)).toBe(0)
+    const asked = budget.ask(second)
+    await budget.learn(first, 30_000)
+    expect(await asked).toBeGreaterThanOrEqual(30_000)
+  })
+
+  it('is for all pages that keep it in one place, and goes by what it knows where that hangs', async () => {
+    const clock = manualClock()
+    let stored: Parameters<Parameters<NonNullable<Parameters<typeof createBudget>[1]>['update']>[0]>[0] = null
+    const kept = {
+      update: async (change: (old: typeof stored) => NonNullable<typeof stored>) => (stored = change(stored)),
+    }
+    const [one, other] = [createBudget(clock, kept), createBudget(clock, kept)]
+    await one.ask({ operation: 'createUpload', turn: 'a' })
+    await one.learn({ operation: 'createUpload', turn: 'a' }, 10_000)
+    expect(await other.ask({ operation: 'createUpload', turn: 'b' })).toBeGreaterThanOrEqual(10_000)
+    expect([one.price(), other.price()]).toEqual([0.6, 0.6])
+
+    const alone = createBudget(clock, { update: hung })
+    const asked = alone.ask({ operation: 'createUpload', turn: 'c' })
+    await Promise.resolve()
+    clock.advance(1_000)
+    expect(await asked).toBe(0)
+  })
+})
+
+describe('a room', () => {
+  let world: World
+  let storage: TestStorage
+  beforeEach(() => {
+    storage = testStorage()
+    world = createWorld({ storage, gated: false })
+  })
+  afterEach(() => world.close())
+
+  /** As applications get it. */
+  const open = (options: Partial<FittingRoomOptions> = {}) =>
+    world.room({ budget: undefined, ...options, timing: { pollIntervalMs: undefined, ...options.timing } })
+  const watched = (tryOn: TryOn) => {
+    tryOn.subscribe(() => {})
+    return tryOn
+  }
+  const tooMany = (seconds: number) =>
+    answers(429, { error: 'Rate limit exceeded', message: 'Too many requests' }, { 'Retry-After': String(seconds) })
+
+  it('asks for a funnel once, and again after a 404', async () => {
+    const room = open()
+    const ids = ['2001', '2002']
+    for (const variantId of ids) {
+      const tryOn = watched(room.tryOn({ ...product, variantId }))
+      await tryOn.start(person)
+      await world.until(tryOn, 'final')
+    }
+    expect(world.count('GET', '/funnel')).toBe(1)
+    world.fault('POST', '/generations', [answers(404, { error: 'Not found' })])
+    const tryOn = room.tryOn(product)
+    await tryOn.retry()
+    await world.until(tryOn, 'rejected')
+    await tryOn.retry()
+    await world.until(tryOn, 'final')
+    expect(world.count('GET', '/funnel')).toBe(2)
+  })
+
+  it('needs fewer looks once it knows how long jobs take, after a reload and a reset(), too', async () => {
+    const polls = async (room = open()) => {
+      const before = world.count('GET', '/generations')
+      const tryOn = watched(room.tryOn(product))
+      await world.until(tryOn, ({ state }) => state !== 'restoring')
+      await tryOn.start(person)
+      await world.until(tryOn, 'final')
+      await room.reset()
+      room.close()
+      return world.count('GET', '/generations') - before
+    }
+    const counts = []
+    for (let count = 0; count < 6; count += 1) counts.push(await polls())
+    expect(counts.at(-1)).toBeLessThanOrEqual(6)
+    expect([...storage.items.keys()].filter((key) => !isNobodys(key))).toEqual([])
+    const learnt = [...storage.items].filter(([key]) => /:(?:pace|times)$/.test(key)).map(([, text]) => text)
+    expect(learnt.join()).toMatch(/^[\s\d\w{}:",.[\]-]*$/)
+    expect(learnt).toHaveLength(2)
+  })
+
+  it('waits in line with its place told, never rejected, and goes on by itself', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    world.fault('POST', '/uploads', [tooMany(20), tooMany(30)])
+    const room = open()
+    const tryOn = watched(room.tryOn(product))
+    const seen = new Set<string>()
+    tryOn.subscribe(({ state }) => seen.add(state))
+    await tryOn.start(person)
+    const { state, trouble } = await world.until(tryOn, (view) => view.trouble !== null)
+    expect([state, trouble?.kind]).toEqual(['preparing', 'throttled'])
+    expect(trouble?.nextTryAt).toBeGreaterThan(world.clock.now())
+    await world.until(tryOn, 'final')
+    expect([...seen]).not.toContain('rejected')
+    expect(world.count('POST', '/generations')).toBe(1)
+    vi.restoreAllMocks()
+  })
+
+  it('may be left while it waits in line', async () => {
+    world.fault('POST', '/uploads', [tooMany(20)])
+    const tryOn = watched(open().tryOn(product))
+    await tryOn.start(person)
+    await world.until(tryOn, (view) => view.trouble !== null)
+    await tryOn.startOver()
+    await world.pass(120_000)
+    expect([tryOn.get().state, world.count('POST', '/generations')]).toEqual(['idle', 0])
+  })
+
+  it('claims nothing while the submission waits, so that a crash is never of unknown outcome', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    const held = { operation: 'createGeneration' }
+    const budget = {
+      ask: vi.fn(({ operation }: { operation: string }) => (operation === held.operation ? 8_000 : 0)),
+      learn: () => {},
+      price: () => 0,
+    }
+    const room = open({ budget })
+    const tryOn = watched(room.tryOn(product))
+    await tryOn.start(person)
+    await world.until(tryOn, ({ waitingUntil }) => waitingUntil !== null)
+    expect([...storage.items.values()].some((text) => text.includes('"claimed"'))).toBe(false)
+    room.close()
+    const again = watched(open().tryOn(product))
+    await world.until(again, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+    vi.restoreAllMocks()
+  })
+
+  it('looks once where a page is shown and online at once', async () => {
+    const events: { wake?: () => void } = {}
+    const pageLife: FittingRoomOptions['pageLife'] = ({ onWake }) => {
+      events.wake = onWake
+      return () => {}
+    }
+    const tryOn = watched(open({ pageLife, timing: { pollIntervalMs: 60_000 } }).tryOn(product))
+    await tryOn.start(person)
+    await world.until(tryOn, 'processing')
+    await world.pass(2_000)
+    const before = world.count('GET', '/generations')
+    for (let count = 0; count < 3; count += 1) {
+      events.wake?.()
+      await world.settle()
+    }
+    expect(world.count('GET', '/generations') - before).toBe(1)
+  })
+
+  it('looks once more before the deadline, and resume() looks at once after it', async () => {
+    const room = open({ timing: { pollIntervalMs: 50_000, deadlineMs: 20_000 } })
+    world.fault('GET', '/generations', [answers(500, {})], true)
+    const tryOn = watched(room.tryOn(product))
+    await tryOn.start(person)
+    await world.until(tryOn, 'stalled')
+    expect(world.count('GET', '/generations')).toBeGreaterThanOrEqual(2)
+  })
+})

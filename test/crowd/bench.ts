@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { detailsOf, rowOf } from './row.ts'
+import { play } from './run.ts'
+import { scenarios, strategies } from './scenarios.ts'
+
+const { values } = parseArgs({ options: { seed: { type: 'string', default: '1' }, only: { type: 'string' } } })
+const seed = Number(values.seed)
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+const rows: string[] = []
+
+console.log(`seed ${seed}`)
+for (const [name, scenario] of Object.entries(scenarios)) {
+  if (values.only && !name.startsWith(values.only)) continue
+  console.log(`${name}, ${scenario.durationMs / 60_000} minutes`)
+  const results = []
+  for (const [called, strategy] of Object.entries(strategies)) {
+    const result = await play(scenario, strategy, seed)
+    results.push(result)
+    console.log(detailsOf(called, result))
+  }
+  rows.push(rowOf(name, scenario, results))
+}
+console.log(rows.join('\n'))
+const missing = rows.filter((row) => !readme.includes(row))
+if (seed === 1 && missing.length > 0) {
+  console.error(`the README says something else of:\n${missing.join('\n')}`)
+  process.exitCode = 1
+}
