@@ -90,6 +90,11 @@ describe('what was learnt of how long jobs take', () => {
     expect(first).toBeLessThan(24_000)
   })
 
+  it('without it takes the preview for what it tells: a job that is far quicker than estimated is seen soon', () => {
+    expect(nextLookMs(noTimes, { ...look, lookedMs: 5_500, previewMs: 5_500 })).toBeLessThan(3_000)
+    expect(nextLookMs(noTimes, { ...look, lookedMs: 1, previewMs: 0 })).toBeGreaterThan(0)
+  })
+
   it('looks when what it waits for is most likely there', () => {
     const times = known(24_000, 40_000)
     expect(nextLookMs(times, { ...look, lookedMs: 20_000 })).toBeGreaterThan(2_500)

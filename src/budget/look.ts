@@ -31,8 +31,8 @@ const floorPerPrice = 2.5
 const previewPrice = 0.3
 /** What is thought before anything was seen weighs as much as one job. */
 const priorWeight = 1
-/** From how many jobs on the preview tells when the picture will be there. */
-const knownRatios = 2.5
+/** A picture that is there after 10 s mostly had its preview after 6. */
+const usualRatio = 1 / 0.6
 const resolutionMs = 100
 const longestMs = 60_000
 
@@ -58,11 +58,12 @@ export function nextLookMs(times: JobTimes, { etaMs, lookedMs, previewMs, price 
 function readiness(times: JobTimes, etaMs: number, previewMs: number | null, wantsPreview: boolean) {
   const final = mixed(times.final, (ms) => prior(ms, etaMs))
   if (previewMs === null) return wantsPreview ? mixed(times.preview, (ms) => prior(ms, 0.6 * etaMs)) : final
-  if (weightOf(times.ratio) < knownRatios) return final
+  const whole = Math.max(1, previewMs)
   return mixed(
     times.ratio,
-    (multiple) => final(multiple * previewMs),
-    (ms) => ms / previewMs,
+    // what the preview tells of it where nothing was seen yet, and what is thought without it
+    (multiple) => (final(multiple * whole) + near(multiple, usualRatio, 4)) / 2,
+    (ms) => ms / whole,
   )
 }
 
@@ -77,7 +78,9 @@ function mixed(seen: Histogram, thought: (value: number) => number, valueOf = (m
 /** Mostly about as estimated; but estimates may be far off. */
 function prior(ms: number, estimateMs: number): number {
   if (ms <= 1_000) return 0
-  const near = 1 / (1 + (ms / estimateMs) ** -6)
   const anywhere = Math.min(1, Math.log(ms / 1_000) / Math.log(300))
-  return 0.85 * near + 0.15 * anywhere
+  return 0.85 * near(ms, estimateMs, 6) + 0.15 * anywhere
 }
+
+/** Half of it is below the estimate, and the more of it close by the sharper it is. */
+const near = (value: number, estimate: number, sharpness: number) => 1 / (1 + (value / estimate) ** -sharpness)
