@@ -136,11 +136,11 @@ export const tryOnSetup = setup({
     restartDeadline: assign(({ context }) => ({ deadlineFrom: context.clock.monotonic(), failures: 0, problem: null })),
     lookAtClock: assign(({ context }) => ({ elapsedMs: Math.max(0, context.clock.monotonic() - context.jobAt) })),
     planPoll: assign(({ context }, { outcome }: Polled) => {
-      const lookedAt = context.clock.elapsed()
-      if (outcome.kind === 'accepted') return { lookedAt, failures: 0, waitMs: nextLookMs(context), waits: {} }
+      if (outcome.kind === 'accepted')
+        return { lookedAt: context.clock.elapsed(), failures: 0, waitMs: nextLookMs(context), waits: {} }
       const waitMs = waitAfter(outcome, context.failures)
       const failures = askedWaitMs(outcome) === null ? context.failures + 1 : context.failures
-      return { lookedAt, failures, waitMs, waits: waiting('poll', outcome, waitMs, context) }
+      return { failures, waitMs, waits: waiting('poll', outcome, waitMs, context) }
     }),
     planFirstPoll: assign(({ context }) => ({ waitMs: nextLookMs(context, true) })),
     planSubmission: assign(({ context }) => {

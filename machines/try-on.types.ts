@@ -63,7 +63,7 @@ export interface TryOnContext extends TryOnInput {
   upload: UploadProgress | null
   /** When the shopper last gave the word for this attempt, in epoch ms that no sleep of the machine stops. */
   wordAt: number
-  /** When the job was last looked at, in ms of the page's own time. */
+  /** When a look at the job was last answered, in ms of the page's own time. */
   lookedAt: number
   /** When the job was accepted, on the monotonic clock as all that follows. */
   jobAt: number

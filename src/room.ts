@@ -3,6 +3,7 @@ import { memoryPhotos } from '../adapters/storage/memory.ts'
 import { storedView } from '../machines/try-on.stored.ts'
 import type { TryOnInput } from '../machines/try-on.types.ts'
 import { digitsOf } from './contract/forms.ts'
+import { boundedBudget } from './budget/bounded.ts'
 import { createBudget } from './budget/budget.ts'
 import { createForecast } from './budget/forecast.ts'
 import { createHistory } from './history.ts'
@@ -104,7 +105,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       update: (change: (old: T | null) => T) => cell().update((found) => change(readable(found))),
     }
   }
-  const budget = options.budget ?? createBudget(clock, kept('pace', paceCodec))
+  const budget = options.budget ? boundedBudget(options.budget, clock) : createBudget(clock, kept('pace', paceCodec))
   const forecast = createForecast(kept('times', timesCodec), budget.price)
   const client = createRoomClient({ ...options, clock, timing, budget })
   const keys = () =>

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { FittingRoomOptions, TryOn } from 'fitting-room'
+import type { FittingRoomOptions, MaybePromise, TryOn } from 'fitting-room'
 import { manualClock } from 'fitting-room/testing'
+import { boundedBudget } from '../src/budget/bounded.ts'
 import { createBudget } from '../src/budget/budget.ts'
 import { weightOf, weightUpTo, withObserved, type Histogram } from '../src/budget/durations.ts'
 import { nextLookMs, noTimes, type JobTimes } from '../src/budget/look.ts'
 import { freePace, refusedIn, sentIn, waitFor, widened } from '../src/budget/pace.ts'
+import { paceCodec, timesCodec } from '../src/records/learnt.ts'
 import { hung, isNobodys, testStorage, type TestStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, type World } from './support/world.ts'
 
@@ -52,7 +54,17 @@ describe('the pace of one device', () => {
 
   it('by a clock that was set back waits no longer than it was told', () => {
     const pace = sentIn(refusedIn(freePace, 'createUpload', refused, now), true, now)
-    expect(waitFor(pace, 'createUpload', true, now - 3_600_000)).toBe(45_000)
+    expect(waitFor(pace, 'createUpload', true, now - 30_000)).toBe(45_000)
+    expect(waitFor(pace, 'createUpload', true, now - 3_600_000)).toBe(0)
+  })
+
+  it('forgets, and closes for no longer than the window of the service', () => {
+    const pace = refusedIn(freePace, 'createGeneration', { ...refused, refusedMs: 86_400_000, hadPassed: true }, now)
+    expect(waitFor(pace, 'createGeneration', false, now)).toBe(63_000)
+    const begun = sentIn(refusedIn(freePace, 'createUpload', refused, now), true, now)
+    expect(waitFor({ ...begun, gapMs: 3_600_000 }, 'createUpload', true, now + 1_800_000)).toBe(1_800_000)
+    const nextDay = { ...begun, gapMs: 3_600_000, begunAt: now + 86_400_000 }
+    expect(waitFor(nextDay, 'createUpload', true, now + 86_400_000)).toBe(0)
   })
 
   it('that waits for a poll waits for all that has no higher threshold', () => {
@@ -112,6 +124,10 @@ describe('what was learnt of how long jobs take', () => {
 })
 
 describe('a budget', () => {
+  const throws = (): number => {
+    throw new Error('it threw')
+  }
+
   it('lets the other requests of a try-on wait for the answer to its first one', async () => {
     const budget = createBudget(manualClock())
     const first = { operation: 'getFunnel', turn: 'one' } as const
@@ -120,6 +136,55 @@ describe('a budget', () => {
     const asked = budget.ask(second)
     await budget.learn(first, 30_000)
     expect(await asked).toBeGreaterThanOrEqual(30_000)
+  })
+
+  it('of more try-ons than it knows, or whose first request is never answered, holds none for good', async () => {
+    const clock = manualClock()
+    const budget = createBudget(clock)
+    const first = budget.ask({ operation: 'getFunnel', turn: 'one' })
+    const second = budget.ask({ operation: 'createUpload', turn: 'one' })
+    await first
+    await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(15_000)
+    expect(await second).toBe(0)
+    const turns = Array.from({ length: 300 }, (_, index) => ({ operation: 'createUpload', turn: `${index}` }) as const)
+    expect(await Promise.all(turns.map(async (each) => budget.ask(each)))).toHaveLength(300)
+  })
+
+  it.each([
+    ['breaks', () => Promise.reject(new Error('it broke')), 0],
+    ['throws', throws, 0],
+    ['says -1', () => -1, 0],
+    ['says NaN', () => NaN, 0],
+    ['says for ever', () => Infinity, 600_000],
+    ['waits', () => 5_000, 5_000],
+  ] satisfies [string, () => MaybePromise<number>, number][])(
+    'of an application that %s stands between nothing',
+    async (_, ask, waitMs) => {
+      const reported = vi.fn()
+      process.on('uncaughtException', reported)
+      const budget = boundedBudget({ ask, learn: throws, price: () => NaN }, manualClock())
+      expect(await budget.ask({ operation: 'createUpload' })).toBe(waitMs)
+      expect(() => budget.learn({ operation: 'createUpload' }, 0)).not.toThrow()
+      expect(budget.price()).toBe(0)
+      await vi.waitFor(() => expect(reported).toHaveBeenCalled())
+      process.off('uncaughtException', reported)
+    },
+  )
+
+  it('believes no junk that it finds', () => {
+    const good = { ...freePace, gapMs: 45_000 }
+    expect(paceCodec.read(good)).toEqual(good)
+    for (const junk of [
+      { gapMs: 1e300 },
+      { price: -5 },
+      { price: 1e308 },
+      { closed: { 120: { from: 0, until: 1e18 } } },
+    ])
+      expect([junk, paceCodec.read({ ...good, ...junk })]).toEqual([junk, null])
+    const times = { preview: {}, final: { 80: 1 }, ratio: {} }
+    expect(timesCodec.read({ a: times })).toEqual({ a: times })
+    for (const final of [{ abc: 1 }, { 80: -1 }]) expect(timesCodec.read({ a: { ...times, final } })).toBe(null)
   })
 
   it('is for all pages that keep it in one place, and goes by what it knows where that hangs', async () => {

@@ -21,6 +21,9 @@ interface Turn {
 /** How long storage may take to tell what other pages have sent, in ms, before a page goes by what it knows itself. */
 const keptLimitMs = 1_000
 
+/** How long the other requests of a try-on wait for the answer to its first one, in ms. */
+const answerLimitMs = 15_000
+
 /** How many try-ons are known to have their turn, at the most. */
 const turnsAtMost = 200
 
@@ -56,14 +59,16 @@ export function createBudget(clock: Clock, kept?: KeptPace): Budget {
     const { promise, resolve } = deferred()
     const turn = { name, hasPassed: false, answered: promise, answer: () => resolve() }
     turns.set(name, turn)
-    if (turns.size > turnsAtMost) turns.delete([...turns.keys()][0] ?? '')
+    const [oldest] = turns.values()
+    if (oldest && turns.size > turnsAtMost) end(oldest)
     return turn
   }
 
   return {
     async ask({ operation, turn }) {
       // whether it has its turn tells its first answer
-      if (turn !== undefined) await turns.get(turn)?.answered
+      const first = turn === undefined ? undefined : turns.get(turn)
+      if (first) await withinLimit(clock, answerLimitMs, first.answered).catch(() => undefined)
       const begins = operation !== 'getGeneration' && turn !== undefined && !turns.has(turn)
       const mine = begins ? begin(turn) : null
       let waitMs = 0

@@ -28,6 +28,9 @@ interface Watched {
   preview: readonly [low: number, high: number] | null
 }
 
+/** A job of that age, in ms, that this page sees for the first time tells nothing of how long such jobs take. */
+const strangeMs = 300_000
+
 /** How many jobs are watched at once, at the most. */
 const watchedAtMost = 500
 
@@ -47,6 +50,8 @@ export function createForecast(kept: KeptTimes, price: () => number): Forecast {
 
     looked(record, ageMs) {
       const { attemptId, phase } = record
+      // of one that was not watched it is not known how long it has been there
+      if (!watched.has(attemptId) && ageMs > strangeMs) return
       const { lookedMs, preview } = watched.get(attemptId) ?? { lookedMs: 0, preview: null }
       const seen = [lookedMs, Math.max(ageMs, lookedMs + 1)] as const
       const isShown = phase === 'preview' && preview === null

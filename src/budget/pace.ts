@@ -35,6 +35,12 @@ const leastGapMs = 45_000
 const freeGapMs = 35_000
 const greatestGapMs = 3_600_000
 
+/** When a gap is forgotten where nothing was refused since, in ms. */
+const forgottenMs = 12 * 3_600_000
+
+/** By how much two pages' clocks may differ; what is further ahead was written by a clock that was set back since, in ms. */
+const aheadMs = 60_000
+
 /** By how much the rate rises with every try-on that was let in, in try-ons per ms. */
 const rise = 0.05 / 60_000
 
@@ -43,6 +49,8 @@ const spreadMs = 6_000
 
 export const priceAt = ({ price, pricedAt }: Pace, now: number): number =>
   price * 0.5 ** (Math.max(0, now - pricedAt) / halfLifeMs)
+
+const gapAt = ({ gapMs, pricedAt }: Pace, now: number) => (Math.abs(now - pricedAt) > forgottenMs ? 0 : gapMs)
 
 const recentIn = ({ sent }: Pace, now: number) => sent.filter((at) => at > now - ipWindowMs && at <= now)
 
@@ -53,9 +61,10 @@ export function waitFor(pace: Pace, operation: Operation, begins: boolean, now: 
   const untilRoom = full === undefined ? 0 : full + ipWindowMs - now
   // a clock that was set back lets nobody wait longer than was meant
   const untilOpen = Object.entries(pace.closed).map(([of, { from, until }]) =>
-    Number(of) >= threshold ? Math.min(until - from, until - now) : 0,
+    Number(of) >= threshold && from <= now + aheadMs ? Math.min(until - from, until - now) : 0,
   )
-  const untilTurn = begins ? Math.min(pace.gapMs, pace.begunAt + pace.gapMs - now) : 0
+  const gapMs = gapAt(pace, now)
+  const untilTurn = begins && pace.begunAt <= now + aheadMs ? Math.min(gapMs, pace.begunAt + gapMs - now) : 0
   return Math.ceil(Math.max(0, untilRoom, untilTurn, ...untilOpen))
 }
 
@@ -91,8 +100,10 @@ export function refusedIn(
 ): Pace {
   const { threshold } = endpoints[operation]
   const begins = operation !== 'getGeneration' && !hadPassed
-  const gapMs = begins ? widerGap(pace.gapMs, refusedMs) : pace.gapMs
-  const until = now + refusedMs + random * (begins ? gapMs : spreadMs)
+  const known = gapAt(pace, now)
+  const gapMs = begins ? widerGap(known, refusedMs) : known
+  // nothing in the window outlasts it
+  const until = now + Math.min(refusedMs, ipWindowMs) + random * (begins ? gapMs : spreadMs)
   const closed = { ...pace.closed, [threshold]: { from: now, until } }
   // it has not begun
   const begunAt = begins ? 0 : pace.begunAt

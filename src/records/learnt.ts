@@ -3,7 +3,17 @@ import type { Times } from '../budget/forecast.ts'
 import type { Pace } from '../budget/pace.ts'
 import type { Codec } from './journal.ts'
 
-const numbers = is.tableOf(is.number)
+const within = (least: number, most: number) =>
+  is.that<number>((value) => typeof value === 'number' && value >= least && value <= most)
+const weights = is.that<Record<string, number>>(
+  (value) =>
+    is.tableOf(within(0, 100)).safeParse(value).success &&
+    Object.keys(value as object).every((step) => /^-?\d+$/.test(step)),
+)
+const closure = is.that<{ from: number; until: number }>((value) => {
+  const { from, until } = is.object({ from: is.number, until: is.number }).safeParse(value).data ?? {}
+  return from !== undefined && until !== undefined && within(0, 4 * 3_600_000).safeParse(until - from).success
+})
 
 /** What cannot be read is as good as nothing: it is only what was learnt. */
 const codecOf = <T extends object>(schema: is.Schema<T>): Codec<T> => ({
@@ -14,14 +24,14 @@ const codecOf = <T extends object>(schema: is.Schema<T>): Codec<T> => ({
 export const paceCodec: Codec<Pace> = codecOf(
   is.object({
     sent: is.listOf(is.number),
-    closed: is.tableOf(is.object({ from: is.number, until: is.number })),
-    gapMs: is.number,
+    closed: is.tableOf(closure),
+    gapMs: within(0, 3_600_000),
     begunAt: is.number,
-    price: is.number,
+    price: within(0, 100),
     pricedAt: is.number,
   }),
 )
 
 export const timesCodec: Codec<Times> = codecOf(
-  is.tableOf(is.object({ preview: numbers, final: numbers, ratio: numbers })),
+  is.tableOf(is.object({ preview: weights, final: weights, ratio: weights })),
 )

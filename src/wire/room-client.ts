@@ -2,6 +2,7 @@ import { endpoints, type DataOf, type Operation } from '../contract/endpoints.ts
 import { ipWindowMs } from '../contract/limits.ts'
 import { httpUrl, type GenerationRequest, type UploadRequest } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
+import { boundedBudget } from '../budget/bounded.ts'
 import { createBudget } from '../budget/budget.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { systemClock } from '../platform/system-clock.ts'
@@ -55,7 +56,7 @@ const schemas: { readonly [O in Operation]: { readonly data: is.Schema<DataOf<O>
 export function createRoomClient(options: ClientOptions): RoomClient {
   const clock = options.clock ?? systemClock
   const timing = withDefaults<ClientTiming>(clientTiming, options.timing)
-  const budget = options.budget ?? createBudget(clock)
+  const budget = options.budget ? boundedBudget(options.budget, clock) : createBudget(clock)
   const form = createBodyForm(clock, options.fetch === undefined)
   const access = createAccess(options, clock, timing.requestTimeoutMs)
   const addresses = createAddresses()
@@ -148,7 +149,9 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     const proved = fits && !isDecided(base) ? await prove(base, { signal: settings.signal, turn: settings.turn }) : null
     if (proved !== null && proved.kind !== 'accepted') return proved
     const streamed = base !== null && form.streams(base)
-    return request('createGeneration', { body }, { ...settings, base, streamed, isGranted })
+    const sent = request('createGeneration', { body }, { ...settings, base, streamed, isGranted })
+    // whatever has kept it from being sent, its turn is over
+    return sent.finally(() => budget.learn({ operation: 'createGeneration', turn: settings.turn }, null))
   }
 
   const operations: Client = {

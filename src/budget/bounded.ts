@@ -1,0 +1,42 @@
+import { withinLimit } from '../platform/clock.ts'
+import { report } from '../platform/guarded.ts'
+import type { Budget, Clock } from '../ports.ts'
+
+/** How long a budget may think, and how long it may let a request wait, in ms. */
+const askLimitMs = 10_000
+const longestWaitMs = 600_000
+
+/**
+ * An application's budget, whose failures are reported and stand between nothing: one that breaks or says what is no time
+ * lets the request go, and what comes back is not kept from its record.
+ */
+export function boundedBudget(budget: Budget, clock: Clock): Budget {
+  return {
+    async ask(request) {
+      try {
+        const waitMs = await withinLimit(
+          clock,
+          askLimitMs,
+          Promise.resolve().then(() => budget.ask(request)),
+        )
+        return waitMs > 0 ? Math.min(waitMs, longestWaitMs) : 0
+      } catch (error) {
+        report(error)
+        return 0
+      }
+    },
+    learn: (request, refusedMs) =>
+      void Promise.resolve()
+        .then(() => budget.learn(request, refusedMs))
+        .catch(report),
+    price() {
+      try {
+        const price = budget.price()
+        return price > 0 ? Math.min(price, 10) : 0
+      } catch (error) {
+        report(error)
+        return 0
+      }
+    },
+  }
+}
