@@ -1,3 +1,5 @@
+import { boundedBudget } from '../budget/bounded.ts'
+import { systemClock } from '../platform/system-clock.ts'
 import type { Client, ClientOptions } from './operations.ts'
 import { createRoomClient } from './room-client.ts'
 
@@ -16,4 +18,7 @@ export type { Outcome, Refusal, Requested, Situation, Unusable } from '../rules/
 export type { Clock, Fetch, MaybePromise, PutOptions, PutPhoto, StoredPhoto, UploadProgress } from '../ports.ts'
 
 /** The typed client alone: the seven operations and the photo's PUT. */
-export const createClient = (options: ClientOptions): Client => createRoomClient(options).operations
+export function createClient({ budget, ...options }: ClientOptions): Client {
+  const bounded = budget && boundedBudget(budget, options.clock ?? systemClock)
+  return createRoomClient({ ...options, budget: bounded }).operations
+}

@@ -2,7 +2,6 @@ import { endpoints, type DataOf, type Operation } from '../contract/endpoints.ts
 import { ipWindowMs } from '../contract/limits.ts'
 import { httpUrl, type GenerationRequest, type UploadRequest } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
-import { boundedBudget } from '../budget/bounded.ts'
 import { createBudget } from '../budget/budget.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { systemClock } from '../platform/system-clock.ts'
@@ -56,7 +55,7 @@ const schemas: { readonly [O in Operation]: { readonly data: is.Schema<DataOf<O>
 export function createRoomClient(options: ClientOptions): RoomClient {
   const clock = options.clock ?? systemClock
   const timing = withDefaults<ClientTiming>(clientTiming, options.timing)
-  const budget = options.budget ? boundedBudget(options.budget, clock) : createBudget(clock)
+  const budget = options.budget ?? createBudget(clock)
   const form = createBodyForm(clock, options.fetch === undefined)
   const access = createAccess(options, clock, timing.requestTimeoutMs)
   const addresses = createAddresses()
