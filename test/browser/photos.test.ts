@@ -218,7 +218,9 @@ describe('a camera in the page', () => {
     expect(photo.type).toBe('image/jpeg')
     const bytes = await photo.arrayBuffer()
     expect(textOf(bytes)).not.toContain('Exif')
-    expect((await prepared({ bytes, type: photo.type })).width).toBeGreaterThan(199)
+    // the first picture of a made-up camera may be black
+    const made = await preparePhoto({ bytes, type: photo.type }, { ...terms, advice: false })
+    expect(made).toMatchObject({ width: expect.toSatisfy((px: number) => px > 199) })
     camera.close()
     expect(stream.getTracks().map(({ readyState }) => readyState)).toEqual(['ended'])
     expect(video.srcObject).toBe(null)
