@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoomOptions, TryOn } from 'fitting-room'
 import { createRoom } from 'fitting-room/core'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { namesOf } from '../src/records/names.ts'
 import { deferred } from '../src/platform/deferred.ts'
 import { any, isRead, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
 import { createWorld, person, product, type World } from './support/world.ts'
@@ -107,9 +108,12 @@ describe('what a shopper has said before a reset()', () => {
     const own = room.reset()
     const word = expect(room.tryOn(product).start(photo)).rejects.toMatchObject(left)
     const other = world.door({ core: ready })
+    const channel = new BroadcastChannel(namesOf('https://api.test').room)
+    const heard = new Promise((resolve) => (channel.onmessage = resolve))
     await other.reset()
-    // messages take a turn of the platform
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    // the door's channel is older, and hears it first
+    await heard
+    channel.close()
     open()
     await Promise.all([own, word])
     await world.pass(5_000)

@@ -189,7 +189,9 @@ export function createRoomClient(options: ClientOptions): RoomClient {
 /** For how long the service refused it because of the shared count; null where it may never have counted it. */
 function refusedMsOf(outcome: Outcome<unknown>): number | null {
   if (outcome.kind === 'accepted') return 0
-  if (outcome.kind === 'throttled' && outcome.situation === 'ipLimit') return outcome.retryAfterMs ?? ipWindowMs
+  // one that may come back at once was refused all the same
+  if (outcome.kind === 'throttled' && outcome.situation === 'ipLimit')
+    return Math.max(1, outcome.retryAfterMs ?? ipWindowMs)
   return outcome.answer.status === null ? null : 0
 }
 
