@@ -41,6 +41,7 @@ const rooms: Record<string, readonly string[]> = {
   'src/wire': ['src/budget'],
   'adapters/storage': ['src/rules', 'src/platform'],
   'adapters/photos': ['src/rules'],
+  'adapters/proxy': ['src/wire'],
   'src/records': ['machines', 'src/budget'],
   'src/pages': ['machines', 'src/platform'],
   'src/shopper': ['src/wire', 'src/records', 'adapters/photos'],

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { createFittingRoom, TryOnError, type TryOn, type TryOnView } from 'fitting-room'
+import { fileStorage } from 'fitting-room/storage/file'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { sandboxConfig } from '@fitting-room/service'
 import { findSandbox, startSandbox } from '../shop/sandbox.ts'
 import { exitCodeOf, exitCodes, isUsage } from './exit-codes.ts'
-import { fileStorage } from './file-storage.ts'
 import { HelpWanted, readOptions, readPhotoFile, UsageError, type Options } from './options.ts'
 import { showProgress } from './progress.ts'
 

@@ -5,6 +5,7 @@ import type { Clock, Fetch, PutOptions, PutPhoto, StoredPhoto } from '../ports.t
 import type { Exchange } from '../rules/outcome.ts'
 import type { Addresses } from './addresses.ts'
 import { streamOf } from './body-form.ts'
+import { neverConnected } from './never-connected.ts'
 
 /** What an operation is given. */
 export interface RequestParts {
@@ -40,7 +41,8 @@ export function createExchange(fetch: Fetch | undefined, addresses: Addresses): 
         ...(body && (streamed ? { body: streamOf(body), duplex: 'half' } : { body: JSON.stringify(body) })),
         redirect: 'error',
         cache: 'no-store',
-        credentials: 'omit',
+        // a proxy of the page's own may know its shopper by a cookie
+        credentials: 'same-origin',
         signal,
       })
       const retryAfter = answer.headers.get('Retry-After')
@@ -131,13 +133,3 @@ function parsed(text: string, hide: (text: string) => string): unknown {
 
 /** What the service tells in words; its IDs and URLs are used as they are. */
 const told: ReadonlySet<string> = new Set(['error', 'message'])
-
-const connectFailures = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])
-
-/** Node's own fetch names the failures in which no connection was ever made. */
-function neverConnected(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && connectFailures.has(String(cause.code))) return true
-  }
-  return false
-}

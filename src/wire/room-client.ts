@@ -1,8 +1,8 @@
 import { endpoints, type DataOf, type Operation } from '../contract/endpoints.ts'
-import { ipWindowMs } from '../contract/limits.ts'
 import { httpUrl, type GenerationRequest, type UploadRequest } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
 import { createBudget } from '../budget/budget.ts'
+import { refusedMsOf } from '../budget/refused.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import { withDefaults } from '../platform/with-defaults.ts'
@@ -184,15 +184,6 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     isSameInstallation: access.isSameInstallation,
     forgetAddresses: addresses.forget,
   }
-}
-
-/** For how long the service refused it because of the shared count; null where it may never have counted it. */
-function refusedMsOf(outcome: Outcome<unknown>): number | null {
-  if (outcome.kind === 'accepted') return 0
-  // one that may come back at once was refused all the same
-  if (outcome.kind === 'throttled' && outcome.situation === 'ipLimit')
-    return Math.max(1, outcome.retryAfterMs ?? ipWindowMs)
-  return outcome.answer.status === null ? null : 0
 }
 
 /** Whether what stopped the probe stops the submission as well. */

@@ -2,14 +2,28 @@ import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { TryOnError } from 'fitting-room'
 import { meanings, type Requested, type Situation } from '../../src/rules/outcome.ts'
-import { expectedEnd, limitMs, openFlow, times, type Flow } from './flow.ts'
+import { expectedEnd, limitMs, openFlow, times, type Flow, type Way } from './flow.ts'
 import { wireFaults } from './wire-faults.ts'
 
 let flow: Flow
-beforeEach(async () => {
-  flow = await openFlow()
-})
-afterEach(() => flow.close())
+const openBefore = (way: Way) => {
+  beforeEach(async () => {
+    flow = await openFlow(way)
+  })
+  afterEach(() => flow.close())
+}
+
+const ways: Way[] = ['directly', 'through the proxy']
+
+/** What no answer, or one that a browser would follow or say again, is behind the proxy. */
+const proxied: Partial<Record<Situation, Situation>> = {
+  lost: 'serverError',
+  timeout: 'serverError',
+  redirected: 'serverError',
+  serverTimeout: 'serverError',
+}
+const seen = (way: Way, situation: Situation): Situation =>
+  way === 'directly' ? situation : (proxied[situation] ?? situation)
 
 /** The operations of a flow, as they go over the wire. */
 const operations: [Requested, string][] = [
@@ -50,13 +64,21 @@ function checkPromises(operation: Requested, situation: Situation): void {
   }
 }
 
-describe.each(operations)('%s at the socket', (operation, request) => {
+/** Each operation that goes that way; the photo goes straight to its target. */
+const journeys = ways.flatMap((way) =>
+  operations
+    .filter(([operation]) => way === 'directly' || operation !== 'putPhoto')
+    .map(([operation, request]) => [operation, way, request] as const),
+)
+
+describe.each(journeys)('%s at the socket, %s', (operation, way, request) => {
+  openBefore(way)
   const own = cells.filter((cell) => cell.operation === operation)
 
   it.each(own.map((cell) => [`${cell.situation}: ${cell.how}`, cell] as const))('%s, once', async (_, cell) => {
     flow.open(operation, 3 * limitMs)
     flow.service.plan(request, cell.fault, 'once')
-    expect(await flow.end(operation)).toBe(expectedEnd(operation, cell.situation))
+    expect(await flow.end(operation)).toBe(expectedEnd(operation, seen(way, cell.situation)))
     checkPromises(operation, cell.situation)
   })
 
@@ -74,7 +96,9 @@ describe.each(operations)('%s at the socket', (operation, request) => {
   })
 })
 
-describe('getContext at the socket', () => {
+describe.each(ways)('getContext at the socket, %s', (way) => {
+  openBefore(way)
+
   it.each(
     Object.entries(wireFaults).flatMap(([situation, ways]) =>
       ways.map(([how, fault]) => [`${situation}: ${how}`, situation as Situation, how, fault] as const),
@@ -82,7 +106,7 @@ describe('getContext at the socket', () => {
   )('%s', async (_, situation, how, fault) => {
     const { client } = flow.open('getContext', limitMs)
     flow.service.plan('GET /context', fault, 'always')
-    const meaning = meanings[situation].read
+    const meaning = meanings[seen(way, situation)].read
     const { kind } = await client.getContext()
     expect(kind).toBe(meaning.split('.')[0])
     // after a 421 fetch itself asks once more for what has no body, on another connection

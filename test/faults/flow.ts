@@ -6,9 +6,11 @@ import {
   type TryOnState,
   type TryOnView,
 } from 'fitting-room'
+import { createProxy } from 'fitting-room/proxy'
 import { expect } from 'vitest'
 import { columnOf, meanings, type Requested, type Situation } from '../../src/rules/outcome.ts'
 import { scaledClock } from '../support/scaled-clock.ts'
+import { serveFetch } from '../support/serve-fetch.ts'
 import { person, product } from '../support/world.ts'
 import { faultyService, type FaultyService } from './faulty-service.ts'
 
@@ -47,9 +49,16 @@ export interface Flow {
   close(): Promise<void>
 }
 
-export async function openFlow(): Promise<Flow> {
+/** How the page reaches the service. */
+export type Way = 'directly' | 'through the proxy'
+
+export async function openFlow(way: Way = 'directly'): Promise<Flow> {
   const clock = scaledClock(times)
   const service = await faultyService(() => clock.skip(limitMs))
+  const proxy =
+    way === 'directly'
+      ? null
+      : await serveFetch(createProxy({ baseUrl: service.url, apiKey: 'main-key', clock, onError: () => {} }))
   let room: FittingRoom | null = null
   let tryOn: TryOn
 
@@ -89,8 +98,8 @@ export async function openFlow(): Promise<Flow> {
     open(operation, deadlineMs, storage) {
       room?.close()
       room = createFittingRoom({
-        baseUrl: service.url,
-        apiKey: 'main-key',
+        baseUrl: proxy ? `${proxy.url}/api` : service.url,
+        apiKey: proxy ? 'any' : 'main-key',
         clock,
         storage,
         timing: {
@@ -116,6 +125,7 @@ export async function openFlow(): Promise<Flow> {
     submissions: () => service.reached.filter((each) => each === 'POST /generations').length,
     async close() {
       room?.close()
+      proxy?.close()
       await service.close()
     },
   }

@@ -1,6 +1,6 @@
 import { createFittingRoom, type FlowStorage, type TryOnState } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
-import { fileStorage } from '../../examples/terminal/file-storage.ts'
+import { fileStorage } from 'fitting-room/storage/file'
 import { onePixel, type Load, type Report } from './load.ts'
 
 /**

@@ -30,7 +30,9 @@ export async function serveFetch(
     const answering = async () => {
       const drop = () => void sockets.get(request.socket.remotePort)?.destroy()
       const streamed = request.headers['content-length'] === undefined
-      const answer = await handle(await requestOf(request, url), { streamed, drop })
+      const ends = new AbortController()
+      response.once('close', () => response.writableFinished || ends.abort())
+      const answer = await handle(await requestOf(request, url, ends.signal), { streamed, drop })
       const body = Buffer.from(await answer.arrayBuffer())
       response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(body)
     }
@@ -54,9 +56,9 @@ export async function serveFetch(
   }
 }
 
-async function requestOf(request: IncomingMessage, origin: string): Promise<Request> {
+async function requestOf(request: IncomingMessage, origin: string, signal: AbortSignal): Promise<Request> {
   const { method = '', headers, url = '' } = request
   const body = await buffer(request)
   const sent = Object.entries(headers).filter(([name]) => !name.startsWith(':')) as [string, string][]
-  return new Request(origin + url, { method, headers: sent, ...(body.length > 0 && { body }) })
+  return new Request(origin + url, { method, headers: sent, signal, ...(body.length > 0 && { body }) })
 }

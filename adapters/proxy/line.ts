@@ -1,0 +1,129 @@
+import type { Operation } from '../../src/contract/endpoints.ts'
+import { ipWindowMs } from '../../src/contract/limits.ts'
+import { boundedBudget } from '../../src/budget/bounded.ts'
+import type { Budget, Clock } from '../../src/ports.ts'
+
+/** Those who wait for the budget. */
+export interface Line {
+  /**
+   * Resolves with 0 once the request may be sent, which counts it; else with how long it had better stay away, in ms, where
+   * the line is full or the wait too long. Where the signal aborts it has left the line, and is not sent.
+   */
+  enter(operation: Operation, shopper: string, signal: AbortSignal): Promise<number>
+}
+
+interface Waiting {
+  operation: Operation
+  shopper: string
+  /** When it gives up, on the monotonic clock. */
+  until: number
+  end(waitMs: number): void
+}
+
+/** How long a request may wait, in ms: a good part of what the library's own limits leave it. */
+const patienceMs = 5_000
+const submissionPatienceMs = 25_000
+
+/** At whose turn it is: a consent that is given, then what runs already, then those who begin. */
+const ranks: Readonly<Record<Operation, number>> = {
+  createGeneration: 0,
+  registerCustomer: 1,
+  getGeneration: 2,
+  createUpload: 3,
+  getFunnel: 3,
+  getRequestsLeft: 3,
+  getContext: 3,
+}
+
+/** How many of those who wait may be one shopper's. */
+const shareOfOne = 0.1
+
+/** How long one more request takes at the service's rate, in ms. */
+const eachMs = ipWindowMs / 120
+
+/** Of how many shoppers it is known when they had their last turn. */
+const shoppersAtMost = 2_000
+
+/** A line before the budget: by rank, and within one by who has waited longest since their last turn. */
+export function createLine(given: Budget, clock: Clock, placesAtMost: number): Line {
+  const budget = boundedBudget(given, clock)
+  const waiting = new Set<Waiting>()
+  /** The shoppers who had a turn, the last one last. */
+  const served = new Map<string, number>()
+  let turns = 0
+  let isServing = false
+  /** Whether somebody came, or something changed, since the line was looked at. */
+  let isCalled = false
+  let timer: unknown = null
+  /** How long the first in line had to wait when it last asked, in ms. */
+  let lastWaitMs = 0
+
+  const isBefore = (one: Waiting, other: Waiting) =>
+    ranks[one.operation] - ranks[other.operation] || (served.get(one.shopper) ?? 0) - (served.get(other.shopper) ?? 0)
+
+  /** Everybody's turn who can have one now; then again once the first of those who can not may try again. */
+  async function serve(): Promise<void> {
+    isCalled = true
+    if (isServing) return
+    isServing = true
+    while (isCalled) {
+      isCalled = false
+      lastWaitMs = await serveAll([...waiting].sort(isBefore))
+    }
+    isServing = false
+    const now = clock.monotonic()
+    if (timer !== null) clock.clearTimeout(timer)
+    const untils = [...waiting].map(({ until }) => until - now)
+    timer =
+      waiting.size === 0 ? null : clock.setTimeout(() => void serve(), Math.max(1, Math.min(lastWaitMs, ...untils)))
+  }
+
+  /** Resolves with how long the first of those who could not go has to wait, in ms; 0 where all could. */
+  async function serveAll(line: readonly Waiting[]): Promise<number> {
+    let waitMs = 0
+    for (const each of line) {
+      if (clock.monotonic() >= each.until) each.end(stayAwayMs())
+      if (!waiting.has(each)) continue
+      const asked = await budget.ask({ operation: each.operation })
+      if (asked === 0) take(each)
+      else waitMs = waitMs === 0 ? asked : Math.min(waitMs, asked)
+      // who comes later would take the room that is waited for; a registration waits for more of it than the others need
+      if (asked > 0 && each.operation !== 'registerCustomer') break
+    }
+    return waitMs
+  }
+
+  function take(each: Waiting): void {
+    served.delete(each.shopper)
+    served.set(each.shopper, (turns += 1))
+    if (served.size > shoppersAtMost) served.delete([...served.keys()][0]!)
+    each.end(0)
+  }
+
+  const stayAwayMs = () => lastWaitMs + (1 + waiting.size) * eachMs
+
+  return {
+    enter(operation, shopper, signal) {
+      const ofShopper = [...waiting].filter((each) => each.shopper === shopper).length
+      if (waiting.size >= placesAtMost || ofShopper >= Math.max(1, placesAtMost * shareOfOne))
+        return Promise.resolve(stayAwayMs())
+      return new Promise((resolve) => {
+        const patience = operation === 'createGeneration' ? submissionPatienceMs : patienceMs
+        const leave = () => each.end(stayAwayMs())
+        const each: Waiting = {
+          operation,
+          shopper,
+          until: clock.monotonic() + patience,
+          end(waitMs) {
+            waiting.delete(each)
+            signal.removeEventListener('abort', leave)
+            resolve(waitMs)
+          },
+        }
+        waiting.add(each)
+        signal.addEventListener('abort', leave)
+        void serve()
+      })
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import { endpoints } from '../../src/contract/endpoints.ts'
+import { refusedMsOf } from '../../src/budget/refused.ts'
+import { systemClock } from '../../src/platform/system-clock.ts'
+import type { Budget, Clock } from '../../src/ports.ts'
+import { outcomeOf, type Exchange } from '../../src/rules/outcome.ts'
+import { TryOnError } from '../../src/rules/try-on-error.ts'
+import { responseOf, tooMany, type Answer } from './answers.ts'
+import { exactBudget } from './exact-budget.ts'
+import { createLine } from './line.ts'
+import { createOnce } from './once.ts'
+import { routed, type Routed } from './route.ts'
+import { createUpstream, type UpstreamOptions } from './upstream.ts'
+import { forgotten, visitorOf } from './visitor-cookie.ts'
+
+export interface ProxyOptions extends UpstreamOptions {
+  /** Where it stands on its own origin, which is the `baseUrl` of the pages' rooms. Default: `/api`. */
+  path?: string | undefined
+  /** What requests ask before they are sent. Default: an exact count of all that this process sends. */
+  budget?: Budget | undefined
+  /** How many requests wait in line, before others are answered the contract's 429. Default: 200. */
+  waitingAtMost?: number | undefined
+  /** Time and timers. Default: the platform's. */
+  clock?: Clock | undefined
+}
+
+/**
+ * Stands between the shop's pages and the service, with the key: a handler of the platform's own `Request` and `Response`.
+ * It takes the seven operations below `path`, each shopper by an ID of their own in a cookie that no script can read, sends
+ * what the service's shared count has room for, one after the other, and each once. `DELETE` of `path`/visitor makes a
+ * browser forget its shopper. Whatever goes wrong is answered in the contract's words. Throws `TryOnError` of kind `input`.
+ */
+export function createProxy(options: ProxyOptions): (request: Request) => Promise<Response> {
+  const { path = '/api', clock = systemClock, waitingAtMost = 200 } = options
+  check(/^(?:\/[\w.~-]+)*$/.test(path), 'path', path, "a path such as '/api'")
+  check(waitingAtMost >= 1, 'waitingAtMost', waitingAtMost, 'a number from 1')
+  const budget = options.budget ?? exactBudget(clock)
+  const line = createLine(budget, clock, waitingAtMost)
+  const send = createUpstream(options, clock)
+  const once = createOnce(clock)
+
+  async function sendInTurn(asked: Routed, shopper: string, signal: AbortSignal): Promise<Answer> {
+    const waitMs = await line.enter(asked.operation, shopper, signal)
+    if (waitMs > 0) return tooMany(waitMs)
+    const answer = await send(asked)
+    void budget.learn({ operation: asked.operation }, refusedMsIn(asked, answer))
+    return answer
+  }
+
+  return async (request) => {
+    const { pathname } = new URL(request.url)
+    const below = pathname.startsWith(path) ? pathname.slice(path.length) : ''
+    if (request.method === 'DELETE' && below === '/visitor')
+      return responseOf({ status: 204, body: null }, forgotten(request, path))
+    const visitor = visitorOf(request, path)
+    const asked = await routed(request, below, visitor.id)
+    const { signal } = request
+    const sent =
+      'status' in asked ? asked : once(asked, visitor.id, signal, () => sendInTurn(asked, visitor.id, signal))
+    return responseOf(await sent, visitor.cookie)
+  }
+}
+
+/** For how long the service refused it because of the shared count, in ms; see `Budget`. */
+function refusedMsIn({ operation }: Routed, { status, body, retryAfter = null }: Answer): number | null {
+  const came: Exchange = { came: 'answer', status, body: jsonIn(body), retryAfter }
+  return refusedMsOf(outcomeOf<unknown>(operation, came, endpoints[operation].data))
+}
+
+function jsonIn(body: string | null): unknown {
+  try {
+    return JSON.parse(body ?? '')
+  } catch {
+    return undefined
+  }
+}
+
+function check(isRight: boolean, at: string, given: unknown, valid: string): void {
+  if (!isRight) throw new TryOnError({ kind: 'input', at, given: JSON.stringify(given), valid })
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { open, readFile, rename, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { AtomicStorage, PhotoStore, StoredPhoto } from '../../../src/ports.ts'
+import { createTurns } from './turns.ts'
+
+/** Those of this process, by folder: two storages of one folder wait for each other. */
+const turnsOf = new Map<string, ReturnType<typeof createTurns>>()
+
+/**
+ * Keeps records and photos in a folder, a file each, for Node and what is like it. A change is on disk once it resolves,
+ * and a process that is killed leaves what was there or what comes next; several processes may have the folder at once.
+ * Records and photos are the owner's alone (mode 0600). Made by the first change; a folder that can not be read or
+ * written to rejects with the file system's own error.
+ */
+export function fileStorage(folder: string): AtomicStorage {
+  const at = resolve(folder)
+  // `%` begins no file of a key
+  const inTurn = turnsOf.get(at) ?? createTurns(join(at, '%turns'))
+  turnsOf.set(at, inTurn)
+  const part = join(at, '%part')
+  const fileOf = (key: string, kind = '') => join(at, nameOf(key) + kind)
+  const photoOf = (key: string) => fileOf(key, '%photo')
+
+  /** One after the other, so that they can have one file for what is not whole yet. */
+  async function write(file: string, ...parts: (string | Uint8Array)[]): Promise<void> {
+    const handle = await open(part, 'w', 0o600)
+    try {
+      for (const each of parts) await handle.writeFile(each)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(part, file)
+    await settle(at)
+  }
+
+  async function remove(file: string): Promise<void> {
+    await rm(file, { force: true })
+    await settle(at)
+  }
+
+  const change = (key: string, how: (old: string | null) => string | null) =>
+    inTurn(async () => {
+      const file = fileOf(key)
+      const old = await read(file)
+      const next = how(old && old.toString('utf8'))
+      if (next !== null) await write(file, next)
+      else if (old) await remove(file)
+    })
+
+  const photos: PhotoStore = {
+    get: async (key) => photoIn(await read(photoOf(key))),
+    set: (key, { bytes, ...about }) =>
+      inTurn(() => write(photoOf(key), `${JSON.stringify(about)}\n`, new Uint8Array(bytes))),
+    remove: (key) => inTurn(() => remove(photoOf(key))),
+  }
+
+  return {
+    photos,
+    getItem: async (key) => (await read(fileOf(key)))?.toString('utf8') ?? null,
+    setItem: (key, value) => change(key, () => value),
+    removeItem: (key) => change(key, () => null),
+    update: change,
+  }
+}
+
+/** Names of files end at 255 bytes. */
+function nameOf(key: string): string {
+  const name = encodeURIComponent(key)
+  return name.length <= 200 ? name : `%${createHash('sha256').update(key).digest('hex')}`
+}
+
+async function read(file: string): Promise<Buffer | null> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** What a photo is stands in its first line. */
+function photoIn(found: Buffer | null): StoredPhoto | undefined {
+  if (!found) return undefined
+  const end = found.indexOf('\n')
+  const about = JSON.parse(found.toString('utf8', 0, end)) as Omit<StoredPhoto, 'bytes'>
+  return { ...about, bytes: new Uint8Array(found.subarray(end + 1)).buffer }
+}
+
+/** A name that was changed outlasts a power cut once its folder is written, where the system can do that. */
+async function settle(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => null)
+  await handle?.sync().catch(() => undefined)
+  await handle?.close()
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+/** Where a process lives: of two in one place each can tell whether the other one still runs. */
+interface Place {
+  name: string
+  /** Whether a process there is told from a later one that has got its number. */
+  isExact: boolean
+}
+
+const place = readPlace()
+
+/** Names this process, and no other one ever: its place, its number, when it was started, and at random. */
+export const processName = [place.name, process.pid, startOf(process.pid) ?? '', randomUUID()].map(plain).join('.')
+
+/** Whether the process of that name runs no more; undefined where that can not be told from here. */
+export function isGone(name: string): boolean | undefined {
+  const [of, pid, start] = name.split('.')
+  if (of !== plain(place.name)) return undefined
+  if (place.isExact) return startOf(Number(pid)) !== start
+  return hasEnded(Number(pid)) || undefined
+}
+
+/** Linux tells boots and containers apart; elsewhere it is the machine. */
+function readPlace(): Place {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return { name: `${boot}-${readlinkSync('/proc/self/ns/pid')}`, isExact: startOf(process.pid) !== null }
+  } catch {
+    return { name: hostname(), isExact: false }
+  }
+}
+
+/** In ticks since the boot; null for a process that has ended, of which its parent may not know yet. */
+function startOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // the name of a program may hold anything, blanks and brackets too
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return /^[ZX]$/.test(fields[0] ?? '') ? null : (fields[19] ?? null)
+  } catch {
+    return null
+  }
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
+/** What may stand between the dots of a name, and in the name of a file. */
+function plain(part: string | number): string {
+  return String(part).replace(/[^A-Za-z0-9-]/g, '-')
+}
