@@ -68,7 +68,7 @@ export function createLine(given: Budget, clock: Clock, placesAtMost: number): L
     isServing = true
     while (isCalled) {
       isCalled = false
-      lastWaitMs = await serveAll([...waiting].sort(isBefore))
+      lastWaitMs = await serveAll()
     }
     isServing = false
     const now = clock.monotonic()
@@ -79,18 +79,23 @@ export function createLine(given: Budget, clock: Clock, placesAtMost: number): L
   }
 
   /** Resolves with how long the first of those who could not go has to wait, in ms; 0 where all could. */
-  async function serveAll(line: readonly Waiting[]): Promise<number> {
+  async function serveAll(): Promise<number> {
     let waitMs = 0
-    for (const each of line) {
-      if (clock.monotonic() >= each.until) each.end(stayAwayMs())
-      if (!waiting.has(each)) continue
-      const asked = await budget.ask({ operation: each.operation })
-      if (asked === 0) take(each)
-      else waitMs = waitMs === 0 ? asked : Math.min(waitMs, asked)
+    const passedOver = new Set<Waiting>()
+    for (;;) {
+      for (const each of waiting) if (clock.monotonic() >= each.until) each.end(stayAwayMs())
+      const [next] = [...waiting].filter((each) => !passedOver.has(each)).sort(isBefore)
+      if (!next) return waitMs
+      const asked = await budget.ask({ operation: next.operation })
+      if (asked === 0) {
+        take(next)
+        continue
+      }
+      waitMs = waitMs === 0 ? asked : Math.min(waitMs, asked)
       // who comes later would take the room that is waited for; a registration waits for more of it than the others need
-      if (asked > 0 && each.operation !== 'registerCustomer') break
+      if (next.operation !== 'registerCustomer') return waitMs
+      passedOver.add(next)
     }
-    return waitMs
   }
 
   function take(each: Waiting): void {

@@ -65,7 +65,7 @@ function watched(folder: string, tier: string, fails: boolean) {
 }
 
 async function request(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const name = `${init.method ?? 'GET'} ${new URL(String(input)).pathname.split('/')[1]}`
+  const name = `${init.method ?? 'GET'} ${new URL(String(input)).pathname.replace(/^\/api(?=\/)/, '').split('/')[1]}`
   point(`before ${name}`)
   const headers = new Headers(init.headers)
   headers.set('X-Forwarded-For', address)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { killEverywhere, openShop, type Shop } from './shop.ts'
+import { killEverywhere, openShop, pageIn, type Shop } from './shop.ts'
 
 let shop: Shop
 beforeAll(async () => {
@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => shop.close())
 
 it('keeps the promises in lease mode, killed between any two changes of its storage and at every exchange', async () => {
-  const points = await killEverywhere(shop, 'one storage in lease mode', [{}, {}], 0)
+  const points = await killEverywhere(shop, 'one storage in lease mode', [{}, {}], pageIn(0))
   expect(points).toEqual(
     expect.arrayContaining(['before update lease 1', 'before update try-on 1', 'before POST generations 1']),
   )

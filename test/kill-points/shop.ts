@@ -9,6 +9,7 @@ import { blankPictures } from '../support/blank-pictures.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import type { Load, Report } from './load.ts'
+import { openProxy } from './open-proxy.ts'
 
 const child = fileURLToPath(new URL('./child.ts', import.meta.url))
 
@@ -16,12 +17,16 @@ const child = fileURLToPath(new URL('./child.ts', import.meta.url))
 export type Step = Partial<Pick<Load, 'killAt' | 'failing'>> & {
   /** It is killed as the service accepts its submission. */
   killOnAccept?: true
+  /** The point at which the proxy is killed, which comes back at once. */
+  killProxyAt?: string
 }
 
 /** Every load of one shopper, in order, and the jobs that the service knows of them. */
 interface Story {
   loads: readonly Report[]
   paid: readonly string[]
+  /** The points that the proxy has passed, where there is one, before it was killed. */
+  proxyPoints: readonly string[]
 }
 
 export interface Shop {
@@ -31,7 +36,7 @@ export interface Shop {
 }
 
 /** The real service, and pages of it that run in processes of their own, on storage of as many tiers. */
-export async function openShop(tiers: 1 | 2): Promise<Shop> {
+export async function openShop(tiers: 1 | 2, way: 'directly' | 'through a proxy' = 'directly'): Promise<Shop> {
   /** The service's own ledger: which jobs were paid for which shopper. */
   const ledgers = new Map<string, Set<string>>()
   const onAccept = new Map<string, () => void>()
@@ -71,13 +76,17 @@ export async function openShop(tiers: 1 | 2): Promise<Shop> {
       const address = `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`
       const folders = ['first', 'second'].slice(0, tiers).map((tier) => join(folder, tier))
       const loads: Report[] = []
+      const proxyKillAt = steps.find(({ killProxyAt }) => killProxyAt !== undefined)?.killProxyAt ?? null
+      const proxy = way === 'directly' ? null : await openProxy({ baseUrl: server.url, address, killAt: proxyKillAt })
+      const baseUrl = proxy?.url ?? server.url
       for (const { killAt = null, failing = false, killOnAccept } of steps) {
-        const load = { folders, failing, killAt, baseUrl: server.url, shopper: name, address }
+        const load = { folders, failing, killAt, baseUrl, shopper: name, address }
         loads.push(await run(load, (kill) => killOnAccept && onAccept.set(name, kill)))
         onAccept.delete(name)
       }
       await rm(folder, { recursive: true })
-      return { loads, paid: [...(ledgers.get(name) ?? [])] }
+      await proxy?.close()
+      return { loads, paid: [...(ledgers.get(name) ?? [])], proxyPoints: proxy?.points() ?? [] }
     },
     close: () => server.close(),
   }
@@ -123,27 +132,43 @@ function judge(where: string, { loads, paid }: Story, totals: Totals): void {
 /** How many shoppers there are at a time: most of their time they wait for a dead page's lease to end. */
 const atOnce = 20
 
+/** Who is killed, and where. */
+interface Victim {
+  /** The points of a story in which nobody was. */
+  points(story: Story): readonly string[]
+  /** The story's steps, with a death at that point. */
+  steps(steps: readonly Step[], killAt: string): readonly Step[]
+}
+
+/** The page in its load `at`. */
+export const pageIn = (at: number): Victim => ({
+  points: ({ loads }) => loads[at]?.points ?? [],
+  steps: (steps, killAt) => steps.map((step, index) => (index === at ? { ...step, killAt } : step)),
+})
+
+/** The proxy behind every load. */
+export const proxyBehind: Victim = {
+  points: ({ proxyPoints }) => proxyPoints,
+  steps: (steps, killProxyAt) => steps.map((step) => ({ ...step, killProxyAt })),
+}
+
 /**
- * Tells the same story once for every point of its load `at`, in which the page is killed there, and prints what came of
- * it; resolves with the names of the points.
+ * Tells the same story once for every point of its victim, who is killed there, and prints what came of it; resolves with
+ * the names of the points.
  */
 export async function killEverywhere(
   shop: Shop,
   name: string,
   steps: readonly Step[],
-  at: number,
+  victim: Victim,
 ): Promise<readonly string[]> {
-  const whole = await shop.shopper(steps.slice(0, at + 1))
-  const points = whole.loads[at]?.points ?? []
+  const points = victim.points(await shop.shopper(steps))
   const totals: Totals = { kills: 0, final: 0, outcomeUnknown: 0, paidTwice: [], lost: [], untrue: [] }
   const left = [...points]
   const worker = async () => {
     for (let killAt = left.shift(); killAt !== undefined; killAt = left.shift()) {
-      const death = { killAt }
-      const story = await shop.shopper(steps.map((step, index) => (index === at ? { ...step, ...death } : step)))
-      // the last points may not be reached when a poll comes sooner
-      const isReached = story.loads[at]?.killedAt === killAt
-      judge(`${killAt}${isReached ? '' : ', not reached'}: ${JSON.stringify(story)}`, story, totals)
+      const story = await shop.shopper(victim.steps(steps, killAt))
+      judge(`${killAt}: ${JSON.stringify(story)}`, story, totals)
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))

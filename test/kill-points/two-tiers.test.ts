@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { killEverywhere, openShop, type Shop } from './shop.ts'
+import { killEverywhere, openShop, pageIn, type Shop } from './shop.ts'
 
 let shop: Shop
 beforeAll(async () => {
@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => shop.close())
 
 it('keeps the promises on two tiers, killed between any two changes of each and at every exchange', async () => {
-  const points = await killEverywhere(shop, 'two tiers', [{}, {}], 0)
+  const points = await killEverywhere(shop, 'two tiers', [{}, {}], pageIn(0))
   expect(points).toEqual(
     expect.arrayContaining([
       'before first: update try-on 1',

@@ -22,6 +22,7 @@ export async function serveFetch(
   handle: (request: Request, wire: Wire) => Promise<Response>,
   make: (listener: RequestListener) => Server = createServer,
   scheme: 'http' | 'https' = 'http',
+  port = 0,
 ): Promise<FetchServer> {
   /** The connections themselves by their port there: HTTP/2 hands out streams in their place. */
   const sockets = new Map<number | undefined, Socket>()
@@ -43,7 +44,7 @@ export async function serveFetch(
     sockets.set(socket.remotePort, socket)
     socket.on('error', () => undefined)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   url = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`
   const dropAll = () => sockets.forEach((socket) => socket.destroy())
   return {

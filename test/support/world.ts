@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createService, memoryQueue, parseConfig, type ConfigInput, type Queue } from '@fitting-room/service'
 import {
   createFittingRoom,
+  type Fetch,
   type FittingRoom,
   type FittingRoomOptions,
   type FlowStorage,
@@ -75,7 +76,8 @@ export interface World {
   /** Lets `ms` pass in small steps, by a page's own clock where it has one. */
   pass(ms: number, clock?: ManualClock): Promise<void>
   apiKey: { current: string }
-  /** How a room's photos get to the service. */
+  /** How a room's requests get to the service, and its photos. */
+  fetch: Fetch
   putPhoto: PutPhoto
   close(): Promise<void>
 }
@@ -195,6 +197,7 @@ export function createWorld(options: WorldOptions = {}): World {
     storage,
     sent,
     apiKey,
+    fetch,
     putPhoto,
     settle,
     async pass(ms, own = clock) {

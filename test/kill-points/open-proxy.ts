@@ -1,0 +1,55 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { ProxyLoad } from './proxy-child.ts'
+
+const child = fileURLToPath(new URL('./proxy-child.ts', import.meta.url))
+
+interface OpenProxy {
+  url: string
+  /** The points that the first of its processes has passed. */
+  points(): readonly string[]
+  close(): Promise<void>
+}
+
+/** A proxy in a process of its own, after whose death another one takes its place, and is left alone. */
+export async function openProxy(load: Omit<ProxyLoad, 'port'>): Promise<OpenProxy> {
+  const port = await freePort()
+  const points: string[] = []
+  let running: ChildProcess
+  let isClosed = false
+
+  async function run(killAt: string | null, onPoint: (name: string) => void): Promise<void> {
+    const env = { ...process.env, PROXY: JSON.stringify({ ...load, killAt, port } satisfies ProxyLoad) }
+    running = spawn(process.execPath, ['--conditions=fitting-room-source', child], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const lines = createInterface({ input: running.stdout! })
+    running.once('close', () => isClosed || void run(null, () => {}))
+    await new Promise<void>((resolve) => lines.on('line', (line) => (line === 'open' ? resolve() : onPoint(line))))
+  }
+
+  await run(load.killAt, (name) => points.push(name))
+  return {
+    url: `http://127.0.0.1:${port}/api`,
+    points: () => points,
+    async close() {
+      isClosed = true
+      const closed = once(running, 'close')
+      running.kill('SIGKILL')
+      await closed
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

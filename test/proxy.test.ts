@@ -1,0 +1,393 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { FittingRoomOptions } from 'fitting-room'
+import { contractVersion } from 'fitting-room/contract'
+import { createProxy, type ProxyOptions } from 'fitting-room/proxy'
+import { manualClock } from 'fitting-room/testing'
+import { exactBudget } from '../adapters/proxy/exact-budget.ts'
+import { refusal } from './support/answers.ts'
+import { serveFetch } from './support/serve-fetch.ts'
+import { answers, createWorld, person, product, type World } from './support/world.ts'
+
+let world: World
+beforeEach(() => {
+  world = createWorld({ gated: false })
+})
+afterEach(() => world.close())
+
+const cookieName = 'fitting-room-visitor'
+const anId = '00000000-0000-4000-8000-000000000001'
+const submission = { ...product, funnelIds: undefined, funnelId: 12, imageUrl: 'https://photos.test/ada.png' }
+
+/** The proxy before the world's service. */
+function proxyOf(options: Partial<ProxyOptions> = {}) {
+  const { fetch, clock } = world
+  return createProxy({ baseUrl: 'https://api.test', apiKey: 'main-key', fetch, clock, onError: () => {}, ...options })
+}
+
+interface Asked {
+  method?: string
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+function asked(path: string, { method = 'GET', body, headers = {}, signal }: Asked = {}): Request {
+  const json = body !== undefined && { 'Content-Type': 'application/json' }
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return new Request(`https://shop.test/api${path}`, {
+    method,
+    headers: { ...json, ...headers },
+    ...(body !== undefined && { body: text }),
+    ...(signal && { signal }),
+  })
+}
+const generation = (more: Asked = {}) => asked('/generations', { method: 'POST', body: submission, ...more })
+const cookie = (id: string) => ({ headers: { Cookie: `other=1; ${cookieName}=${id}` } })
+const idIn = (response: Response) =>
+  new RegExp(`^${cookieName}=([^;]*)`).exec(response.headers.get('Set-Cookie') ?? '')?.[1]
+
+/** An address at which nobody listens any more. */
+async function deserted(): Promise<string> {
+  const server = await serveFetch(async () => new Response())
+  server.close()
+  return server.url
+}
+
+const nobody = await deserted()
+
+/** A browser on the shop's page: it keeps the cookie, and shows it to no script. */
+function browser(handle: (request: Request) => Promise<Response>) {
+  let kept: string | undefined
+  return async (input: string | URL | Request, init?: RequestInit) => {
+    const request = new Request(input, init)
+    if (kept !== undefined) request.headers.set('Cookie', `${cookieName}=${kept}`)
+    const response = await handle(request)
+    kept = idIn(response) ?? kept
+    return response
+  }
+}
+
+const behind = (handle: (request: Request) => Promise<Response>): Partial<FittingRoomOptions> => ({
+  baseUrl: 'https://shop.test/api',
+  apiKey: 'proxied',
+  fetch: browser(handle),
+})
+
+describe('a room behind the proxy', () => {
+  it('comes to its picture, with one submission, and the key on the server alone', async () => {
+    const tryOn = world.room(behind(proxyOf())).tryOn(product)
+    tryOn.subscribe(() => {})
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+    const keys = world.sent
+      .filter(({ method }) => method !== 'PUT')
+      .map(({ headers }) => headers.get('X-Service-SDK-Key'))
+    expect(new Set(keys)).toEqual(new Set(['main-key']))
+    // the signed target is the photo's own
+    const put = world.sent.find(({ method }) => method === 'PUT')
+    expect(put?.headers.has('X-Service-SDK-Key')).toBe(false)
+  })
+
+  it('is one shopper of the service, and another browser another one', async () => {
+    const handle = proxyOf()
+    for (const each of [1, 2]) {
+      const tryOn = world.room({ ...behind(handle), namespace: `shopper-${each}` }).tryOn(product)
+      tryOn.subscribe(() => {})
+      await tryOn.start(person)
+      await world.until(tryOn, 'final')
+    }
+    const ids = world.sent.filter(({ path }) => path === '/generations').map(({ body }) => body.uniqueUserId)
+    expect(ids).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/^[0-9a-f-]{36}$/)])
+    expect(ids[0]).not.toBe(ids[1])
+  })
+
+  it('waits where the line is full, and is not told that anything has failed', async () => {
+    const budget = { ask: () => 5_000, learn() {}, price: () => 0 }
+    const handle = proxyOf({ budget, waitingAtMost: 1 })
+    void handle(generation())
+    const tryOn = world.room({ ...behind(handle), budget: undefined }).tryOn(product)
+    tryOn.subscribe(() => {})
+    void tryOn.start(person)
+    await world.until(tryOn, ({ trouble }) => trouble?.kind === 'throttled')
+    expect(tryOn.get()).toMatchObject({ state: 'preparing', problem: null })
+  })
+})
+
+describe('the shopper', () => {
+  it('gets an ID of their own with the first answer, in a cookie that no script can read', async () => {
+    const response = await proxyOf()(asked('/funnel?funnelIds=12'))
+    expect(response.headers.get('Set-Cookie')).toMatch(
+      /^fitting-room-visitor=[0-9a-f-]{36}; Path=\/api; Max-Age=15552000; HttpOnly; SameSite=Lax; Secure$/,
+    )
+  })
+
+  it.each<[string, (more: Asked) => Request, (sent: { body: any; url: URL }) => string | null]>([
+    ['GET /requests-left', (more) => asked('/requests-left', more), ({ url }) => url.searchParams.get('uniqueUserId')],
+    [
+      'GET /generations/{jobId}',
+      (more) => asked(`/generations/${anId}`, more),
+      ({ url }) => url.searchParams.get('uniqueUserId'),
+    ],
+    ['POST /generations', generation, ({ body }) => body.uniqueUserId],
+    [
+      'POST /customer-register',
+      (more) => asked('/customer-register', { method: 'POST', body: { email: 'ada@example.com' }, ...more }),
+      ({ body }) => body.uniqueUserId,
+    ],
+  ])('is handed on with %s', async (_, request, idOf) => {
+    const id = '11111111-1111-4111-8111-111111111111'
+    const seen: { body: any; url: URL }[] = []
+    const handle = proxyOf({
+      fetch: async (input, init) => {
+        const sent = new Request(input, init)
+        seen.push({ url: new URL(sent.url), body: sent.body && JSON.parse(await sent.clone().text()) })
+        return world.fetch(sent)
+      },
+    })
+    const response = await handle(request(cookie(id)))
+    expect(response.headers.has('Set-Cookie')).toBe(false)
+    expect(seen.map(idOf)).toEqual([id])
+  })
+
+  it('who has an ID keeps it', async () => {
+    await proxyOf()(generation({ ...cookie(anId), body: { ...submission, uniqueUserId: 'own' } }))
+    expect(world.sent.at(-1)?.body.uniqueUserId).toBe('own')
+  })
+
+  it.each(['', 'junk', '<script>', `${anId}x`])('with the cookie "%s" gets one that is an ID', async (junk) => {
+    const response = await proxyOf()(generation(cookie(junk)))
+    expect(idIn(response)).toMatch(/^[0-9a-f-]{36}$/)
+    expect(world.sent.at(-1)?.body.uniqueUserId).toBe(idIn(response))
+  })
+
+  it('is forgotten by the browser that asks for it', async () => {
+    const response = await proxyOf()(asked('/visitor', { method: 'DELETE', ...cookie(anId) }))
+    expect([response.status, response.headers.get('Set-Cookie')]).toEqual([204, expect.stringContaining('Max-Age=0')])
+    expect(world.sent).toEqual([])
+  })
+})
+
+describe('what is not passed on', () => {
+  it.each<[string, Request, number]>([
+    ['a path of nothing', asked('/nothing'), 404],
+    ['another origin path', new Request('https://shop.test/elsewhere/funnel'), 404],
+    ['another method', asked('/funnel', { method: 'POST', body: {} }), 405],
+    [
+      'a form of another site',
+      asked('/generations', { method: 'POST', headers: { 'Content-Type': 'text/plain' } }),
+      400,
+    ],
+    ['no JSON', generation({ body: 'x' }), 400],
+    ['a list', generation({ body: [] }), 400],
+    ['more than 64 KiB', generation({ body: { ...submission, more: 'x'.repeat(70_000) } }), 400],
+    ['no photo', generation({ body: { ...submission, imageUrl: undefined } }), 400],
+    ['a job ID that is none', asked('/generations/1'), 400],
+    ['no funnels', asked('/funnel'), 400],
+  ])('%s', async (_, request, status) => {
+    const response = await proxyOf()(request)
+    expect(response.status).toBe(status)
+    expect(await response.json()).toEqual({
+      error: expect.any(String),
+      ...(status === 400 && { message: expect.any(String) }),
+    })
+    expect(world.sent).toEqual([])
+  })
+
+  it('a preflight, which lets no other origin in', async () => {
+    const response = await proxyOf()(asked('/generations', { method: 'OPTIONS' }))
+    expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([204, null])
+  })
+
+  it.each([
+    ['path', { path: '/api/' }],
+    ['path', { path: 'api' }],
+    ['waitingAtMost', { waitingAtMost: 0 }],
+  ])('a wrong %s is refused when the proxy is made', (at, options) => {
+    expect(() => proxyOf(options)).toThrow(
+      expect.objectContaining({ kind: 'input', problem: expect.objectContaining({ at }) }),
+    )
+  })
+})
+
+describe('a submission', () => {
+  it('that is said again by the browser while it is out is sent once, and answered alike', async () => {
+    const handle = proxyOf()
+    const { reached, release } = world.hold('POST', '/generations')
+    const first = handle(generation(cookie(anId)))
+    await reached
+    const again = handle(generation(cookie(anId)))
+    release()
+    const [one, other] = await Promise.all([first, again].map(async (each) => (await each).json()))
+    expect(one).toEqual(other)
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('whose browser was gone when its answer came gives that to the browser that says it again', async () => {
+    const handle = proxyOf()
+    const gone = new AbortController()
+    const { reached, release } = world.hold('POST', '/generations')
+    const first = handle(generation({ ...cookie(anId), signal: gone.signal }))
+    await reached
+    gone.abort()
+    release()
+    const { data } = (await (await first).json()) as { data: { jobId: string } }
+    expect(await (await handle(generation(cookie(anId)))).json()).toMatchObject({ data: { jobId: data.jobId } })
+    expect(world.count('POST', '/generations')).toBe(1)
+    await world.pass(60_000)
+    await handle(generation(cookie(anId)))
+    expect(world.count('POST', '/generations')).toBe(2)
+  })
+
+  it('that is a word of its own is sent, as is another shopper’s', async () => {
+    const handle = proxyOf()
+    await handle(generation(cookie(anId)))
+    await handle(generation(cookie(anId)))
+    await Promise.all([handle(generation()), handle(generation())])
+    expect(world.count('POST', '/generations')).toBe(4)
+  })
+
+  it('whose browser has gone while it waited in line is not sent', async () => {
+    let waitMs = 5_000
+    const gone = new AbortController()
+    const handle = proxyOf({ budget: { ask: () => waitMs, learn() {}, price: () => 0 } })
+    const answer = handle(generation({ signal: gone.signal }))
+    await world.settle()
+    gone.abort()
+    waitMs = 0
+    expect((await answer).status).toBe(429)
+    await world.pass(30_000)
+    expect(world.sent).toEqual([])
+  })
+
+  it.each<[string, Partial<ProxyOptions>, number]>([
+    ['for want of a key', { apiKey: () => Promise.reject(new Error('no key today')) }, 429],
+    ['for an empty key', { apiKey: '' }, 429],
+    ['for want of an address', { baseUrl: 'nowhere' }, 429],
+    ['as nobody is there', { baseUrl: nobody, fetch: undefined }, 429],
+    ['and is lost', { fetch: () => Promise.reject(new TypeError('terminated')) }, 502],
+  ])('%s is answered so that the room knows whether it is out', async (_, options, status) => {
+    const errors: unknown[] = []
+    const response = await proxyOf({ ...options, onError: (error) => errors.push(error) })(generation())
+    expect(response.status).toBe(status)
+    expect([response.headers.get('Retry-After'), errors.length]).toEqual([null, 1])
+    expect(await response.text()).not.toContain('main-key')
+  })
+
+  it.each([301, 308, 408, 421])(
+    'that is answered %i is not answered so that a browser says it again',
+    async (status) => {
+      world.fault('POST', '/generations', [answers(status, { error: 'no' })])
+      expect((await proxyOf()(generation())).status).toBe(502)
+    },
+  )
+})
+
+describe('the line', () => {
+  it('answers the contract’s 429 where no more may wait, with a time', async () => {
+    const handle = proxyOf({ waitingAtMost: 1, budget: { ask: () => 7_000, learn() {}, price: () => 0 } })
+    void handle(generation())
+    await world.settle()
+    const response = await handle(asked('/funnel?funnelIds=12'))
+    expect([response.status, await response.json()]).toEqual([
+      429,
+      { error: 'Rate limit exceeded', message: expect.any(String) },
+    ])
+    expect(Number(response.headers.get('Retry-After'))).toBeGreaterThanOrEqual(7)
+  })
+
+  it('sends consents first, and then in turn by shopper', async () => {
+    let isOpen = false
+    const order: string[] = []
+    const handle = proxyOf({
+      budget: { ask: () => (isOpen ? 0 : 1_000), learn() {}, price: () => 0 },
+      fetch(input, init) {
+        const type = typeof init?.body === 'string' && (JSON.parse(init.body) as { contentType: string }).contentType
+        order.push(type || new URL(String(input)).pathname)
+        return world.fetch(input, init)
+      },
+    })
+    const [ada, bob] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'].map(cookie)
+    const upload = (type: string, whose: Asked = {}) =>
+      handle(asked('/uploads', { method: 'POST', body: { contentType: type }, ...whose }))
+    const all = [
+      upload('image/png', ada),
+      upload('image/jpeg', ada),
+      upload('image/webp', bob),
+      handle(asked(`/generations/${anId}`, ada)),
+      handle(generation(bob)),
+    ]
+    await world.settle()
+    isOpen = true
+    await world.pass(1_000)
+    await Promise.all(all)
+    expect(order.slice(0, 2)).toEqual(['/generations', `/generations/${anId}`])
+    // who had a turn is behind who had none since
+    expect(order.slice(2)).toEqual(['image/webp', 'image/png', 'image/jpeg'])
+  })
+
+  it('lets no shopper have more than a tenth of it', async () => {
+    const handle = proxyOf({ waitingAtMost: 20, budget: { ask: () => 1_000, learn() {}, price: () => 0 } })
+    const answered = vi.fn()
+    for (let count = 0; count < 3; count += 1) void handle(asked('/funnel?funnelIds=12', cookie(anId))).then(answered)
+    await world.settle()
+    expect(answered).toHaveBeenCalledOnce()
+  })
+})
+
+describe('the exact budget', () => {
+  const fill = (budget: ReturnType<typeof exactBudget>, count: number) => {
+    for (let sent = 0; sent < count; sent += 1) void budget.ask({ operation: 'createGeneration' })
+  }
+
+  it('keeps room for polls before it lets anybody begin, and for consents before it polls', () => {
+    const budget = exactBudget(manualClock())
+    fill(budget, 104)
+    const waits = () =>
+      (['createUpload', 'getGeneration', 'createGeneration'] as const).map(
+        (operation) => Number(budget.ask({ operation })) > 0,
+      )
+    expect(waits()).toEqual([true, false, false])
+    fill(budget, 12)
+    expect(waits()).toEqual([true, true, false])
+    fill(budget, 120)
+    expect(waits()).toEqual([true, true, true])
+  })
+
+  it('is never over the contract’s count, and forgets a minute later', () => {
+    const clock = manualClock()
+    const budget = exactBudget(clock)
+    fill(budget, 500)
+    expect(budget.ask({ operation: 'createGeneration' })).toBe(60_000)
+    clock.advance(60_000)
+    expect(budget.ask({ operation: 'createGeneration' })).toBe(0)
+  })
+
+  it('makes room for a registration that waits', () => {
+    const budget = exactBudget(manualClock())
+    fill(budget, 60)
+    expect(budget.ask({ operation: 'getGeneration' })).toBe(0)
+    expect(budget.ask({ operation: 'registerCustomer' })).toBeGreaterThan(0)
+    expect(budget.ask({ operation: 'getGeneration' })).toBeGreaterThan(0)
+    expect(budget.ask({ operation: 'createGeneration' })).toBe(0)
+  })
+
+  it('is closed for as long as the service refuses, to what it refuses', async () => {
+    const { status, body, headers } = refusal('rateLimitExceeded', { retryAfter: 20 })
+    world.fault('POST', '/uploads', [answers(status, body, headers)])
+    const handle = proxyOf()
+    const upload = () => handle(asked('/uploads', { method: 'POST', body: { contentType: 'image/png' } }))
+    expect((await upload()).headers.get('Retry-After')).toBe('20')
+    const waiting = upload()
+    // what has a higher threshold may pass
+    expect((await handle(asked(`/generations/${anId}`))).status).toBe(404)
+    await world.pass(10_000)
+    expect((await waiting).status).toBe(429)
+    expect(world.count('POST', '/uploads')).toBe(1)
+  })
+})
+
+it(`knows the contract of ${contractVersion}`, () => {
+  // what is new in it has no level and no rank here before somebody has thought about it
+  expect(contractVersion).toBe('2026-09-28')
+})
