@@ -234,14 +234,24 @@ describe('a submission', () => {
     const { data } = (await (await first).json()) as { data: { jobId: string } }
     expect(await (await handle(generation(cookie(anId)))).json()).toMatchObject({ data: { jobId: data.jobId } })
     expect(world.count('POST', '/generations')).toBe(1)
-    await world.pass(60_000)
+    await world.pass(61_000)
     await handle(generation(cookie(anId)))
+    expect(world.count('POST', '/generations')).toBe(2)
+  })
+
+  it('that was refused is sent when it is said again at once', async () => {
+    const handle = proxyOf()
+    const { status, body } = refusal('emailRequired')
+    world.fault('POST', '/generations', [answers(status, body)])
+    expect((await handle(generation(cookie(anId)))).status).toBe(403)
+    expect((await handle(generation(cookie(anId)))).status).toBe(200)
     expect(world.count('POST', '/generations')).toBe(2)
   })
 
   it('that is a word of its own is sent, as is another shopper’s', async () => {
     const handle = proxyOf()
     await handle(generation(cookie(anId)))
+    await world.pass(1_000)
     await handle(generation(cookie(anId)))
     await Promise.all([handle(generation()), handle(generation())])
     expect(world.count('POST', '/generations')).toBe(4)

@@ -2,6 +2,8 @@ import type { Clock } from '../../src/ports.ts'
 import type { Answer } from './answers.ts'
 import type { Routed } from './route.ts'
 
+/** How long after an answer it may turn out that its browser had gone, in ms. */
+const turnsOutMs = 1_000
 /** How long an answer waits for a browser that was not there to take it, in ms. */
 const keptMs = 60_000
 
@@ -23,7 +25,11 @@ export function createOnce(clock: Clock): Once {
     const answering = send()
     const forget = () => out.get(name) === answering && out.delete(name)
     out.set(name, answering)
-    answering.then(() => (signal.aborted ? clock.setTimeout(forget, keptMs) : forget()), forget)
+    const look = () => (signal.aborted ? clock.setTimeout(forget, keptMs) : forget())
+    // what was refused may be said again, with the same words
+    answering.then(({ status }) => (isRefusal(status) ? forget() : clock.setTimeout(look, turnsOutMs)), forget)
     return answering
   }
 }
+
+const isRefusal = (status: number) => status >= 400 && status < 500

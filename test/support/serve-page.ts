@@ -1,9 +1,14 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { build } from 'vite'
+import { serveFetch, type Wire } from './serve-fetch.ts'
 
-/** Builds one script as a store's own build would, and serves a page that runs it, with what it loads later. */
-export async function servePage(entry: string): Promise<{ url: string; close(): void }> {
+/**
+ * Builds one script as a store's own build would, and serves a page that runs it, with what it loads later; beside it what
+ * the page's own server answers below `/api`.
+ */
+export async function servePage(
+  entry: string,
+  api?: (request: Request, wire: Wire) => Promise<Response>,
+): Promise<{ url: string; close(): void }> {
   const built = await build({
     configFile: false,
     logLevel: 'warn',
@@ -15,16 +20,13 @@ export async function servePage(entry: string): Promise<{ url: string; close(): 
   for (const file of built[0]?.output ?? []) if (file.type === 'chunk') files.set(`/${file.fileName}`, file.code)
   const [first] = files.keys()
   const page = `<!doctype html><meta charset="utf-8"><title>page</title><script type="module" src="${first}"></script>`
-  const server = createServer((request, response) => {
-    const code = files.get(request.url ?? '')
-    response.setHeader('Content-Type', code === undefined ? 'text/html' : 'text/javascript').end(code ?? page)
+  const server = await serveFetch(async (request, wire) => {
+    const { pathname } = new URL(request.url)
+    if (api && pathname.startsWith('/api')) return api(request, wire)
+    const code = files.get(pathname)
+    return new Response(code ?? page, {
+      headers: { 'Content-Type': code === undefined ? 'text/html' : 'text/javascript' },
+    })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  return { url: `${server.url}/`, close: server.close }
 }
