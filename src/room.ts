@@ -75,6 +75,8 @@ export interface FittingRoom {
 export interface Core extends FittingRoom {
   /** What `run` says to a try-on was said so many ms ago, when storage had been reset that often, if that is known. */
   said<T>(agoMs: number, epochs: Counts | undefined, run: () => T): T
+  /** How often storage has been reset if nobody else did so since this room's own last reset(); undefined before one. */
+  counted(): Counts | undefined
 }
 
 /** What stood before the room was loaded. */
@@ -134,6 +136,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let stopFollowing = () => {}
   /** How long ago what is being said was said, in ms. */
   let agoMs = 0
+  let counted: Counts | undefined
 
   const post: Tabs['post'] = (message) => {
     tabs?.post(message)
@@ -311,6 +314,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         agoMs = 0
       }
     },
+    counted: () => counted,
     get ready() {
       return open()
     },
@@ -324,6 +328,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     async reset() {
       await open()
       tryOns.forEach((each) => each.stop())
+      counted = Object.fromEntries(Object.entries(catalog.counts()).map(([id, count]) => [id, count + 1]))
       // from here on nothing older is shown or written by any page, and the next shopper may begin
       const isWiped = await wipe(records, () => {
         listen()

@@ -120,20 +120,96 @@ describe('what a shopper has said before a reset()', () => {
     expect(submissions()).toBe(0)
   })
 
-  it('in another process is left, where the first look had failed and nobody is heard', async () => {
+  it('is left though its own look is late, and the core was quick', async () => {
+    const disk = storage.another()
+    const late = deferred()
+    let looks = 0
+    disk.meet(
+      (call) => isCatalog(call) && isRead(call) && looks++ === 0,
+      ({ land }) => late.promise.then(land),
+    )
+    const other = world.door({ core: ready })
+    await other.ready
+    const word = expect(world.door({ core: ready, storage: disk }).tryOn(product).start(photo)).rejects.toMatchObject(
+      left,
+    )
+    await world.settle()
+    await other.reset()
+    await world.settle()
+    late.resolve()
+    await word
+    await world.pass(5_000)
+    expect(submissions()).toBe(0)
+  })
+
+  it('of another page is left, though it was said in the middle of an own one', async () => {
+    const disk = storage.another()
+    const room = world.door({ core: ready, storage: disk })
+    await room.ready
+    const other = world.door({ core: ready })
+    await other.ready
+    const slow = deferred()
+    disk.meet(
+      (call) => isCatalog(call) && !isRead(call),
+      ({ land }) => slow.promise.then(land),
+    )
+    const own = room.reset()
+    const word = expect(room.tryOn(product).start(photo)).rejects.toMatchObject(left)
+    await world.settle()
+    await other.reset()
+    slow.resolve()
+    await Promise.all([own, word])
+    await world.pass(5_000)
+    expect(submissions()).toBe(0)
+  })
+
+  it('is not the first word of a page that hears nobody, and whose first look fails', async () => {
     vi.stubGlobal('BroadcastChannel', undefined)
     let looks = 0
     const disk = storage.another()
     disk.meet((call) => isCatalog(call) && isRead(call) && looks++ === 0, refused)
-    const { room, open } = heldRoom({ storage: disk })
-    const word = expect(room.tryOn(product).start(photo)).rejects.toMatchObject(left)
-    await world.settle()
-    await world.door({ core: ready }).reset()
-    open()
-    await word
-    await world.pass(5_000)
-    expect(submissions()).toBe(0)
+    await world.door({ core: ready, storage: disk }).tryOn(product).start(photo)
     vi.unstubAllGlobals()
+    await world.pass(5_000)
+    expect(submissions()).toBe(1)
+  })
+})
+
+describe('what the application goes on with', () => {
+  it.each(['before the core is there', 'after a reset()'])('its options, %s, are those of the word', async (when) => {
+    const { room, open } = heldRoom()
+    if (when === 'after a reset()') {
+      open()
+      await room.ready
+      void room.reset()
+    }
+    const options = { moreLooksConsent: true }
+    const started = room.tryOn(product).start(photo, options)
+    options.moreLooksConsent = false
+    open()
+    await started
+    await world.pass(1_000)
+    expect(world.sent.find(({ path }) => path === '/generations')?.body.moreLooksConsent).toBe(true)
+  })
+
+  it('its buffer is not the photo of a word that follows a reset()', async () => {
+    const room = world.door({ core: ready, photos: false })
+    await room.ready
+    void room.reset()
+    const bytes = new Uint8Array(await person.arrayBuffer())
+    const first = bytes.slice()
+    const put: Uint8Array[] = []
+    world.fault('PUT', '/', [
+      async (reach, request) => {
+        put.push(new Uint8Array(await request.clone().arrayBuffer()))
+        return reach()
+      },
+    ])
+    const started = room.tryOn(product).start({ bytes })
+    bytes.fill(0)
+    await started
+    await world.pass(1_000)
+    expect(put).toEqual([first])
   })
 })
 
@@ -176,7 +252,101 @@ describe('the first word of a product after reset()', () => {
   })
 })
 
+describe('what waits for a core that does not come', () => {
+  const closed = { problem: { kind: 'stopped', reason: 'closed' } }
+
+  it('ends with close()', async () => {
+    const { room } = heldRoom()
+    const tryOn = room.tryOn(product)
+    const all = [tryOn.start(photo), tryOn.ready, tryOn.result(), room.ready, room.list(), room.client.getContext()]
+    await world.settle()
+    room.close()
+    for (const each of all) await expect(each).rejects.toMatchObject(closed)
+  })
+
+  it('is not asked for of a core that is there, either', async () => {
+    const { room, open } = heldRoom()
+    open()
+    await room.ready
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await tryOn.ready
+    const all = [room.list(), room.ready, room.client.getContext()]
+    room.close()
+    for (const each of all) await expect(each).rejects.toMatchObject(closed)
+    let calls = 0
+    storage.meet(
+      () => true,
+      ({ land }) => (calls++, land()),
+    )
+    await world.pass(5_000)
+    expect(calls).toBe(0)
+  })
+
+  it('is refused to who asks for a result of what is kept', async () => {
+    const failing = { core: () => Promise.reject(new TypeError('blocked')) }
+    const tryOn = world.door(failing).tryOn(product)
+    await expect(tryOn.start(photo)).rejects.toMatchObject({ kind: 'core' })
+    await expect(tryOn.result()).rejects.toMatchObject({ kind: 'core' })
+  })
+
+  it('ends with what leaves it, and with its signal', async () => {
+    const { room } = heldRoom()
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.settle()
+    const started = tryOn.start(photo)
+    const ends = new AbortController()
+    const results = [tryOn.result({ signal: ends.signal }), tryOn.result({ signal: AbortSignal.abort() })]
+    ends.abort()
+    for (const each of results) await expect(each).rejects.toMatchObject({ problem: { reason: 'aborted' } })
+    await tryOn.startOver()
+    await expect(started).rejects.toMatchObject(left)
+  })
+})
+
+describe('what is kept below a word that waits', () => {
+  it('is discarded with it', async () => {
+    const before = world.door({ core: ready })
+    await before.tryOn(product).start(photo)
+    await world.until(before.tryOn(product), 'failed')
+    before.close()
+    const { room, open } = heldRoom()
+    const started = expect(room.tryOn(product).start(photo)).rejects.toMatchObject(left)
+    await world.settle()
+    const discarded = room.tryOn(product).discard()
+    open()
+    await Promise.all([started, discarded])
+    expect((await room.tryOn(product).ready).state).toBe('idle')
+    expect(await world.door({ core: ready }).list()).toEqual([])
+  })
+})
+
 describe('close()', () => {
+  it('after reset() in one turn takes nothing of it back', async () => {
+    const before = world.door({ core: ready })
+    await before.tryOn(product).start(photo)
+    before.close()
+    for (const isOpen of [false, true]) {
+      const { room, open } = heldRoom()
+      if (isOpen) {
+        open()
+        await room.ready
+        room.tryOn(product).subscribe(() => {})
+      }
+      const wiped = room.reset()
+      room.close()
+      open()
+      await wiped
+      const next = world.door({ core: ready })
+      expect([await next.list(), next.photo.get()]).toEqual([[], null])
+      // it is the next page's own
+      await next.tryOn(product).start(photo)
+      expect(room.tryOn(product).get().attempt).toBeNull()
+      next.close()
+    }
+  })
+
   it('opens nothing again for what was said before it', async () => {
     for (let count = 0; count < 40; count += 1) {
       const room = world.door({ core: ready, namespace: `closed-${count}` })
@@ -221,8 +391,8 @@ it('an address that is there later is used then', async () => {
   let baseUrl = ''
   const room = world.door({ core: ready, baseUrl: () => baseUrl, storage: memoryStorage() })
   const tryOn = room.tryOn(product)
-  for (const word of [tryOn.start(photo), tryOn.ready, tryOn.result(), room.reset()])
-    await expect(word).rejects.toMatchObject({ kind: 'input' })
+  for (const word of [() => tryOn.start(photo), () => tryOn.ready, () => tryOn.result(), () => room.reset()])
+    await expect(word()).rejects.toMatchObject({ kind: 'input' })
   baseUrl = 'https://api.test'
   tryOn.subscribe(() => {})
   await world.until(tryOn, 'idle')

@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { FittingRoomOptions, PhotoInput, PutPhoto, StoredPhoto, TryOn } from 'fitting-room'
+import type { FittingRoomOptions, PhotoInput, PreparedPhoto, PutPhoto, StoredPhoto, TryOn } from 'fitting-room'
 import { createRoom } from 'fitting-room/core'
 import { preparePhoto } from 'fitting-room/photos'
 import { memoryStorage } from 'fitting-room/storage/memory'
@@ -632,9 +632,18 @@ describe('while a photo is made ready', () => {
     await world.until(tryOn, 'final')
   })
 
+  /** Photo code that gives something else. */
+  const made = (what: object) => {
+    const preparePhoto = async (photo: StoredPhoto) => ({ ...photo, ...what }) as PreparedPhoto
+    return { photos: { load: async () => ({ preparePhoto }) } }
+  }
   it.each([
     ['load', { photos: { load: () => { throw new Error('boom') } } }, 'unprepared'], // prettier-ignore
     ['a module without it', { photos: { load: async () => ({}) as never } }, 'unreadable'],
+    ['a text in place of bytes', made({ bytes: 'bytes' }), 'unreadable'],
+    ['no bytes', made({ bytes: null }), 'unreadable'],
+    ['empty bytes', made({ bytes: new ArrayBuffer() }), 'unreadable'],
+    ['a type that the service does not take', made({ type: 'image/gif' }), 'unreadable'],
   ] as const)('what breaks at once is told as what it is: %s', async (_, options, reason) => {
     const { tryOn } = open(options)
     await expect(tryOn.start(person)).rejects.toMatchObject({ problem: { kind: 'photo', reason } })

@@ -58,6 +58,16 @@ describe('result()', () => {
     expect(after.result).not.toEqual(before.result)
   })
 
+  it('rejects with what was wrong with the last word, where nothing has come of it', async () => {
+    const tryOn = world.room().tryOn(product)
+    await expect(tryOn.start({ imageUrl: 'nowhere' })).rejects.toMatchObject({ kind: 'photo' })
+    await expect(tryOn.result()).rejects.toMatchObject({ kind: 'photo' })
+    void tryOn.start(person)
+    const next = tryOn.result()
+    await world.until(tryOn, 'final')
+    expect((await next).imageUrl).toMatch(/^https:/)
+  })
+
   it('ends by its signal without ending the try-on', async () => {
     const tryOn = await started(world.room().tryOn(product))
     await world.until(tryOn, 'processing')

@@ -1,6 +1,8 @@
 import { digitsOf } from '../contract/forms.ts'
 import { checkedOptions, checkedProduct, resolvedBaseUrl, type RoomOptions, type TryOnProduct } from '../options.ts'
+import { deferred } from '../platform/deferred.ts'
 import { isExclusive } from '../platform/exclusive.ts'
+import { quiet } from '../platform/quiet.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Readable } from '../ports.ts'
 import { namesOf, photoOf, recordOf, visitorOf, type Names } from '../records/names.ts'
@@ -41,6 +43,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   let own: Names | null = null
   const names = () => (own ??= namesOf(resolvedBaseUrl(options.baseUrl), options.namespace, uniqueUserId))
   let core: Core | null = null
+  let making: Promise<Core> | null = null
   /** Whether it has read storage. */
   let isOpen = false
   let opening: Promise<Core> | null = null
@@ -50,38 +53,47 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   let listening: ReturnType<typeof listenTo> | null = null
   /** Another one for each shopper that this page knows of. */
   let shopper: object = {}
+  /** How many resets were heard of, of this room's own and of others'. */
+  let resets = 0
   /** What this room's own reset() wipes. */
   let wiping: Promise<void> | null = null
-  /** How often the room was closed: what was asked for before does not open it again. */
-  let closings = 0
-  const life = () => closings
+  /** Another one each time that the room is closed, which rejects then: what was asked for does not open it again. */
+  let ends = beginLife()
+  const life = () => ends.promise
+
+  function make(): Promise<Core> {
+    const begun = (making ??= load().then((made) => (core = made)))
+    begun.catch(() => making === begun && (making = null))
+    return begun
+  }
 
   async function enter(): Promise<Core> {
     const begun = life()
-    const check = () => {
-      if (begun !== life()) throw new TryOnError({ kind: 'stopped', reason: 'closed' })
-    }
-    const made = core ?? (await load())
-    check()
-    core = made
+    const made = await make()
     // what is wrong with storage the try-ons say
-    await core.ready.catch(() => undefined)
-    check()
+    if (begun === life()) await made.ready.catch(() => undefined)
+    if (begun !== life()) return begun
     isOpen = true
-    for (const follow of followers) follow(core)
+    for (const follow of followers) follow(made)
     // it may have found what the door can not read
     lookAnew()
-    return core
+    return made
   }
 
   function open(): Promise<Core> {
-    const entering = (opening ??= enter())
+    const entering = (opening ??= Promise.race([life(), enter()]))
     entering.catch(() => opening === entering && (opening = null))
     return entering
   }
 
+  /** Asks the core, unless the room was closed meanwhile. */
+  function use<T>(how: (core: Core) => T | Promise<T>): Promise<T> {
+    const begun = life()
+    return quiet(open().then((made) => (begun === life() ? how(made) : begun)))
+  }
+
   /** For what nobody waits for. */
-  const openQuietly = () => void open().catch(() => undefined)
+  const openQuietly = () => void quiet(open())
 
   const look = () => looking ?? lookFrom(begin())
 
@@ -120,8 +132,11 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     if (!terms.durable || listening?.hears()) return
     listening?.end()
     listening = listenTo(names().room, {
-      // once it is there the core hears it itself, and what it says of its own
-      onReset: () => core ?? forget(),
+      onReset() {
+        resets++
+        // once it is there the core hears it itself, and what it says of its own
+        if (!core) forget()
+      },
       onAttempt(name) {
         heard.add(name)
         lookAgain()
@@ -138,8 +153,18 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     lookAnew()
   }
 
+  /** What is to be wiped is wiped though the room is closed, and closed again. */
+  async function wipe(): Promise<void> {
+    const begun = life()
+    if (core && isOpen) return core.reset()
+    openQuietly()
+    const made = await make()
+    await made.reset()
+    if (begun !== life() && !opening) made.close()
+  }
+
   function reset(): Promise<void> {
-    const done = open().then((room) => room.reset())
+    const done = wipe()
     wiping = done
     const end = () => wiping === done && (wiping = null)
     done.then(end, end)
@@ -168,7 +193,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const now = {
     core: () => (isOpen && !wiping ? core : null),
     shopper: () => shopper,
-    wiping: () => wiping?.catch(() => undefined) ?? null,
+    resets: () => resets,
+    wiping: () => wiping?.then(() => core?.counted()).catch(() => undefined) ?? null,
     ear: () => (listening?.hears() ? listening : null),
   }
 
@@ -189,8 +215,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
 
   const through =
     (name: string) =>
-    async (...args: unknown[]) =>
-      Reflect.get((await open()).client, name)(...args)
+    (...args: unknown[]) =>
+      use((room) => Reflect.get(room.client, name)(...args))
 
   return {
     tryOn,
@@ -211,12 +237,13 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     ),
     client: Object.fromEntries(operations.split(' ').map((name) => [name, through(name)])) as unknown as Client,
     get ready() {
-      return open().then((room) => room.ready)
+      return use((room) => room.ready)
     },
-    list: () => open().then((room) => room.list()),
+    list: () => use((room) => room.list()),
     reset,
     close() {
-      closings++
+      ends.reject(new TryOnError({ kind: 'stopped', reason: 'closed' }))
+      ends = beginLife()
       opening = null
       isOpen = false
       listening?.end()
@@ -226,6 +253,12 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       core?.close()
     },
   }
+}
+
+function beginLife() {
+  const ends = deferred<never>()
+  void quiet(ends.promise)
+  return ends
 }
 
 const nameOf = ({ productId, variantId }: TryOnProduct) => `${digitsOf(productId)}:${digitsOf(variantId)}`

@@ -1,4 +1,6 @@
+import { deferred, type Deferred } from '../platform/deferred.ts'
 import { ownBytes } from '../platform/own-bytes.ts'
+import { quiet } from '../platform/quiet.ts'
 import { wasReset } from '../platform/was-reset.ts'
 import type { Clock } from '../ports.ts'
 import { idleView, idleWith, preparingView, restoringView, unloadedView } from '../rules/first-views.ts'
@@ -36,12 +38,14 @@ interface DoorTryOnParts {
   open: () => Promise<Core>
   /** The core where it is open already, and nothing is being wiped. */
   core: () => Core | null
-  /** Another one after each time that the room was closed. */
-  life: () => unknown
+  /** Another one after each time that the room was closed, which rejects then. */
+  life: () => Promise<never>
   /** Another one for each shopper that this page knows of. */
   shopper: () => unknown
-  /** Settles once this room's own reset() is done; null where none is under way. */
-  wiping: () => Promise<unknown> | null
+  /** How many resets this page has heard of. */
+  resets: () => number
+  /** Settles once this room's own reset() is done, with what storage's resets come to by it; null where none is under way. */
+  wiping: () => Promise<Seen['epochs']> | null
   /** What hears other pages; another one, or null, where something may have been missed. */
   ear: () => object | null
 }
@@ -54,7 +58,8 @@ interface Said {
   at: readonly [number, number]
   /** What storage held then; null where this room was about to wipe it. */
   seen: Promise<Seen> | null
-  wiped: Promise<unknown> | null
+  resets: number
+  wiped: Promise<Seen['epochs']> | null
   ear: object | null
 }
 
@@ -64,8 +69,10 @@ interface Word {
   by: Said
   /** The core has it, and does not give it back. */
   isSaid: boolean
-  /** The core could not be loaded for it: it waits for another word. */
-  isKept: boolean
+  /** Why the core could not be loaded for it, where it waits for another word. */
+  kept: TryOnError | null
+  /** Rejects once it does not wait any more. */
+  left: Deferred<never>
 }
 
 export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
@@ -84,13 +91,13 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     // until the core has read storage, and done what was said before it came, what stands is truer
     isHandedOver ||= view.state !== 'restoring' && !(word && view.state === 'idle' && !view.problem)
     // there is something else by now
-    if (isHandedOver && word?.isKept && view.state !== 'idle') word = null
+    if (isHandedOver && word?.kept && view.state !== 'idle') word = null
     return isHandedOver
   })
 
   const shows = (view: TryOnView) => relay.set({ ...view, ...terms })
   const isWaiting = () => word !== null && !word.isSaid
-  const stopped = (reason = why) => new TryOnError({ kind: 'stopped', reason })
+  const stopped = (reason: 'startedOver' | 'closed' | 'aborted' = why) => new TryOnError({ kind: 'stopped', reason })
 
   /** What could not be done without the core is shown, and may be tried again. */
   async function loaded(of: Word | null): Promise<Core> {
@@ -110,6 +117,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     shopper: parts.shopper(),
     at: [clock.now(), clock.monotonic()],
     seen: parts.wiping() ? null : parts.look(),
+    resets: parts.resets(),
     wiped: parts.wiping(),
     ear: parts.ear(),
   })
@@ -117,8 +125,9 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** What may have become of the shopper who said it, while it waited. */
   function check(by: Said, seen: Seen | null): void {
     if (by.life !== life()) throw stopped('closed')
-    const isBlind = seen !== null && !seen.epochs
-    if (by.shopper !== parts.shopper() || (isBlind && (!by.ear || by.ear !== parts.ear()))) throw stopped('startedOver')
+    // what was heard since tells of resets that came before storage was read; those of its own come after
+    const isMissed = seen && (by.resets !== parts.resets() || (!seen.epochs && by.ear !== parts.ear()))
+    if (by.shopper !== parts.shopper() || isMissed) throw stopped('startedOver')
   }
 
   function own(room: Core): TryOn {
@@ -132,12 +141,12 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     if (ready && !earlier) return say(own(ready))
     const by = earlier ?? sayNow()
     const { at } = earlier ? sayNow() : by
-    const [room, seen] = await Promise.all([loaded(word), by.seen, by.wiped])
+    const [room, seen, wiped] = await Promise.all([loaded(word), by.seen, by.wiped])
     check(by, seen)
     // a machine that sleeps stops one of the two
     const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
     const it = own(room)
-    return room.said(agoMs, seen?.epochs, () => say(it))
+    return room.said(agoMs, seen ? seen.epochs : (wiped ?? undefined), () => say(it))
   }
 
   /** Of a consent nothing else is shown than that it is prepared, until the core has it. */
@@ -145,16 +154,17 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     word = said
     if (isSeen) shows(preparingView)
     try {
-      await through((own) => {
+      const saying = through((own) => {
         if (word !== said) throw stopped()
         said.isSaid = true
         return own.start(...said.given)
       }, said.by)
+      await Promise.race([saying, said.left.promise])
     } catch (error) {
-      said.isKept = !said.isSaid && (error as TryOnError).kind === 'core'
+      if (!said.isSaid && (error as TryOnError).kind === 'core') said.kept = error as TryOnError
       throw error
     } finally {
-      if (!said.isKept && word === said) word = null
+      if (!said.kept && word === said) word = null
       relay.get()
     }
   }
@@ -162,6 +172,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   function leave(reason: 'startedOver' | 'closed' = 'startedOver'): void {
     if (!isWaiting()) return
     why = reason
+    word?.left.reject(stopped())
     word = null
     if (core) return void relay.get()
     shows(isSeen ? idleView : restoringView)
@@ -174,8 +185,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     if (core || !relay.isWatched()) return
     const begun = life()
     if (word?.by.seen) {
-      const [{ epochs: before = {} }, { epochs: now = {} }] = await Promise.all([word.by.seen, parts.look()])
-      if (wasReset(before, now)) return leave()
+      const [before, now] = await Promise.all([word.by.seen, parts.look()])
+      if (before.epochs && now.epochs && wasReset(before.epochs, now.epochs)) return leave()
     }
     const mayBeThere = await mayHold(key())
     if (core || begun !== life()) return
@@ -187,17 +198,22 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   }
 
   /** As the core's own says it, or to what waits for the core. */
-  async function say(intent: Intent, given: unknown[]): Promise<void> {
+  async function say(intent: Intent, said: unknown[]): Promise<void> {
+    const given = said.map(asItIs)
+    const tell = (own: TryOn) => (own[intent] as (...given: unknown[]) => Promise<void>)(...given)
     const kept = isWaiting() ? word : null
     const isForCore = !kept && (core || parts.core() || intent !== 'start')
-    if (isForCore || intent === 'submitEmail' || (intent === 'resume' && !kept?.isKept))
-      return through((own) => (own[intent] as (...given: unknown[]) => Promise<void>)(...given))
-    if (intent === 'startOver' || intent === 'discard') return leave()
+    if (isForCore || intent === 'submitEmail' || (intent === 'resume' && !kept?.kept)) return through(tell)
+    if (intent === 'startOver' || intent === 'discard') {
+      leave()
+      // below it there may be what is to be left, too
+      return isSeen ? undefined : through(async (own) => ((await own.ready).can[intent] ? tell(own) : undefined))
+    }
     const [photo, options] = (intent === 'resume' && kept ? kept.given : given) as Word['given']
     // a photo is sent for the shopper who gave it
     const isKept = photo === undefined || intent === 'resume'
     const by = (isKept && kept?.by) || sayNow()
-    return consent({ given: [ownPhoto(photo) ?? kept?.given[0], options], by, isSaid: false, isKept: false })
+    return consent({ given: [photo ?? kept?.given[0], options], by, isSaid: false, kept: null, left: deferred() })
   }
 
   const intent =
@@ -217,7 +233,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       return subscription
     },
     get ready() {
-      return quiet(through((own) => own.ready))
+      // where a word waits, that is what is to be seen
+      return quiet(through((own) => own.ready).then((view) => (isWaiting() ? relay.get() : view)))
     },
     start: intent('start'),
     submitEmail: intent('submitEmail'),
@@ -227,11 +244,18 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     discard: intent('discard'),
     result(options) {
       const said = word
-      return through((own) => {
+      if (said?.kept) return quiet(Promise.reject(said.kept))
+      const signal = options?.signal
+      const aborted = deferred<never>()
+      const abort = () => aborted.reject(stopped('aborted'))
+      signal?.addEventListener('abort', abort)
+      if (signal?.aborted) abort()
+      const ended = through((own) => {
         // what it was asked of was left before the core had it
         if (said && said !== word && !said.isSaid) throw stopped()
         return own.result(options)
       })
+      return quiet(Promise.race([ended, aborted.promise]))
     },
   }
 
@@ -246,14 +270,10 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   }
 }
 
-/** The application may go on with its buffer while the core is loaded. */
-function ownPhoto(photo: Word['given'][0]): Word['given'][0] {
-  const bytes = ownBytes(Object(photo).bytes)
-  return bytes ? { bytes } : photo
-}
-
-/** Nobody has to listen to it: the view says it too. */
-function quiet<T>(done: Promise<T>): Promise<T> {
-  done.catch(() => undefined)
-  return done
+/** The application may go on with its buffer and its options while the core is loaded. */
+function asItIs(given: unknown): unknown {
+  const { bytes, arrayBuffer } = Object(given)
+  const own = ownBytes(bytes)
+  if (own) return { bytes: own }
+  return Object(given) === given && typeof arrayBuffer !== 'function' ? { ...(given as object) } : given
 }

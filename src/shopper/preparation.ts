@@ -1,6 +1,8 @@
+import { imageType } from '../contract/resources.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { report } from '../platform/guarded.ts'
-import type { Clock, MaybePromise, PreparedPhoto, PreparePhoto, StoredPhoto } from '../ports.ts'
+import { ownBytes } from '../platform/own-bytes.ts'
+import type { Clock, MaybePromise, PhotoAdvice, PreparedPhoto, PreparePhoto, StoredPhoto } from '../ports.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 
 /** How a photo is made ready on the device: upright, a JPEG without metadata, no larger than it has to be. */
@@ -55,10 +57,12 @@ export function createPreparation({ photos = {}, checkPhoto }: PreparationOption
   }
 }
 
-/** What an application's own code gives may be anything. */
-function checked<T extends object>(made: T): T {
-  if ('advice' in made || ('bytes' in made && 'type' in made)) return made
-  throw new TypeError('preparePhoto() gave no photo')
+/** What an application's own code gives may be anything, and its buffer may be used again. */
+function checked<T extends PreparedPhoto | { advice: PhotoAdvice }>(made: T): T {
+  if ('advice' in made) return made
+  const bytes = ownBytes(made.bytes)
+  if (!bytes?.byteLength || !imageType.safeParse(made.type).success) throw new TypeError('preparePhoto() gave no photo')
+  return { ...made, bytes }
 }
 
 const asItIs = (photo: StoredPhoto): PreparedPhoto => ({

@@ -67,7 +67,7 @@ export function resultOf(
       if (!isHeard) return
       if (view.state === 'final') end(() => resolve(view.result))
       else if (stops.includes(view.state) || (rejectOnInput && inputs.includes(view.state))) fail(view)
-      else if (view.state === 'idle' && wasBegun) (view.problem ? fail : leave)(view)
+      else if (view.state === 'idle' && (wasBegun || view.problem)) (view.problem ? fail : leave)(view)
     }
 
     const subscription = tryOn.subscribe(look)
