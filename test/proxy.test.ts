@@ -1,8 +1,10 @@
+import { serve } from '@hono/node-server'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoomOptions } from 'fitting-room'
 import { contractVersion } from 'fitting-room/contract'
 import { createProxy, type ProxyOptions } from 'fitting-room/proxy'
 import { manualClock } from 'fitting-room/testing'
+import { deferred } from '../src/platform/deferred.ts'
 import { exactBudget } from '../adapters/proxy/exact-budget.ts'
 import { refusal } from './support/answers.ts'
 import { serveFetch } from './support/serve-fetch.ts'
@@ -87,6 +89,24 @@ describe('a room behind the proxy', () => {
     // the signed target is the photo's own
     const put = world.sent.find(({ method }) => method === 'PUT')
     expect(put?.headers.has('X-Service-SDK-Key')).toBe(false)
+  })
+
+  it('comes to its picture over a port, as a server of Node’s has it', async () => {
+    const listening = deferred<number>()
+    const server = serve({ fetch: proxyOf(), port: 0, hostname: '127.0.0.1' }, ({ port }) => listening.resolve(port))
+    const tryOn = world
+      .room({ baseUrl: `http://127.0.0.1:${await listening.promise}/api`, apiKey: 'proxied', fetch: undefined })
+      .tryOn(product)
+    tryOn.subscribe(() => {})
+    const result = tryOn.start(person).then(() => tryOn.result())
+    // what comes over the port comes in its own time
+    for (let isDone = false; !isDone;) {
+      await world.pass(100)
+      isDone = await Promise.race([result.then(() => true), new Promise<false>((go) => setImmediate(go, false))])
+    }
+    expect(tryOn.get().state).toBe('final')
+    expect(world.count('POST', '/generations')).toBe(1)
+    server.close()
   })
 
   it('is one shopper of the service, and another browser another one', async () => {

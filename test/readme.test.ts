@@ -70,7 +70,13 @@ describe('the README', () => {
     const compiled = textOf('test/types/consumers/snippets.ts')
       .split('\n')
       .map((line) => line.trim())
-    for (const heading of ['Photos', 'React Native', 'Words for shoppers', 'Testing your screens']) {
+    for (const heading of [
+      'Behind your own server',
+      'Photos',
+      'React Native',
+      'Words for shoppers',
+      'Testing your screens',
+    ]) {
       const section = readme.split(`## ${heading}\n`)[1] ?? ''
       const lines = /```ts\n([^`]*)```/.exec(section)?.[1]?.split('\n') ?? []
       expect(lines.length).toBeGreaterThan(4)

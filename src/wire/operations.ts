@@ -6,7 +6,10 @@ import type { Outcome } from '../rules/outcome.ts'
 export interface ClientOptions {
   /** The installation's base URL, http(s), for example `https://shop.example/try-on`; a function is read for every request. */
   baseUrl: string | (() => string)
-  /** The store's SDK key; a function is called once for every request. It goes to the API's origin only (contract §5). */
+  /**
+   * The store's SDK key; a function is called once for every request. It goes to the API's origin only (contract §5). Behind
+   * `fitting-room/proxy`, which has the key, any constant.
+   */
   apiKey: string | (() => MaybePromise<string>)
   /** In place of the platform's `fetch`. With it no failure is provably "not sent", so more outcomes are unknown. */
   fetch?: Fetch | undefined

@@ -1,4 +1,5 @@
 import { createFittingRoom, type FittingRoomOptions, type FlowStorage, type TryOnView } from 'fitting-room'
+import { createProxy } from 'fitting-room/proxy'
 import { mockRoom, problems, viewOf } from 'fitting-room/testing'
 import { createWords } from 'fitting-room/words'
 import { en } from 'fitting-room/words/en'
@@ -11,6 +12,15 @@ export function shown(view: TryOnView) {
   const wrong = words.problem(view.problem)
   return { heading, label, wrong }
 }
+
+declare const settings: { baseUrl: string; apiKey: string }
+
+const handle = createProxy({ baseUrl: settings.baseUrl, apiKey: () => settings.apiKey, path: '/api' })
+
+// Next, app/api/[...path]/route.ts
+export { handle as GET, handle as POST, handle as DELETE, handle as OPTIONS }
+// a worker
+export default { fetch: handle }
 
 export function tested() {
   const room = mockRoom({ '1001/2001': 'needsEmail' })
