@@ -219,7 +219,8 @@ export function createPhotos(parts: PhotosParts): Photos {
       latest = order
       const before = current.get()
       await show(kept, shopper)
-      if (before) await letGoUnneeded(before.id)
+      // of one that is uploaded nothing is kept here
+      if (before && before.imageUrl === null) await letGoUnneeded(before.id)
       return kept
     },
     takeOver({ id, imageUrl }) {

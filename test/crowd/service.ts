@@ -28,6 +28,8 @@ interface ServiceTerms {
   /** One way, in ms. */
   latencyMs(): number
   isLost(): boolean
+  /** Behind which IP a device is. Default: all behind one. */
+  ipOf?(device: number): string
 }
 
 const none = () =>
@@ -41,7 +43,7 @@ const operationOf = (method: string, path: string): Operation => {
 }
 
 /** The contract's answers, with the service's own count of an IP and jobs that take the time that a scenario says. */
-export function crowdService({ time, timesOf, latencyMs, isLost }: ServiceTerms): CrowdService {
+export function crowdService({ time, timesOf, latencyMs, isLost, ipOf = () => 'one' }: ServiceTerms): CrowdService {
   const limiter = new IpLimiter(time.clockOf(0))
   const jobs: Job[] = []
   const jobsOfDevice = new Map<number, number>()
@@ -91,7 +93,7 @@ export function crowdService({ time, timesOf, latencyMs, isLost }: ServiceTerms)
       const operation = operationOf(init?.method ?? 'GET', path)
       await time.wait(latencyMs())
       requests[operation] += 1
-      const waitSeconds = limiter.count('one', operation)
+      const waitSeconds = limiter.count(ipOf(device), operation)
       if (waitSeconds > 0) refused[operation] += 1
       const answer =
         waitSeconds > 0
