@@ -69,7 +69,7 @@ export const tryOnSetup = setup({
       context.record !== null && isUnsent(context.record) && isTooLate(context.record, context),
     gaveUpPreparing: ({ context: { record } }) => record?.phase === 'throttled' && !isPrepared(record),
     isPastDeadline: ({ context }, { outcome }: Polled) =>
-      context.clock.monotonic() + (askedWaitMs(outcome) ?? 0) >= context.deadlineFrom + context.deadlineMs,
+      leftMs(context) <= (isHeld(outcome) ? 0 : (askedWaitMs(outcome) ?? 0)),
     mayDiscard: ({ context, event }) =>
       (event.type === 'discard' && event.abandonPaidJob) || !(context.record !== null && mayBeRunning(context.record)),
     isTrue: (_, answer: boolean) => answer,
@@ -138,7 +138,8 @@ export const tryOnSetup = setup({
     planPoll: assign(({ context }, { outcome }: Polled) => {
       if (outcome.kind === 'accepted')
         return { lookedAt: context.clock.elapsed(), failures: 0, waitMs: nextLookMs(context), waits: {} }
-      const waitMs = waitAfter(outcome, context.failures)
+      const askedMs = waitAfter(outcome, context.failures)
+      const waitMs = isHeld(outcome) ? beforeDeadline(askedMs, context) : askedMs
       const failures = askedWaitMs(outcome) === null ? context.failures + 1 : context.failures
       return { failures, waitMs, waits: waiting('poll', outcome, waitMs, context) }
     }),
@@ -162,16 +163,30 @@ export const tryOnSetup = setup({
   delays: { wait: ({ context }) => context.waitMs, tick: 1_000, keyCheck: 60_000 },
 })
 
-/** The last look before the deadline always goes out, and one at it. */
-function nextLookMs(
-  { record, clock, jobAt, deadlineFrom, deadlineMs, ...context }: TryOnContext,
-  isFirst = false,
-): number {
-  const now = clock.monotonic()
-  const leftMs = deadlineFrom + deadlineMs - now
-  const plannedMs = record === null ? 0 : context.nextLookMs(record, isFirst ? null : now - jobAt)
-  return Math.max(0, Math.min(plannedMs, leftMs > 2 * lastLookMs ? leftMs - lastLookMs : leftMs))
+function nextLookMs({ record, clock, jobAt, ...context }: TryOnContext, isFirst = false): number {
+  const plannedMs = record === null ? 0 : context.nextLookMs(record, isFirst ? null : clock.monotonic() - jobAt)
+  return beforeDeadline(plannedMs, { clock, ...context })
 }
+
+/** How long until the deadline, in ms. */
+const leftMs = ({ clock, deadlineFrom, deadlineMs }: Deadline) => deadlineFrom + deadlineMs - clock.monotonic()
+
+type Deadline = Pick<TryOnContext, 'clock' | 'deadlineFrom' | 'deadlineMs'>
+
+/** The last look before the deadline always goes out, and one at it. */
+function beforeDeadline(plannedMs: number, context: Deadline): number {
+  const left = leftMs(context)
+  return Math.max(0, Math.min(plannedMs, left > 2 * lastLookMs ? left - lastLookMs : left))
+}
+
+/** Whether a look lets nobody go first: the last ones before the deadline, and the first one that the shopper asks for. */
+export function isUrgent({ clock, jobAt, lookedAt, ...context }: TryOnContext): boolean {
+  const isAsked = context.deadlineFrom > jobAt && clock.elapsed() - lookedAt > clock.monotonic() - context.deadlineFrom
+  return isAsked || leftMs({ clock, ...context }) <= 2 * lastLookMs
+}
+
+/** The room's own budget lets it wait: the service has not been asked. */
+const isHeld = (outcome: Outcome<unknown>) => outcome.kind === 'throttled' && outcome.situation === 'held'
 
 /** The least time between two looks that nobody planned, in ms. */
 const wakeMs = 1_000

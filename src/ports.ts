@@ -36,6 +36,8 @@ export interface BudgetRequest {
   operation: Operation
   /** The try-on that it is for: once its first request was let in, the others do not wait in line again. */
   turn?: string | undefined
+  /** A shopper has asked for it, or it is the last look before a deadline: it lets nobody go first. */
+  urgent?: boolean | undefined
 }
 
 /**

@@ -204,6 +204,15 @@ describe('a budget', () => {
     await Promise.resolve()
     clock.advance(1_000)
     expect(await asked).toBe(0)
+    // it is done without for a while
+    expect(await alone.ask({ operation: 'getGeneration' })).toBe(0)
+  })
+
+  it('lets who asks urgently go as soon as the service does, before all others', async () => {
+    const budget = createBudget(manualClock())
+    await budget.learn({ operation: 'getGeneration' }, 10_000)
+    expect(await budget.ask({ operation: 'getGeneration', urgent: true })).toBe(10_000)
+    expect(await budget.ask({ operation: 'getGeneration' })).toBeGreaterThan(10_000)
   })
 })
 
@@ -309,6 +318,29 @@ describe('a room', () => {
     await world.until(again, 'final')
     expect(world.count('POST', '/generations')).toBe(1)
     vi.restoreAllMocks()
+  })
+
+  it('looks before its deadline, and where the shopper asks for it, though all others go first', async () => {
+    const urgent: boolean[] = []
+    const budget: FittingRoomOptions['budget'] = {
+      ask(request) {
+        if (request.operation !== 'getGeneration') return 0
+        urgent.push(request.urgent === true)
+        return request.urgent ? 0 : 600_000
+      },
+      learn() {},
+      price: () => 0,
+    }
+    const tryOn = watched(open({ budget, timing: { pollIntervalMs: 2_000, deadlineMs: 6_000 } }).tryOn(product))
+    await tryOn.start(person)
+    const { state } = await world.until(tryOn, (view) => view.state === 'preview' || view.state === 'stalled')
+    // which a look one second before the deadline has found
+    expect([state, urgent]).toEqual(['preview', [false, true]])
+    await world.until(tryOn, 'stalled')
+    const before = urgent.length
+    await tryOn.resume()
+    await world.settle()
+    expect(urgent.slice(before)).toEqual([true])
   })
 
   it('looks once where a page is shown and online at once', async () => {

@@ -1,6 +1,7 @@
+import { inspect } from 'node:util'
 import { serve } from '@hono/node-server'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { FittingRoomOptions } from 'fitting-room'
+import type { Budget, FittingRoomOptions } from 'fitting-room'
 import { contractVersion } from 'fitting-room/contract'
 import { createProxy, type ProxyOptions } from 'fitting-room/proxy'
 import { manualClock } from 'fitting-room/testing'
@@ -67,6 +68,22 @@ function browser(handle: (request: Request) => Promise<Response>) {
     kept = idIn(response) ?? kept
     return response
   }
+}
+
+const json = { 'Content-Type': 'application/json' }
+const cutOff = () => {
+  const body = new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) })
+  return new Request('https://shop.test/api/generations', {
+    method: 'POST',
+    headers: json,
+    body,
+    ...{ duplex: 'half' },
+  })
+}
+async function readBefore(): Promise<Request> {
+  const request = generation()
+  await request.text()
+  return request
 }
 
 const behind = (handle: (request: Request) => Promise<Response>): Partial<FittingRoomOptions> => ({
@@ -188,7 +205,7 @@ describe('the shopper', () => {
   })
 })
 
-describe('what is not passed on', () => {
+describe('what is not passed on', async () => {
   it.each<[string, Request, number]>([
     ['a path of nothing', asked('/nothing'), 404],
     ['another origin path', new Request('https://shop.test/elsewhere/funnel'), 404],
@@ -200,6 +217,8 @@ describe('what is not passed on', () => {
     ],
     ['no JSON', generation({ body: 'x' }), 400],
     ['a list', generation({ body: [] }), 400],
+    ['a body that ends in the middle', cutOff(), 400],
+    ['a body that somebody has read', await readBefore(), 400],
     ['more than 64 KiB', generation({ body: { ...submission, more: 'x'.repeat(70_000) } }), 400],
     ['no photo', generation({ body: { ...submission, imageUrl: undefined } }), 400],
     ['a job ID that is none', asked('/generations/1'), 400],
@@ -259,6 +278,60 @@ describe('a submission', () => {
     expect(world.count('POST', '/generations')).toBe(2)
   })
 
+  it('whose answer a browser has taken is a new one when its words are said anew', async () => {
+    const handle = proxyOf()
+    const gone = new AbortController()
+    const { reached, release } = world.hold('POST', '/generations')
+    const first = handle(generation({ ...cookie(anId), signal: gone.signal }))
+    await reached
+    gone.abort()
+    const again = handle(generation(cookie(anId)))
+    release()
+    await Promise.all([first, again])
+    await world.pass(1_000)
+    await handle(generation(cookie(anId)))
+    expect(world.count('POST', '/generations')).toBe(2)
+  })
+
+  it('that came to nothing known is not what a later word is told', async () => {
+    const handle = proxyOf()
+    world.fault('POST', '/generations', [answers(500, { error: 'Could not create generation' })])
+    const gone = new AbortController()
+    const first = handle(generation({ ...cookie(anId), signal: gone.signal }))
+    gone.abort()
+    expect((await first).status).toBe(429)
+    const second = handle(generation(cookie(anId)))
+    expect((await second).status).toBe(500)
+    await world.pass(1_000)
+    expect((await handle(generation(cookie(anId)))).status).toBe(200)
+  })
+
+  it('of a browser that is nobody yet is not sent, and makes it somebody', async () => {
+    const handle = proxyOf()
+    const headers = { Origin: 'https://shop.test' }
+    const response = await handle(generation({ headers }))
+    expect([response.status, response.headers.get('Retry-After'), idIn(response)]).toEqual([
+      429,
+      null,
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+    ])
+    expect(world.sent).toEqual([])
+    const next = { headers: { ...headers, ...cookie(idIn(response) ?? '').headers } }
+    expect((await handle(generation(next))).status).toBe(200)
+  })
+
+  it('whose browser has gone before it was sent is not sent', async () => {
+    let give = (_key: string) => {}
+    const apiKey = () => new Promise<string>((resolve) => (give = resolve))
+    const gone = new AbortController()
+    const answer = proxyOf({ apiKey })(generation({ signal: gone.signal }))
+    await world.settle()
+    gone.abort()
+    give('main-key')
+    expect((await answer).status).toBe(429)
+    expect(world.sent).toEqual([])
+  })
+
   it('that was refused is sent when it is said again at once', async () => {
     const handle = proxyOf()
     const { status, body } = refusal('emailRequired')
@@ -293,6 +366,9 @@ describe('a submission', () => {
   it.each<[string, Partial<ProxyOptions>, number]>([
     ['for want of a key', { apiKey: () => Promise.reject(new Error('no key today')) }, 429],
     ['for an empty key', { apiKey: '' }, 429],
+    ['for a key that no header can carry', { apiKey: 'main-key\n1' }, 429],
+    ['for a key that the service refuses', { apiKey: 'main-key-of-yesterday' }, 429],
+    ['for an address with a password', { baseUrl: 'https://me:main-key@api.test' }, 429],
     ['for want of an address', { baseUrl: 'nowhere' }, 429],
     ['as nobody is there', { baseUrl: nobody, fetch: undefined }, 429],
     ['and is lost', { fetch: () => Promise.reject(new TypeError('terminated')) }, 502],
@@ -301,10 +377,17 @@ describe('a submission', () => {
     const response = await proxyOf({ ...options, onError: (error) => errors.push(error) })(generation())
     expect(response.status).toBe(status)
     expect([response.headers.get('Retry-After'), errors.length]).toEqual([null, 1])
-    expect(await response.text()).not.toContain('main-key')
+    expect((await response.text()) + errors.map((error) => inspect(error)).join()).not.toContain('main-key')
   })
 
-  it.each([301, 308, 408, 421])(
+  it('waits for its key no longer than ten seconds', async () => {
+    const answer = proxyOf({ apiKey: () => new Promise(() => {}) })(generation())
+    await world.settle()
+    await world.pass(10_000)
+    expect((await answer).status).toBe(429)
+  })
+
+  it.each([301, 308, 408, 421, 499])(
     'that is answered %i is not answered so that a browser says it again',
     async (status) => {
       world.fault('POST', '/generations', [answers(status, { error: 'no' })])
@@ -356,29 +439,102 @@ describe('the line', () => {
     expect(order.slice(2)).toEqual(['image/webp', 'image/png', 'image/jpeg'])
   })
 
+  it('has a place for who begins after four others', async () => {
+    let grants = 0
+    const order: string[] = []
+    const handle = proxyOf({
+      budget: { ask: () => (grants-- > 0 ? 0 : 1_000), learn() {}, price: () => 0 },
+      fetch: (input, init) => (order.push(new URL(String(input)).pathname), world.fetch(input, init)),
+    })
+    for (let count = 0; count < 9; count += 1) void handle(asked(`/generations/${anId}`))
+    void handle(asked('/uploads', { method: 'POST', body: { contentType: 'image/png' } }))
+    await world.settle()
+    grants = 9
+    await world.pass(1_000)
+    expect(order.indexOf('/uploads')).toBe(4)
+  })
+
+  it('is not in the way of a page that asks for two things at once where nobody waits', async () => {
+    const handle = proxyOf({ waitingAtMost: 1 })
+    const upload = asked('/uploads', { method: 'POST', body: { contentType: 'image/png' }, ...cookie(anId) })
+    const both = [handle(asked('/funnel?funnelIds=12', cookie(anId))), handle(upload)]
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200])
+  })
+
   it('lets no shopper have more than a tenth of it', async () => {
     const handle = proxyOf({ waitingAtMost: 20, budget: { ask: () => 1_000, learn() {}, price: () => 0 } })
     const answered = vi.fn()
+    void handle(asked('/context'))
+    await world.settle()
     for (let count = 0; count < 3; count += 1) void handle(asked('/funnel?funnelIds=12', cookie(anId))).then(answered)
     await world.settle()
     expect(answered).toHaveBeenCalledOnce()
   })
 })
 
+describe('what is passed on', () => {
+  it('is what the contract names, and nothing below it', async () => {
+    const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`
+    const body = JSON.stringify({ ...submission, more: 0 }).replace('"more":0', `"more":${deep}`)
+    expect((await proxyOf()(generation({ body }))).status).toBe(200)
+    expect(Object.keys(world.sent.at(-1)?.body)).not.toContain('more')
+  })
+
+  it('is answered on a connection that is not used again', async () => {
+    expect((await proxyOf()(asked('/funnel?funnelIds=12'))).headers.get('Connection')).toBe('close')
+  })
+
+  it('is asked once of funnels for all shoppers, and again once one is none any more', async () => {
+    const handle = proxyOf()
+    const funnel = () => handle(asked('/funnel?funnelIds=12')).then((response) => response.json())
+    expect(await funnel()).toEqual(await funnel())
+    expect(world.count('GET', '/funnel')).toBe(1)
+    world.fault('POST', '/generations', [answers(404, { error: 'Not found' })])
+    await handle(generation())
+    await funnel()
+    expect(world.count('GET', '/funnel')).toBe(2)
+    await world.pass(600_000)
+    await funnel()
+    expect(world.count('GET', '/funnel')).toBe(3)
+  })
+
+  it.each<[string, Partial<Budget>]>([
+    ['ask() that throws', { ask: () => broken() }],
+    ['ask() that rejects', { ask: () => Promise.reject(new Error('broken')) }],
+    ['learn() that throws', { learn: () => broken() }],
+    ['learn() that rejects', { learn: () => Promise.reject(new Error('broken')) }],
+  ])('is not kept from its answer by a budget’s %s', async (_, parts) => {
+    const errors: unknown[] = []
+    const budget: Budget = { ask: () => 0, learn() {}, price: () => 0, ...parts }
+    const response = await proxyOf({ budget, onError: (error) => void errors.push(error) })(generation())
+    await world.settle()
+    expect([response.status, errors.map(String)]).toEqual([200, ['Error: broken']])
+  })
+
+  it('is answered where onError() breaks', async () => {
+    const told = vi.spyOn(console, 'error').mockReturnValue()
+    expect((await proxyOf({ apiKey: '', onError: () => broken() })(generation())).status).toBe(429)
+    expect(told).toHaveBeenCalledOnce()
+    told.mockRestore()
+  })
+})
+
+function broken(): never {
+  throw new Error('broken')
+}
+
 describe('the exact budget', () => {
   const fill = (budget: ReturnType<typeof exactBudget>, count: number) => {
     for (let sent = 0; sent < count; sent += 1) void budget.ask({ operation: 'createGeneration' })
   }
 
-  it('keeps room for polls before it lets anybody begin, and for consents before it polls', () => {
+  it('keeps room for consents', () => {
     const budget = exactBudget(manualClock())
-    fill(budget, 104)
+    fill(budget, 116)
     const waits = () =>
       (['createUpload', 'getGeneration', 'createGeneration'] as const).map(
         (operation) => Number(budget.ask({ operation })) > 0,
       )
-    expect(waits()).toEqual([true, false, false])
-    fill(budget, 12)
     expect(waits()).toEqual([true, true, false])
     fill(budget, 120)
     expect(waits()).toEqual([true, true, true])
@@ -398,8 +554,8 @@ describe('the exact budget', () => {
     fill(budget, 60)
     expect(budget.ask({ operation: 'getGeneration' })).toBe(0)
     expect(budget.ask({ operation: 'registerCustomer' })).toBeGreaterThan(0)
-    expect(budget.ask({ operation: 'getGeneration' })).toBeGreaterThan(0)
-    expect(budget.ask({ operation: 'createGeneration' })).toBe(0)
+    for (const operation of ['getGeneration', 'createGeneration'] as const)
+      expect(budget.ask({ operation })).toBeGreaterThan(0)
   })
 
   it('is closed for as long as the service refuses, to what it refuses', async () => {

@@ -24,7 +24,8 @@ export function tooMany(waitMs: number): Answer {
 }
 
 export function responseOf({ status, body, retryAfter }: Answer, cookie: string | null): Response {
-  const headers = new Headers({ 'Cache-Control': 'no-store' })
+  // over HTTP/1.1 browsers say a POST again whose connection was used before and dies; HTTP/2 has no such header
+  const headers = new Headers({ 'Cache-Control': 'no-store', Connection: 'close' })
   if (body !== null) headers.set('Content-Type', 'application/json')
   if (retryAfter) headers.set('Retry-After', retryAfter)
   if (cookie !== null) headers.set('Set-Cookie', cookie)

@@ -1,6 +1,5 @@
 import type { Operation } from '../../src/contract/endpoints.ts'
 import { ipWindowMs } from '../../src/contract/limits.ts'
-import { boundedBudget } from '../../src/budget/bounded.ts'
 import type { Budget, Clock } from '../../src/ports.ts'
 
 /** Those who wait for the budget. */
@@ -24,7 +23,7 @@ interface Waiting {
 const patienceMs = 5_000
 const submissionPatienceMs = 25_000
 
-/** At whose turn it is: a consent that is given, then what runs already, then those who begin. */
+/** Who goes first: a consent that is given, then what runs already, then those who begin. */
 const ranks: Readonly<Record<Operation, number>> = {
   createGeneration: 0,
   registerCustomer: 1,
@@ -34,6 +33,11 @@ const ranks: Readonly<Record<Operation, number>> = {
   getRequestsLeft: 3,
   getContext: 3,
 }
+
+const lastRank = Math.max(...Object.values(ranks))
+
+/** After how many others one of those goes who begin. */
+const othersAtMost = 4
 
 /** How many of those who wait may be one shopper's. */
 const shareOfOne = 0.1
@@ -45,8 +49,7 @@ const eachMs = ipWindowMs / 120
 const shoppersAtMost = 2_000
 
 /** A line before the budget: by rank, and within one by who has waited longest since their last turn. */
-export function createLine(given: Budget, clock: Clock, placesAtMost: number): Line {
-  const budget = boundedBudget(given, clock)
+export function createLine(budget: Budget, clock: Clock, placesAtMost: number): Line {
   const waiting = new Set<Waiting>()
   /** The shoppers who had a turn, the last one last. */
   const served = new Map<string, number>()
@@ -58,8 +61,12 @@ export function createLine(given: Budget, clock: Clock, placesAtMost: number): L
   /** How long the first in line had to wait when it last asked, in ms. */
   let lastWaitMs = 0
 
+  /** How many have had their turn since one of those who begin. */
+  let others = 0
+
+  const rankOf = ({ operation }: Waiting) => (others >= othersAtMost ? -1 : 1) * ranks[operation]
   const isBefore = (one: Waiting, other: Waiting) =>
-    ranks[one.operation] - ranks[other.operation] || (served.get(one.shopper) ?? 0) - (served.get(other.shopper) ?? 0)
+    rankOf(one) - rankOf(other) || (served.get(one.shopper) ?? 0) - (served.get(other.shopper) ?? 0)
 
   /** Everybody's turn who can have one now; then again once the first of those who can not may try again. */
   async function serve(): Promise<void> {
@@ -99,6 +106,7 @@ export function createLine(given: Budget, clock: Clock, placesAtMost: number): L
   }
 
   function take(each: Waiting): void {
+    others = ranks[each.operation] === lastRank ? 0 : others + 1
     served.delete(each.shopper)
     served.set(each.shopper, (turns += 1))
     if (served.size > shoppersAtMost) served.delete([...served.keys()][0]!)
@@ -110,8 +118,9 @@ export function createLine(given: Budget, clock: Clock, placesAtMost: number): L
   return {
     enter(operation, shopper, signal) {
       const ofShopper = [...waiting].filter((each) => each.shopper === shopper).length
-      if (waiting.size >= placesAtMost || ofShopper >= Math.max(1, placesAtMost * shareOfOne))
-        return Promise.resolve(stayAwayMs())
+      const isFull = waiting.size >= placesAtMost || ofShopper >= Math.max(1, placesAtMost * shareOfOne)
+      // where nobody has to wait everybody who is in line has their turn at once
+      if (signal.aborted || (isFull && lastWaitMs > 0)) return Promise.resolve(stayAwayMs())
       return new Promise((resolve) => {
         const patience = operation === 'createGeneration' ? submissionPatienceMs : patienceMs
         const leave = () => each.end(stayAwayMs())

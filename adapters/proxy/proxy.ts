@@ -1,16 +1,18 @@
 import { endpoints } from '../../src/contract/endpoints.ts'
+import { boundedBudget } from '../../src/budget/bounded.ts'
 import { refusedMsOf } from '../../src/budget/refused.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import type { Budget, Clock } from '../../src/ports.ts'
 import { outcomeOf, type Exchange } from '../../src/rules/outcome.ts'
 import { TryOnError } from '../../src/rules/try-on-error.ts'
-import { responseOf, tooMany, type Answer } from './answers.ts'
+import { problem, responseOf, tooMany, type Answer } from './answers.ts'
 import { exactBudget } from './exact-budget.ts'
+import { createFunnelAnswers } from './funnel-answers.ts'
 import { createLine } from './line.ts'
 import { createOnce } from './once.ts'
 import { routed, type Routed } from './route.ts'
-import { createUpstream, type UpstreamOptions } from './upstream.ts'
-import { forgotten, visitorOf } from './visitor-cookie.ts'
+import { createUpstream, unanswered, type UpstreamOptions } from './upstream.ts'
+import { forgotten, visitorOf, type Visitor } from './visitor-cookie.ts'
 
 export interface ProxyOptions extends UpstreamOptions {
   /** Where it stands on its own origin, which is the `baseUrl` of the pages' rooms. Default: `/api`. */
@@ -19,6 +21,8 @@ export interface ProxyOptions extends UpstreamOptions {
   budget?: Budget | undefined
   /** How many requests wait in line, before others are answered the contract's 429. Default: 200. */
   waitingAtMost?: number | undefined
+  /** Hears why a request could not be made, or was not answered; nothing of the shopper's is in it. Default: `console.error`. */
+  onError?: ((error: unknown) => void) | undefined
   /** Time and timers. Default: the platform's. */
   clock?: Clock | undefined
 }
@@ -33,17 +37,33 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
   const { path = '/api', clock = systemClock, waitingAtMost = 200 } = options
   check(/^(?:\/[\w.~-]+)*$/.test(path), 'path', path, "a path such as '/api'")
   check(waitingAtMost >= 1, 'waitingAtMost', waitingAtMost, 'a number from 1')
-  const budget = options.budget ?? exactBudget(clock)
+  const onError = guarded(options.onError ?? console.error)
+  const budget = boundedBudget(options.budget ?? exactBudget(clock), clock, onError)
   const line = createLine(budget, clock, waitingAtMost)
-  const send = createUpstream(options, clock)
+  const send = createUpstream(options, clock, onError)
   const once = createOnce(clock)
+  const funnels = createFunnelAnswers(clock)
 
   async function sendInTurn(asked: Routed, shopper: string, signal: AbortSignal): Promise<Answer> {
     const waitMs = await line.enter(asked.operation, shopper, signal)
     if (waitMs > 0) return tooMany(waitMs)
-    const answer = await send(asked)
+    const answer = await send(asked, signal)
     void budget.learn({ operation: asked.operation }, refusedMsIn(asked, answer))
+    funnels.learn(asked, answer)
     return answer
+  }
+
+  async function answerTo(request: Request, asked: Routed, { id, cookie }: Visitor): Promise<Answer> {
+    // said again without its cookie it would be another shopper's
+    if (asked.operation === 'createGeneration' && cookie !== null && asked.isOfCookie && isOfBrowser(request))
+      return problem(429, { error: 'The shopper is not known yet; nothing was sent' })
+    const known = funnels.of(asked)
+    if (known) return known
+    const { signal } = request
+    return once(asked, id, signal, () => sendInTurn(asked, id, signal)).catch((error: unknown) => {
+      onError(error)
+      return unanswered(asked.operation, true)
+    })
   }
 
   return async (request) => {
@@ -53,12 +73,12 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
       return responseOf({ status: 204, body: null }, forgotten(request, path))
     const visitor = visitorOf(request, path)
     const asked = await routed(request, below, visitor.id)
-    const { signal } = request
-    const sent =
-      'status' in asked ? asked : once(asked, visitor.id, signal, () => sendInTurn(asked, visitor.id, signal))
-    return responseOf(await sent, visitor.cookie)
+    return responseOf('status' in asked ? asked : await answerTo(request, asked, visitor), visitor.cookie)
   }
 }
+
+/** What no script of the page can leave out. */
+const isOfBrowser = ({ headers }: Request) => headers.has('Origin') || headers.has('Sec-Fetch-Site')
 
 /** For how long the service refused it because of the shared count, in ms; see `Budget`. */
 function refusedMsIn({ operation }: Routed, { status, body, retryAfter = null }: Answer): number | null {
@@ -76,4 +96,15 @@ function jsonIn(body: string | null): unknown {
 
 function check(isRight: boolean, at: string, given: unknown, valid: string): void {
   if (!isRight) throw new TryOnError({ kind: 'input', at, given: JSON.stringify(given), valid })
+}
+
+/** A listener that breaks is nobody's fault who is answered. */
+function guarded(onError: (error: unknown) => void): (error: unknown) => void {
+  return (error) => {
+    try {
+      onError(error)
+    } catch (own) {
+      console.error(own)
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import { endpoints, type Operation } from '../../src/contract/endpoints.ts'
 import type { Schema } from '../../src/contract/schema.ts'
 import { badInput, problem, type Answer } from './answers.ts'
+import { readBytes } from './read-bytes.ts'
 
 /** The longest body that the service takes, in bytes. */
 const bodyAtMost = 65_536
@@ -12,6 +13,8 @@ export interface Routed {
   target: string
   /** The text of its JSON; null for a GET. */
   body: string | null
+  /** Whether its shopper is the one of the cookie, as it names none itself. */
+  isOfCookie: boolean
 }
 
 interface Named {
@@ -39,48 +42,28 @@ export async function routed(request: Request, path: string, visitorId: string):
   const { params, query, body } = endpoints[operation]
   const given = Object.fromEntries(new URL(request.url).searchParams)
   const asked = takesVisitor(query) ? { uniqueUserId: visitorId, ...given } : given
-  const misfit = misfitOf(params, { jobId }) ?? misfitOf(query, asked)
-  if (misfit !== null) return badInput(misfit)
+  const misfit = [params.safeParse({ jobId }), query.safeParse(asked)].find(({ success }) => !success)
+  if (misfit) return badInput(`"${misfit.path}" is not valid`)
   const search = new URLSearchParams(asked).toString()
   const target = path + (search && `?${search}`)
-  if (body === null) return { operation, target, body: null }
+  if (body === null) return { operation, target, body: null, isOfCookie: !('uniqueUserId' in given) }
   const sent = await jsonOf(request)
   if (sent === null) return badInput('the body is not a JSON object of at most 64 KiB, sent as application/json')
-  const whole = takesVisitor(body) ? { uniqueUserId: visitorId, ...sent } : sent
-  const wrong = misfitOf(body, whole)
-  return wrong === null ? { operation, target, body: JSON.stringify(whole) } : badInput(wrong)
+  const read = body.safeParse(takesVisitor(body) ? { uniqueUserId: visitorId, ...sent } : sent)
+  if (!read.success) return badInput(`"${read.path}" is not valid`)
+  return { operation, target, body: JSON.stringify(read.data), isOfCookie: !('uniqueUserId' in sent) }
 }
 
 const takesVisitor = (schema: Schema<unknown>) => 'shape' in schema && 'uniqueUserId' in (schema.shape as object)
 
-function misfitOf(schema: Schema<unknown>, value: unknown): string | null {
-  const { path } = schema.safeParse(value)
-  return path === undefined ? null : `"${path}" is not valid`
-}
-
 /** A form of another site can send text, but no JSON that says so. */
-async function jsonOf(request: Request): Promise<object | null> {
-  if (!/^application\/json\b/i.test(request.headers.get('Content-Type') ?? '')) return null
-  const bytes = await bytesOf(request)
-  if (bytes === null) return null
+async function jsonOf({ headers, body }: Request): Promise<object | null> {
+  if (!/^application\/json\b/i.test(headers.get('Content-Type') ?? '')) return null
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
+    const bytes = await readBytes(body, bodyAtMost)
+    const value: unknown = bytes && JSON.parse(new TextDecoder().decode(bytes))
+    return typeof value === 'object' && !Array.isArray(value) ? value : null
   } catch {
     return null
   }
-}
-
-/** The body, of which no more is read than may be. */
-async function bytesOf({ body }: Request): Promise<Uint8Array | null> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of body ?? []) {
-    length += part.length
-    if (length > bodyAtMost) return null
-    parts.push(part)
-  }
-  const bytes = new Uint8Array(length)
-  parts.reduce((at, part) => (bytes.set(part, at), at + part.length), 0)
-  return bytes
 }

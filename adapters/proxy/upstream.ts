@@ -1,9 +1,10 @@
 import { endpoints, keyHeader, type Operation } from '../../src/contract/endpoints.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { Clock, Fetch, MaybePromise } from '../../src/ports.ts'
-import { readBaseUrl } from '../../src/wire/base-url.ts'
+import { createAccess } from '../../src/wire/access.ts'
 import { neverConnected } from '../../src/wire/never-connected.ts'
 import { problem, type Answer } from './answers.ts'
+import { readBytes } from './read-bytes.ts'
 import type { Routed } from './route.ts'
 
 export interface UpstreamOptions {
@@ -13,26 +14,29 @@ export interface UpstreamOptions {
   apiKey: string | (() => MaybePromise<string>)
   /** In place of the platform's `fetch`. */
   fetch?: Fetch | undefined
-  /** Hears why a request could not be made, or was not answered; nothing of the shopper's is in it. Default: `console.error`. */
-  onError?: ((error: unknown) => void) | undefined
 }
 
 /** How long the service may take to answer, in ms; a submission longer than its shopper waits, as a late answer counts. */
 const answerLimitMs = 30_000
 const submissionLimitMs = 600_000
+/** How long `apiKey()` may take, in ms. */
+const keyLimitMs = 10_000
+/** The longest answer, in bytes. */
+const answerAtMost = 1_048_576
 
-/** Sends a request once, whatever comes of it, and says it in the contract's words. */
-export type Send = (routed: Routed) => Promise<Answer>
+/** Sends a request once, whatever comes of it, and says it in the contract's words; not at all where the signal has aborted. */
+export type Send = (routed: Routed, signal: AbortSignal) => Promise<Answer>
 
-export function createUpstream(options: UpstreamOptions, clock: Clock): Send {
-  const { onError = (error: unknown) => console.error(error) } = options
+export function createUpstream(options: UpstreamOptions, clock: Clock, onError: (error: unknown) => void): Send {
+  const access = createAccess(options, clock, keyLimitMs)
   const send: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
 
-  async function request({ operation, target, body }: Routed): Promise<Answer> {
-    const base = readBaseUrl(options.baseUrl)
-    if (base === null) throw new NotSent('baseUrl is no http(s) address')
-    const key = await keyOf(options)
-    const limitMs = operation === 'createGeneration' ? submissionLimitMs : answerLimitMs
+  async function request({ operation, target, body }: Routed, signal: AbortSignal): Promise<Answer> {
+    const base = access.baseUrl()
+    if (base === null || /^https?:\/\/[^/]*@/i.test(base)) throw new NotSent('baseUrl is no plain http(s) address')
+    const key = await access.key()
+    if (key === null) throw new NotSent('apiKey gave no key that can be sent')
+    if (signal.aborted) throw new NotSent('nobody waits for it any more')
     const ends = new AbortController()
     const answering = send(base + target, {
       method: endpoints[operation].method,
@@ -41,29 +45,45 @@ export function createUpstream(options: UpstreamOptions, clock: Clock): Send {
       redirect: 'manual',
       cache: 'no-store',
       signal: ends.signal,
-    }).then(async (answer) => ({ answer, text: await answer.text() }))
+    }).then(read)
     try {
-      const { answer, text } = await withinLimit(clock, limitMs, answering)
-      if (!isAnswer(answer.status)) throw new Error(`it answered ${answer.status}`)
-      const hasBody = answer.status !== 204 && answer.status !== 205
-      return { status: answer.status, body: hasBody ? text : null, retryAfter: answer.headers.get('Retry-After') }
+      const answer = await withinLimit(
+        clock,
+        operation === 'createGeneration' ? submissionLimitMs : answerLimitMs,
+        answering,
+      )
+      // no shopper can mend the key of a server
+      if (answer.status === 401) throw new NotSent('the service refuses the key')
+      return answer
     } finally {
       ends.abort()
     }
   }
 
-  return async (routed) => {
+  return async (routed, signal) => {
     try {
-      return await request(routed)
+      return await request(routed, signal)
     } catch (error) {
       onError(error)
       const isSent = !(error instanceof NotSent || (options.fetch === undefined && neverConnected(error)))
-      // of a submission that is out nobody knows what has become of it, and only its shopper may say it again
-      if (isSent) return problem(502, { error: 'The service did not answer' })
-      // a 5xx would say the same of one that is not out, which may be sent again
-      return problem(routed.operation === 'createGeneration' ? 429 : 503, { error: 'The service could not be reached' })
+      return unanswered(routed.operation, isSent)
     }
   }
+}
+
+/** What is answered where the service was not. */
+export function unanswered(operation: Operation, isSent: boolean): Answer {
+  // of a submission that is out nobody knows what has become of it, and only its shopper may say it again
+  if (isSent) return problem(502, { error: 'The service did not answer' })
+  // a 5xx would say the same of one that is not out, which may be sent again
+  return problem(operation === 'createGeneration' ? 429 : 503, { error: 'The service could not be reached' })
+}
+
+async function read({ status, headers, body }: Response): Promise<Answer> {
+  const bytes = await readBytes(body, answerAtMost)
+  if (bytes === null || !isAnswer(status)) throw new Error(`no usable answer, status ${status}`)
+  const hasBody = status !== 204 && status !== 205
+  return { status, body: hasBody ? new TextDecoder().decode(bytes) : null, retryAfter: headers.get('Retry-After') }
 }
 
 /**
@@ -82,19 +102,9 @@ function sentAs(operation: Operation, key: string, body: string | null) {
   }
 }
 
-/** What a browser would not follow, nor say again by itself. */
+/** Not what a browser would follow or say again by itself, nor what tells that somebody has given up. */
 const isAnswer = (status: number) =>
-  (status >= 200 && status < 300) || (status >= 400 && status !== 408 && status !== 421)
+  (status >= 200 && status < 300) || (status >= 400 && status < 600 && ![408, 421, 499].includes(status))
 
-/** The request has not left this process. */
+/** Nothing was started with it: it has not left this process, or was refused before anything was looked at. */
 class NotSent extends Error {}
-
-async function keyOf({ apiKey }: UpstreamOptions): Promise<string> {
-  try {
-    const key = typeof apiKey === 'function' ? await apiKey() : apiKey
-    if (typeof key === 'string' && key !== '') return key
-  } catch (cause) {
-    throw new NotSent('apiKey() has failed', { cause })
-  }
-  throw new NotSent('apiKey gave no key')
-}

@@ -10,7 +10,7 @@ const longestWaitMs = 600_000
  * An application's budget, whose failures are reported and stand between nothing: one that breaks or says what is no time
  * lets the request go, and what comes back is not kept from its record.
  */
-export function boundedBudget(budget: Budget, clock: Clock): Budget {
+export function boundedBudget(budget: Budget, clock: Clock, onError: (error: unknown) => void = report): Budget {
   return {
     async ask(request) {
       try {
@@ -21,20 +21,20 @@ export function boundedBudget(budget: Budget, clock: Clock): Budget {
         )
         return waitMs > 0 ? Math.min(waitMs, longestWaitMs) : 0
       } catch (error) {
-        report(error)
+        onError(error)
         return 0
       }
     },
     learn: (request, refusedMs) =>
       void Promise.resolve()
         .then(() => budget.learn(request, refusedMs))
-        .catch(report),
+        .catch(onError),
     price() {
       try {
         const price = budget.price()
         return price > 0 ? Math.min(price, 10) : 0
       } catch (error) {
-        report(error)
+        onError(error)
         return 0
       }
     },

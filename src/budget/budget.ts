@@ -21,6 +21,9 @@ interface Turn {
 /** How long storage may take to tell what other pages have sent, in ms, before a page goes by what it knows itself. */
 const keptLimitMs = 1_000
 
+/** How long storage that took longer is done without, in ms. */
+const restMs = 30_000
+
 /** How long the other requests of a try-on wait for the answer to its first one, in ms. */
 const answerLimitMs = 15_000
 
@@ -33,11 +36,12 @@ const turnsAtMost = 200
  */
 export function createBudget(clock: Clock, kept?: KeptPace): Budget {
   let known = freePace
+  let restsUntil = -Infinity
   const turns = new Map<string, Turn>()
 
   /** Changes what all know; where that takes too long, what this page knows. */
   async function change(how: (pace: Pace) => Pace): Promise<void> {
-    if (!kept) return void (known = how(known))
+    if (!kept || clock.monotonic() < restsUntil) return void (known = how(known))
     let isLate = false
     const changed = kept.update((old) => {
       const next = how(old ?? known)
@@ -46,6 +50,7 @@ export function createBudget(clock: Clock, kept?: KeptPace): Budget {
     })
     await withinLimit(clock, keptLimitMs, changed).catch(() => {
       isLate = true
+      restsUntil = clock.monotonic() + restMs
       known = how(known)
     })
   }
@@ -65,7 +70,7 @@ export function createBudget(clock: Clock, kept?: KeptPace): Budget {
   }
 
   return {
-    async ask({ operation, turn }) {
+    async ask({ operation, turn, urgent }) {
       // whether it has its turn tells its first answer
       const first = turn === undefined ? undefined : turns.get(turn)
       if (first) await withinLimit(clock, answerLimitMs, first.answered).catch(() => undefined)
@@ -74,7 +79,7 @@ export function createBudget(clock: Clock, kept?: KeptPace): Budget {
       let waitMs = 0
       await change((pace) => {
         const now = clock.now()
-        waitMs = waitFor(pace, operation, begins, now)
+        waitMs = waitFor(pace, operation, begins, now, urgent)
         return waitMs > 0 ? pace : sentIn(pace, begins, now)
       })
       if (mine && waitMs > 0) end(mine)

@@ -1,8 +1,8 @@
 import { endpoints, type Operation } from '../contract/endpoints.ts'
 import { ipWindowMs } from '../contract/limits.ts'
 
-/** A while in which something is refused, in epoch ms. */
-type Closure = { from: number; until: number }
+/** A while in which something is refused, in epoch ms, and for how long others are let go first after it, in ms. */
+type Closure = { from: number; until: number; spreadMs?: number | undefined }
 
 /**
  * What is known of the count that all devices behind one client IP share (contract §8), and what follows for one of them.
@@ -45,7 +45,7 @@ const aheadMs = 60_000
 const rise = 0.05 / 60_000
 
 /** How long after a wait those come back that had begun, in ms: one after the other, and not at once. */
-const spreadMs = 6_000
+const greatestSpreadMs = 6_000
 
 export const priceAt = ({ price, pricedAt }: Pace, now: number): number =>
   price * 0.5 ** (Math.max(0, now - pricedAt) / halfLifeMs)
@@ -54,15 +54,19 @@ const gapAt = ({ gapMs, pricedAt }: Pace, now: number) => (Math.abs(now - priced
 
 const recentIn = ({ sent }: Pace, now: number) => sent.filter((at) => at > now - ipWindowMs && at <= now)
 
-/** How long a request has to wait, in ms; `begins` says that a try-on begins with it. */
-export function waitFor(pace: Pace, operation: Operation, begins: boolean, now: number): number {
+/**
+ * How long a request has to wait, in ms; `begins` says that a try-on begins with it, `isUrgent` that it lets nobody go
+ * first.
+ */
+export function waitFor(pace: Pace, operation: Operation, begins: boolean, now: number, isUrgent = false): number {
   const { threshold } = endpoints[operation]
   const full = recentIn(pace, now).at(-threshold)
   const untilRoom = full === undefined ? 0 : full + ipWindowMs - now
   // a clock that was set back lets nobody wait longer than was meant
-  const untilOpen = Object.entries(pace.closed).map(([of, { from, until }]) =>
-    Number(of) >= threshold && from <= now + aheadMs ? Math.min(until - from, until - now) : 0,
-  )
+  const untilOpen = Object.entries(pace.closed).map(([of, { from, until, spreadMs = 0 }]) => {
+    const end = isUrgent ? until : until + spreadMs
+    return Number(of) >= threshold && from <= now + aheadMs ? Math.min(end - from, end - now) : 0
+  })
   const gapMs = gapAt(pace, now)
   const untilTurn = begins && pace.begunAt <= now + aheadMs ? Math.min(gapMs, pace.begunAt + gapMs - now) : 0
   return Math.ceil(Math.max(0, untilRoom, untilTurn, ...untilOpen))
@@ -103,8 +107,9 @@ export function refusedIn(
   const known = gapAt(pace, now)
   const gapMs = begins ? widerGap(known, refusedMs) : known
   // nothing in the window outlasts it
-  const until = now + Math.min(refusedMs, ipWindowMs) + random * (begins ? gapMs : spreadMs)
-  const closed = { ...pace.closed, [threshold]: { from: now, until } }
+  const until = now + Math.min(refusedMs, ipWindowMs)
+  const closure = { from: now, until, spreadMs: random * (begins ? gapMs : greatestSpreadMs) }
+  const closed = { ...pace.closed, [threshold]: closure }
   // it has not begun
   const begunAt = begins ? 0 : pace.begunAt
   return { ...pace, price: priceAt(pace, now) + surcharge, pricedAt: now, gapMs, begunAt, closed }

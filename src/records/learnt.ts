@@ -10,9 +10,10 @@ const weights = is.that<Record<string, number>>(
     is.tableOf(within(0, 100)).safeParse(value).success &&
     Object.keys(value as object).every((step) => /^-?\d+$/.test(step)),
 )
-const closure = is.that<{ from: number; until: number }>((value) => {
-  const { from, until } = is.object({ from: is.number, until: is.number }).safeParse(value).data ?? {}
-  return from !== undefined && until !== undefined && within(0, 4 * 3_600_000).safeParse(until - from).success
+const closure = is.that<Pace['closed'][string]>((value) => {
+  const schema = is.object({ from: is.number, until: is.number, spreadMs: is.optional(within(0, 3_600_000)) })
+  const { from = NaN, until = NaN } = schema.safeParse(value).data ?? {}
+  return within(0, 4 * 3_600_000).safeParse(until - from).success
 })
 
 /** What cannot be read is as good as nothing: it is only what was learnt. */

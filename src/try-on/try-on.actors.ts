@@ -2,6 +2,7 @@ import { fromPromise } from '../../machines/setup.ts'
 import { requestMachine } from '../../machines/request.machine.ts'
 import type { Polled, TryOnContext, TryOnEvent, Written } from '../../machines/try-on.types.ts'
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
+import { isUrgent } from '../../machines/try-on.setup.ts'
 import { generationStarted, polledJob, type GenerationStarted } from '../contract/resources.ts'
 import type { Forecast } from '../budget/forecast.ts'
 import type { Attempts } from '../records/attempts.ts'
@@ -134,12 +135,14 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return concluded(await client.submit(order, { onLateAnswer: concluded, isWanted, turn: claimed.attemptId }))
   }
 
-  async function poll({ record: polled, durable, jobAt }: TryOnContext, options: RequestOptions): Promise<Polled> {
-    const record = given(polled)
+  async function poll(context: TryOnContext, options: RequestOptions): Promise<Polled> {
+    const { durable, jobAt } = context
+    const record = given(context.record)
+    const urgent = isUrgent(context)
     // a job is polled only at the installation that it came from
     const { jobId } = given(record.job)
     const outcome = client.isSameInstallation()
-      ? await client.getGeneration(jobId, { uniqueUserId: await visitor.known() }, options)
+      ? await client.getGeneration(jobId, { uniqueUserId: await visitor.known() }, { ...options, urgent })
       : outcomeOf('getGeneration', { came: 'notMade', why: 'moved' }, polledJob)
     const unchanged: Polled = { kind: 'stands', record, durable, outcome }
     if (outcome.kind === 'unavailable' || outcome.kind === 'throttled') return unchanged

@@ -45,6 +45,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined
   /** The try-on that it is for, whose requests wait in line once. */
   turn?: string | undefined
+  /** It lets nobody go first; see `BudgetRequest`. */
+  urgent?: boolean | undefined
 }
 
 export interface SubmitOptions extends RequestOptions {

@@ -78,7 +78,7 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     if (key === null) return meaning({ came: 'notMade', why: 'noKey' })
     if (offline()) return meaning({ came: 'notSent', why: 'offline' })
     if (isAborted()) return meaning({ came: 'notSent', why: 'unwanted' })
-    const asked = { operation, turn: settings.turn }
+    const asked = { operation, turn: settings.turn, urgent: settings.urgent }
     const waitMs = settings.isGranted ? 0 : await budget.ask(asked)
     if (waitMs > 0) return meaning({ came: 'held', waitMs })
     const unsent = (came: Exchange) => {
