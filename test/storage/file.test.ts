@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { fileStorage } from 'fitting-room/storage/file'
 import { storageConformance } from './conformance.ts'
@@ -107,6 +109,62 @@ it('believes a process of another machine gone once its turn is ten seconds old,
   await utimes(stranger, ago, ago)
   await setting
   expect(await turnsIn()).toEqual([])
+})
+
+it('believes a stranger for as long as they say that they are there', async () => {
+  const turns = join(folder, '%turns')
+  await mkdir(turns)
+  const stranger = join(turns, 'choosing.elsewhere.1.1.x-1')
+  const age = async (seconds: number) => {
+    const at = Date.now() / 1_000 - seconds
+    await utimes(stranger, at, at)
+  }
+  await writeFile(stranger, '')
+  await age(9)
+  let isDone = false
+  const setting = Promise.resolve(fileStorage(folder).setItem('key', '{}')).then(() => (isDone = true))
+  while (!(await turnsIn()).some((name) => name.startsWith('waiting.'))) await new Promise(setImmediate)
+  await age(0)
+  expect(isDone).toBe(false)
+  await rm(stranger)
+  await setting
+})
+
+it('writes nothing once its turn was taken away, and has another one', async () => {
+  const storage = fileStorage(folder)
+  await storage.setItem('key', 'before')
+  const seen: (string | null)[] = []
+  await storage.update('key', (old) => {
+    seen.push(old)
+    // what others do who have believed it gone
+    if (seen.length === 1) {
+      for (const name of readdirSync(join(folder, '%turns'))) rmSync(join(folder, '%turns', name))
+      writeFileSync(join(folder, 'key'), 'theirs')
+    }
+    return `${old}, and own`
+  })
+  expect(seen).toEqual(['before', 'theirs'])
+  expect(await storage.getItem('key')).toBe('theirs, and own')
+})
+
+it('is nobody’s turn that a thread has left which was ended in the middle of it', async () => {
+  const program = fileURLToPath(new URL('adder.ts', import.meta.url))
+  const worker = new Worker(program, { argv: [folder], stdout: true, execArgv: ['--conditions=fitting-room-source'] })
+  await new Promise((resolve) => worker.stdout.once('data', resolve))
+  await worker.terminate()
+  for (const name of await turnsIn()) {
+    const ago = Date.now() / 1_000 - 11
+    await utimes(join(folder, '%turns', name), ago, ago)
+  }
+  await fileStorage(folder).setItem('key', '{}')
+  expect(await turnsIn()).toEqual([])
+})
+
+it('has keys of every kind', async () => {
+  const storage = fileStorage(folder)
+  const keys = ['', '.', '..', '\ud800', '\ud801', '%', '%turns', '🧥']
+  for (const key of keys) await storage.setItem(key, JSON.stringify(key))
+  expect(await Promise.all(keys.map(storage.getItem))).toEqual(keys.map((key) => JSON.stringify(key)))
 })
 
 it('keeps keys of any length, and nothing that others of the machine could read', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { AtomicStorage, PhotoStore, StoredPhoto } from '../../../src/ports.ts'
-import { createTurns } from './turns.ts'
+import { createTurns, type Turn } from './turns.ts'
 
 /** Those of this process, by folder: two storages of one folder wait for each other. */
 const turnsOf = new Map<string, ReturnType<typeof createTurns>>()
@@ -18,42 +18,42 @@ export function fileStorage(folder: string): AtomicStorage {
   // `%` begins no file of a key
   const inTurn = turnsOf.get(at) ?? createTurns(join(at, '%turns'))
   turnsOf.set(at, inTurn)
-  const part = join(at, '%part')
   const fileOf = (key: string, kind = '') => join(at, nameOf(key) + kind)
   const photoOf = (key: string) => fileOf(key, '%photo')
 
-  /** One after the other, so that they can have one file for what is not whole yet. */
-  async function write(file: string, ...parts: (string | Uint8Array)[]): Promise<void> {
-    const handle = await open(part, 'w', 0o600)
+  async function write(turn: Turn, file: string, ...parts: (string | Uint8Array)[]): Promise<void> {
+    const handle = await open(turn.part, 'w', 0o600)
     try {
       for (const each of parts) await handle.writeFile(each)
       await handle.sync()
     } finally {
       await handle.close()
     }
-    await rename(part, file)
+    await turn.check()
+    await rename(turn.part, file)
     await settle(at)
   }
 
-  async function remove(file: string): Promise<void> {
+  async function remove(turn: Turn, file: string): Promise<void> {
+    await turn.check()
     await rm(file, { force: true })
     await settle(at)
   }
 
   const change = (key: string, how: (old: string | null) => string | null) =>
-    inTurn(async () => {
+    inTurn(async (turn) => {
       const file = fileOf(key)
       const old = await read(file)
       const next = how(old && old.toString('utf8'))
-      if (next !== null) await write(file, next)
-      else if (old) await remove(file)
+      if (next !== null) await write(turn, file, next)
+      else if (old) await remove(turn, file)
     })
 
   const photos: PhotoStore = {
     get: async (key) => photoIn(await read(photoOf(key))),
     set: (key, { bytes, ...about }) =>
-      inTurn(() => write(photoOf(key), `${JSON.stringify(about)}\n`, new Uint8Array(bytes))),
-    remove: (key) => inTurn(() => remove(photoOf(key))),
+      inTurn((turn) => write(turn, photoOf(key), `${JSON.stringify(about)}\n`, new Uint8Array(bytes))),
+    remove: (key) => inTurn((turn) => remove(turn, photoOf(key))),
   }
 
   return {
@@ -65,10 +65,10 @@ export function fileStorage(folder: string): AtomicStorage {
   }
 }
 
-/** Names of files end at 255 bytes. */
+/** Names of files end at 255 bytes, and some mean something else. */
 function nameOf(key: string): string {
-  const name = encodeURIComponent(key)
-  return name.length <= 200 ? name : `%${createHash('sha256').update(key).digest('hex')}`
+  const isPlain = /^(?!\.{0,2}$)\P{Surrogate}{1,200}$/u.test(key) && encodeURIComponent(key).length <= 200
+  return isPlain ? encodeURIComponent(key) : `%${createHash('sha256').update(JSON.stringify(key)).digest('hex')}`
 }
 
 async function read(file: string): Promise<Buffer | null> {

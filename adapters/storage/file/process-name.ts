@@ -11,11 +11,15 @@ interface Place {
 
 const place = readPlace()
 
-/** Names this process, and no other one ever: its place, its number, when it was started, and at random. */
-export const processName = [place.name, process.pid, startOf(process.pid) ?? '', randomUUID()].map(plain).join('.')
+const processName = [place.name, process.pid, startOf(process.pid) ?? ''].map(plain).join('.')
 
-/** Whether the process of that name runs no more; undefined where that can not be told from here. */
+/** Names this copy of the module, in this thread of this process, and no other one ever. */
+export const ownName = `${processName}.${randomUUID()}`
+
+/** Whether who has that name runs no more; undefined where that can not be told from here. */
 export function isGone(name: string): boolean | undefined {
+  // another thread may have ended
+  if (name.startsWith(`${processName}.`)) return undefined
   const [of, pid, start] = name.split('.')
   if (of !== plain(place.name)) return undefined
   if (place.isExact) return startOf(Number(pid)) !== start
@@ -32,14 +36,21 @@ function readPlace(): Place {
   }
 }
 
-/** In ticks since the boot; null for a process that has ended, of which its parent may not know yet. */
+/** In ticks since the boot; null for a process that has ended, of which its parent may not know yet. Throws where it can not be told. */
 function startOf(pid: number): string | null {
+  const stat = textOf(`/proc/${pid}/stat`)
+  if (stat === null) return null
+  // the name of a program may hold anything, blanks and brackets too
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return /^[ZX]$/.test(fields[0] ?? '') ? null : (fields[19] ?? null)
+}
+
+function textOf(file: string): string | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // the name of a program may hold anything, blanks and brackets too
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return /^[ZX]$/.test(fields[0] ?? '') ? null : (fields[19] ?? null)
-  } catch {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    // it may be there where files can not be opened
+    if (!['ENOENT', 'ESRCH'].includes(String((error as NodeJS.ErrnoException).code))) throw error
     return null
   }
 }
