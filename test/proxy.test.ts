@@ -73,12 +73,8 @@ function browser(handle: (request: Request) => Promise<Response>) {
 const json = { 'Content-Type': 'application/json' }
 const cutOff = () => {
   const body = new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) })
-  return new Request('https://shop.test/api/generations', {
-    method: 'POST',
-    headers: json,
-    body,
-    ...{ duplex: 'half' },
-  })
+  const init = { method: 'POST', headers: json, body, duplex: 'half' }
+  return new Request('https://shop.test/api/generations', init)
 }
 async function readBefore(): Promise<Request> {
   const request = generation()

@@ -28,8 +28,8 @@ interface ServiceTerms {
   /** One way, in ms. */
   latencyMs(): number
   isLost(): boolean
-  /** Behind which IP a device is. Default: all behind one. */
-  ipOf?(device: number): string
+  /** Whether there is no count of an IP. */
+  isUncounted?: boolean
 }
 
 const none = () =>
@@ -43,7 +43,7 @@ const operationOf = (method: string, path: string): Operation => {
 }
 
 /** The contract's answers, with the service's own count of an IP and jobs that take the time that a scenario says. */
-export function crowdService({ time, timesOf, latencyMs, isLost, ipOf = () => 'one' }: ServiceTerms): CrowdService {
+export function crowdService({ time, timesOf, latencyMs, isLost, isUncounted = false }: ServiceTerms): CrowdService {
   const limiter = new IpLimiter(time.clockOf(0))
   const jobs: Job[] = []
   const jobsOfDevice = new Map<number, number>()
@@ -93,7 +93,7 @@ export function crowdService({ time, timesOf, latencyMs, isLost, ipOf = () => 'o
       const operation = operationOf(init?.method ?? 'GET', path)
       await time.wait(latencyMs())
       requests[operation] += 1
-      const waitSeconds = limiter.count(ipOf(device), operation)
+      const waitSeconds = isUncounted ? 0 : limiter.count('one', operation)
       if (waitSeconds > 0) refused[operation] += 1
       const answer =
         waitSeconds > 0

@@ -52,7 +52,6 @@ export async function playFlows(count: number, rooms: 'each a room' | 'one room'
     },
   }
   let calls = 0
-  let requests = 0
   storage.meet(
     () => true,
     ({ land }) => ((calls += 1), land()),
@@ -62,8 +61,8 @@ export async function playFlows(count: number, rooms: 'each a room' | 'one room'
     timesOf: () => ({ previewMs: 24_000, finalMs: 40_000 }),
     latencyMs: () => 50,
     isLost: () => false,
-    // the count of an IP is another bench's
-    ipOf: () => String((requests += 1)),
+    // which is another bench's
+    isUncounted: true,
   })
   const roomOf = (number: number, namespace: string) =>
     createRoom({
