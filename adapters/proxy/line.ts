@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/contract/endpoints.ts'
+import { endpoints, type Operation } from '../../src/contract/endpoints.ts'
 import { ipWindowMs } from '../../src/contract/limits.ts'
 import type { Budget, Clock } from '../../src/ports.ts'
 
@@ -43,7 +43,7 @@ const othersAtMost = 4
 const shareOfOne = 0.1
 
 /** How long one more request takes at the service's rate, in ms. */
-const eachMs = ipWindowMs / 120
+const eachMs = ipWindowMs / endpoints.createGeneration.threshold
 
 /** Of how many shoppers it is known when they had their last turn. */
 const shoppersAtMost = 2_000
