@@ -36,6 +36,8 @@ export interface RoomOptions extends Omit<ClientOptions, 'timing'>, PreparationO
   pageLife?: FollowPageLife | undefined
   /** Random bytes, where the platform has no `crypto.getRandomValues`. */
   randomBytes?: RandomBytes | undefined
+  /** How many devices share one client IP, where that is known: it spares them finding it out by refusals. Default: 1. */
+  shareOf?: number | undefined
   /** Hears what happens inside the room's try-ons, for developers; nothing private is in it. */
   inspect?: Inspect | undefined
 }
@@ -56,7 +58,7 @@ export interface TryOnProduct {
  */
 export function checkedOptions<Options extends RoomOptions>(options: Options): Options {
   checkObject('options', options)
-  const { retentionMs, timing = {}, storage, photos } = options
+  const { retentionMs, timing = {}, storage, photos, shareOf = 1 } = options
   checkText('namespace', options.namespace)
   checkText('uniqueUserId', options.uniqueUserId)
   // what never expires could not be written down as JSON
@@ -68,6 +70,7 @@ export function checkedOptions<Options extends RoomOptions>(options: Options): O
   check(options.randomBytes ?? globalThis.crypto, 'randomBytes', undefined, 'a function where there is no crypto')
   const { maxSide = 1 } = photos || {}
   check(maxSide >= 1, 'photos.maxSide', maxSide, 'a number of px')
+  check(shareOf >= 1, 'shareOf', shareOf, 'a number from 1')
   return options
 }
 

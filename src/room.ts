@@ -107,7 +107,9 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       update: (change: (old: T | null) => T) => cell().update((found) => change(readable(found))),
     }
   }
-  const budget = options.budget ? boundedBudget(options.budget, clock) : createBudget(clock, kept('pace', paceCodec))
+  const budget = options.budget
+    ? boundedBudget(options.budget, clock)
+    : createBudget(clock, kept('pace', paceCodec), options.shareOf)
   const forecast = createForecast(kept('times', timesCodec), budget.price)
   const client = createRoomClient({ ...options, clock, timing, budget })
   const keys = () =>

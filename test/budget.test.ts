@@ -5,7 +5,7 @@ import { boundedBudget } from '../src/budget/bounded.ts'
 import { createBudget } from '../src/budget/budget.ts'
 import { weightOf, weightUpTo, withObserved, type Histogram } from '../src/budget/durations.ts'
 import { nextLookMs, noTimes, type JobTimes } from '../src/budget/look.ts'
-import { freePace, refusedIn, sentIn, waitFor, widened } from '../src/budget/pace.ts'
+import { freePace, paceOfMany, refusedIn, sentIn, waitFor, widened } from '../src/budget/pace.ts'
 import { paceCodec, timesCodec } from '../src/records/learnt.ts'
 import { hung, isNobodys, testStorage, type TestStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, type World } from './support/world.ts'
@@ -65,6 +65,14 @@ describe('the pace of one device', () => {
     expect(waitFor({ ...begun, gapMs: 3_600_000 }, 'createUpload', true, now + 1_800_000)).toBe(1_800_000)
     const nextDay = { ...begun, gapMs: 3_600_000, begunAt: now + 86_400_000 }
     expect(waitFor(nextDay, 'createUpload', true, now + 86_400_000)).toBe(0)
+  })
+
+  it('of one of many that know of each other begins at a time of its own', () => {
+    expect(paceOfMany(4, 0.5, now)).toEqual(freePace)
+    const pace = paceOfMany(1_000, 0.25, now)
+    expect(waitFor(pace, 'createUpload', true, now)).toBe(0.75 * 2_300_000)
+    expect(waitFor(pace, 'getGeneration', false, now)).toBe(0)
+    expect(paceCodec.read({ ...paceOfMany(1e9, 0, now) })).toMatchObject({ gapMs: 3_600_000 })
   })
 
   it('that waits for a poll waits for all that has no higher threshold', () => {

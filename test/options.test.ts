@@ -46,6 +46,7 @@ describe('options', () => {
     ['a namespace that is no text', 'namespace', { namespace: 1 }],
     ['an empty visitor ID', 'uniqueUserId', { uniqueUserId: '' }],
     ['half a character in the visitor ID', 'uniqueUserId', { uniqueUserId: '\udc00' }],
+    ['a share of nothing', 'shareOf', { shareOf: 0 }],
     ['a retention of nothing', 'retentionMs', { retentionMs: 0 }],
     ['a retention that is no number', 'retentionMs', { retentionMs: Number.NaN }],
     ['a retention for ever, which no record can say', 'retentionMs', { retentionMs: Infinity }],

@@ -52,6 +52,7 @@ const optionNames = {
   fetch: 0,
   putPhoto: 0,
   budget: 0,
+  shareOf: 0,
   clock: 0,
 } satisfies Record<keyof FittingRoomOptions, 0>
 

@@ -1,7 +1,7 @@
 import { deferred } from '../platform/deferred.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Budget, BudgetRequest, Clock } from '../ports.ts'
-import { freePace, priceAt, refusedIn, sentIn, waitFor, widened, type Pace } from './pace.ts'
+import { paceOfMany, priceAt, refusedIn, sentIn, waitFor, widened, type Pace } from './pace.ts'
 
 /** Where several pages keep what they have learnt, one change at a time. */
 export interface KeptPace {
@@ -32,10 +32,10 @@ const turnsAtMost = 200
 
 /**
  * A budget that asks nobody, and learns from what the service refuses (contract §8); the pages that keep theirs in one
- * place share it.
+ * place share it. `shareOf` is how many devices there are, as far as that is known before.
  */
-export function createBudget(clock: Clock, kept?: KeptPace): Budget {
-  let known = freePace
+export function createBudget(clock: Clock, kept?: KeptPace, shareOf = 1): Budget {
+  let known = paceOfMany(shareOf, Math.random(), clock.now())
   let restsUntil = -Infinity
   const turns = new Map<string, Turn>()
 

@@ -38,6 +38,12 @@ const greatestGapMs = 3_600_000
 /** When a gap is forgotten where nothing was refused since, in ms. */
 const forgottenMs = 12 * 3_600_000
 
+/** How often a try-on may begin where nothing else is sent than what it takes, in ms. */
+const eachMs = 2_300
+
+/** The price that is believed of a crowd that nothing is known of but its size. */
+const hintedPrice = 2
+
 /** By how much two pages' clocks may differ; what is further ahead was written by a clock that was set back since, in ms. */
 const aheadMs = 60_000
 
@@ -46,6 +52,13 @@ const rise = 0.05 / 60_000
 
 /** How long after a wait those come back that had begun, in ms: one after the other, and not at once. */
 const greatestSpreadMs = 6_000
+
+/** What so many devices go by before they have learnt anything: each at its own time, as `random` says from 0 to 1. */
+export function paceOfMany(count: number, random: number, now: number): Pace {
+  const gapMs = Math.min(greatestGapMs, count * eachMs)
+  if (gapMs < freeGapMs) return freePace
+  return { ...freePace, gapMs, begunAt: now - random * gapMs, price: hintedPrice, pricedAt: now }
+}
 
 export const priceAt = ({ price, pricedAt }: Pace, now: number): number =>
   price * 0.5 ** (Math.max(0, now - pricedAt) / halfLifeMs)

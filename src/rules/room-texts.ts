@@ -26,12 +26,12 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind> = {
   deadline: 'the job is not finished; resume() goes on with it',
   photo: ({ reason }) => photoTexts[reason],
   photoAdvice: ({ advice, message }) =>
-    `advice against the photo: ${message ?? advice}; start(photo, { despiteAdvice: true }) takes it all the same`,
-  storage: 'storage did not take what comes first, so nothing was sent',
+    `advice against the photo: ${message ?? advice}; { despiteAdvice: true } takes it all the same`,
+  storage: 'storage failed, so nothing was sent',
   storageUnreadable: 'storage could not be read; resume() reads it again',
-  recordUnreadable: 'a stored record can not be read, and was left as it is',
-  consentExpired: 'the consent is too old, so nothing was sent; the shopper has to give it again',
-  internal: ({ sent }) => `something broke unforeseen; ${sent ? 'the submission may have been' : 'nothing was'} sent`,
+  recordUnreadable: 'a stored record can not be read',
+  consentExpired: 'the consent is too old, so nothing was sent',
+  internal: ({ sent }) => `something broke; ${sent ? 'the submission may have been' : 'nothing was'} sent`,
   notAllowed: ({ intent, state }) => `${intent}() is not allowed in state "${state}"`,
   paidJob: 'a paid job may be running; discard({ abandonPaidJob: true }) forgets it',
 }
@@ -41,7 +41,7 @@ const photoTexts = {
   empty: 'the photo is empty',
   type: 'the photo is no JPEG, PNG, WebP, HEIC, HEIF or AVIF',
   unreadable: 'the photo could not be read',
-  url: 'this is no photo, and no { imageUrl } with an http(s) URL',
-  unprepared: 'what makes photos ready could not be loaded, so nothing was uploaded',
+  url: 'this is no photo, and no http(s) { imageUrl }',
+  unprepared: 'what makes photos ready could not be loaded',
   camera: 'there is no camera that may be used',
 } as const

@@ -16,6 +16,8 @@ export interface Scenario {
   present?(device: number, random: () => number): [from: number, to: number]
   /** How wrong a device's clock is, in ms. */
   wrongByMs?(random: () => number): number
+  /** Whether the devices are told how many they are. */
+  isKnown?: boolean
   /** The share of answers that are lost. */
   loss?: number
 }
@@ -56,7 +58,12 @@ export async function play(scenario: Scenario, strategy: Strategy, seed: number)
     const own = randomOf(seed, 'device', index)
     const [from, to] = present(index, own)
     await time.wait(from + scenario.pauseMs(own, 0) * own())
-    const device: Device = strategy({ time, clock: time.clockOf(wrongByMs(own)), fetch: service.fetchOf(index) })
+    const device: Device = strategy({
+      time,
+      clock: time.clockOf(wrongByMs(own)),
+      fetch: service.fetchOf(index),
+      shareOf: scenario.isKnown ? scenario.devices : undefined,
+    })
     while (time.now() < to) {
       const saidAt = time.now()
       const before = service.jobs.length

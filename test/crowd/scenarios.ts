@@ -20,6 +20,11 @@ const ofTheDay = (random: () => number, nowMs: number) => {
   return (-Math.log(1 - random()) * 4 * minute) / (0.1 + rush)
 }
 
+const seldom: Scenario = {
+  ...busy(1_000, hour),
+  pauseMs: (random) => -10 * minute * Math.log(1 - random()),
+}
+
 /** Who comes through one IP. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
   '1 shopper': busy(1, hour),
@@ -30,10 +35,8 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   '4 kiosks, always busy': busy(4, hour / 2),
   '20 kiosks, always busy': busy(20, hour),
   '100 kiosks, always busy': busy(100, hour),
-  '1,000 kiosks, a shopper every 10 minutes each': {
-    ...busy(1_000, hour),
-    pauseMs: (random) => -10 * minute * Math.log(1 - random()),
-  },
+  '1,000 kiosks, a shopper every 10 minutes each': seldom,
+  '1,000 kiosks that are told how many they are (`shareOf`)': { ...seldom, isKnown: true },
   '40 kiosks from morning to evening, clocks that are wrong, 1 % of answers lost': {
     ...busy(40, 12 * hour),
     pauseMs: ofTheDay,

@@ -16,6 +16,8 @@ interface DeviceParts {
   time: VirtualTime
   clock: Clock
   fetch: Fetch
+  /** How many devices it is told that there are. */
+  shareOf?: number | undefined
 }
 
 /** One way to talk to the service. */
@@ -53,8 +55,9 @@ export const naive: Strategy = ({ time, fetch }) => {
 /** The library, with these options; a shopper is followed until nothing goes on by itself. */
 export const room =
   (options: (clock: Clock) => Partial<RoomOptions> = () => ({})): Strategy =>
-  ({ time, clock, fetch }) => {
+  ({ time, clock, fetch, shareOf }) => {
     const own = createRoom({
+      shareOf,
       baseUrl,
       apiKey: 'key',
       fetch,
