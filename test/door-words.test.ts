@@ -306,6 +306,19 @@ describe('what waits for a core that does not come', () => {
 })
 
 describe('what is kept below a word that waits', () => {
+  it.each(['startOver', 'discard'] as const)('is left by %s(), and what is said after it is not', async (intent) => {
+    const { room, open } = heldRoom()
+    const tryOn = room.tryOn(product)
+    const first = expect(tryOn.start(photo)).rejects.toMatchObject(left)
+    const second = tryOn[intent]()
+    const third = tryOn.start({ imageUrl: 'https://photos.test/b.png' })
+    open()
+    await Promise.all([first, second, third])
+    await world.pass(2_000)
+    const sent = world.sent.filter(({ path }) => path === '/generations')
+    expect(sent.map(({ body }) => body?.imageUrl).filter(Boolean)).toEqual(['https://photos.test/b.png'])
+  })
+
   it('is discarded with it', async () => {
     const before = world.door({ core: ready })
     await before.tryOn(product).start(photo)

@@ -86,6 +86,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** Why what waited last does not wait any more. */
   let why: 'startedOver' | 'closed' = 'startedOver'
   let word: Word | null = null
+  /** How many words were said. */
+  let words = 0
 
   const relay = createRelay<TryOnView>(restoringView, (view) => {
     // until the core has read storage, and done what was said before it came, what stands is truer
@@ -199,6 +201,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
 
   /** As the core's own says it, or to what waits for the core. */
   async function say(intent: Intent, said: unknown[]): Promise<void> {
+    const number = (words += 1)
     const given = said.map(asItIs)
     const tell = (own: TryOn) => (own[intent] as (...given: unknown[]) => Promise<void>)(...given)
     const kept = isWaiting() ? word : null
@@ -207,7 +210,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     if (intent === 'startOver' || intent === 'discard') {
       leave()
       // below it there may be what is to be left, too
-      return isSeen ? undefined : through(async (own) => ((await own.ready).can[intent] ? tell(own) : undefined))
+      return isSeen
+        ? undefined
+        : through(async (own) => {
+            if ((await own.ready).can[intent] && number === words) await tell(own)
+          })
     }
     const [photo, options] = (intent === 'resume' && kept ? kept.given : given) as Word['given']
     // a photo is sent for the shopper who gave it
