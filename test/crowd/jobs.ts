@@ -6,8 +6,11 @@ export interface JobTimes {
   finalMs: number
 }
 
-/** How long jobs take, by a random number generator of their own and the time of the day in ms. */
-export type Distribution = (random: () => number, nowMs: number) => JobTimes
+/** How long jobs take, by a random number generator of their own and the funnel, whose model makes the picture. */
+export type Distribution = (random: () => number, funnelId: number) => JobTimes
+
+/** Two funnels of one type, with a model each. */
+export const models = { 12: 'SERVICE_FAST', 13: 'SERVICE_PRO' } as const
 
 const withPreviewAt = (share: number, finalMs: number): JobTimes => ({ previewMs: share * finalMs, finalMs })
 const logNormal = (medianMs: number, sigma: number, random: () => number) => medianMs * Math.exp(sigma * normal(random))
@@ -23,10 +26,12 @@ export const distributions = {
   slow: (random) => withPreviewAt(0.6, logNormal(90_000, 0.15, random)),
   /** Previews that tell little about when the rest is done. */
   loose: (random) => withPreviewAt(0.3 + 0.5 * random(), logNormal(40_000, 0.25, random)),
+  /** A model that is done soon, and one that takes its time. */
+  byModel: (random, funnelId) => withPreviewAt(0.6, logNormal(funnelId === 12 ? 20_000 : 60_000, 0.15, random)),
 } satisfies Record<string, Distribution>
 
 /** The times of a device's jobs, the same for every strategy that is compared. */
 export function jobTimesOf(seed: number, distribution: Distribution) {
-  return (device: number, job: number, nowMs: number): JobTimes =>
-    distribution(randomOf(seed, 'job', device, job), nowMs)
+  return (device: number, job: number, funnelId: number): JobTimes =>
+    distribution(randomOf(seed, 'job', device, job), funnelId)
 }

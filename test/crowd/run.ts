@@ -16,6 +16,8 @@ export interface Scenario {
   present?(device: number, random: () => number): [from: number, to: number]
   /** How wrong a device's clock is, in ms. */
   wrongByMs?(random: () => number): number
+  /** The funnels that shoppers take by turns. Default: one. */
+  funnelIds?: readonly number[]
   /** Whether the devices are told how many they are. */
   isKnown?: boolean
   /** The share of answers that are lost. */
@@ -41,7 +43,7 @@ export interface Result {
 export async function play(scenario: Scenario, strategy: Strategy, seed: number): Promise<Result> {
   const time = virtualTime()
   const network = randomOf(seed, 'network')
-  const { loss = 0, present = () => [0, Infinity] as const, wrongByMs = () => 0 } = scenario
+  const { loss = 0, present = () => [0, Infinity] as const, wrongByMs = () => 0, funnelIds = [12] } = scenario
   const service = crowdService({
     time,
     timesOf: jobTimesOf(seed, scenario.distribution),
@@ -64,10 +66,10 @@ export async function play(scenario: Scenario, strategy: Strategy, seed: number)
       fetch: service.fetchOf(index),
       shareOf: scenario.isKnown ? scenario.devices : undefined,
     })
-    while (time.now() < to) {
+    for (let nth = 0; time.now() < to; nth += 1) {
       const saidAt = time.now()
       const before = service.jobs.length
-      const end = await device.serve()
+      const end = await device.serve(funnelIds[nth % funnelIds.length]!)
       const job = service.jobs.findLast((each, at) => at >= before && each.device === index)
       if (job) waits.push(job.acceptedAt - saidAt)
       if (end === 'final') finals.push({ device: index, at: time.now() })

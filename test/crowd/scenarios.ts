@@ -1,4 +1,4 @@
-import { distributions, type Distribution } from './jobs.ts'
+import { distributions, models, type Distribution } from './jobs.ts'
 import type { Scenario } from './run.ts'
 import { naive, room, type Strategy } from './strategies.ts'
 import { obedientBudget } from '../support/obedient.ts'
@@ -32,6 +32,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   '1 shopper, times of 15 or 60 s': busy(1, hour, distributions.bimodal),
   '1 shopper, a slow day': busy(1, hour, distributions.slow),
   '1 shopper, previews that tell little': busy(1, hour, distributions.loose),
+  '1 shopper, a model of 20 s and one of 60 s by turns': {
+    ...busy(1, hour, distributions.byModel),
+    funnelIds: Object.keys(models).map(Number),
+  },
   '4 kiosks, always busy': busy(4, hour / 2),
   '20 kiosks, always busy': busy(20, hour),
   '100 kiosks, always busy': busy(100, hour),

@@ -1,7 +1,7 @@
 import { endpoints, type Operation } from 'fitting-room/contract'
 import type { Fetch } from 'fitting-room'
 import { IpLimiter } from '../../service/src/ip-limiter.ts'
-import type { JobTimes } from './jobs.ts'
+import { models, type JobTimes } from './jobs.ts'
 import type { VirtualTime } from './time.ts'
 
 /** One job as the service knows it. */
@@ -24,7 +24,7 @@ export interface CrowdService {
 
 interface ServiceTerms {
   time: VirtualTime
-  timesOf(device: number, job: number, nowMs: number): JobTimes
+  timesOf(device: number, job: number, funnelId: number): JobTimes
   /** One way, in ms. */
   latencyMs(): number
   isLost(): boolean
@@ -49,12 +49,12 @@ export function crowdService({ time, timesOf, latencyMs, isLost, isUncounted = f
   const jobsOfDevice = new Map<number, number>()
   const [requests, refused] = [none(), none()]
 
-  function accept(device: number) {
+  function accept(device: number, funnelId: number) {
     const nth = jobsOfDevice.get(device) ?? 0
     jobsOfDevice.set(device, nth + 1)
     const now = time.now()
     const seen = { previewSeenAt: null, finalSeenAt: null }
-    jobs.push({ ...timesOf(device, nth, now), ...seen, device, acceptedAt: now })
+    jobs.push({ ...timesOf(device, nth, funnelId), ...seen, device, acceptedAt: now })
     return { jobId: idOf(jobs.length - 1), etaSeconds: 40, uniqueUserId: `visitor-${device}` }
   }
 
@@ -75,11 +75,12 @@ export function crowdService({ time, timesOf, latencyMs, isLost, isUncounted = f
     }
   }
 
-  function dataOf(operation: Operation, device: number, path: string): object {
-    if (operation === 'getFunnel') return { id: 12, funnelType: 'upper_body', generationModel: 'SERVICE_FAST' }
+  function dataOf(operation: Operation, device: number, path: string, funnelId: number): object {
+    if (operation === 'getFunnel')
+      return { id: funnelId, funnelType: 'upper_body', generationModel: models[funnelId as keyof typeof models] }
     if (operation === 'createUpload')
       return { uploadUrl: 'https://uploads.test/u', imageUrl: 'https://uploads.test/i.png' }
-    if (operation === 'createGeneration') return accept(device)
+    if (operation === 'createGeneration') return accept(device, funnelId)
     if (operation === 'getGeneration') return poll(path.split('/')[2] ?? '')
     return { requestsLeft: -1, totalRequests: 0, uniqueUserId: `visitor-${device}` }
   }
@@ -89,7 +90,8 @@ export function crowdService({ time, timesOf, latencyMs, isLost, isUncounted = f
     requests,
     refused,
     fetchOf: (device) => async (url, init) => {
-      const path = new URL(url as string).pathname
+      const { pathname: path, searchParams } = new URL(url as string)
+      const { funnelId = Number(searchParams.get('funnelIds')) } = init?.body ? JSON.parse(init.body as string) : {}
       const operation = operationOf(init?.method ?? 'GET', path)
       await time.wait(latencyMs())
       requests[operation] += 1
@@ -98,7 +100,7 @@ export function crowdService({ time, timesOf, latencyMs, isLost, isUncounted = f
       const answer =
         waitSeconds > 0
           ? { status: 429, body: { error: 'Rate limit exceeded', message: 'Too many requests' } }
-          : { status: 200, body: { data: dataOf(operation, device, path) } }
+          : { status: 200, body: { data: dataOf(operation, device, path, funnelId) } }
       await time.wait(latencyMs())
       if (isLost()) throw new TypeError('Failed to fetch')
       const header = waitSeconds > 0 ? String(waitSeconds) : null

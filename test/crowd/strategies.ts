@@ -8,8 +8,8 @@ export type End = string
 
 /** Serves one shopper after the other. */
 export interface Device {
-  /** Resolves with how it ended; `leaves` is called by who waits too long. */
-  serve(): Promise<End>
+  /** Resolves with how a try-on with that funnel ended. */
+  serve(funnelId: number): Promise<End>
 }
 
 interface DeviceParts {
@@ -24,7 +24,11 @@ interface DeviceParts {
 export type Strategy = (parts: DeviceParts) => Device
 
 const baseUrl = 'https://api.test'
-const product = { productId: '1001', variantId: '2001', funnelIds: [12] }
+const productOf = (funnelId: number) => ({
+  productId: '1001',
+  variantId: String(2_000 + funnelId),
+  funnelIds: [funnelId],
+})
 const photo = { bytes: new Uint8Array([0xff, 0xd8, 0xff, 0xe0]), type: 'image/jpeg' }
 const ends = new Set(['final', 'failed', 'rejected', 'stalled', 'outcomeUnknown', 'protocolError', 'limitReached'])
 
@@ -39,10 +43,10 @@ export const naive: Strategy = ({ time, fetch }) => {
     }
   }
   return {
-    async serve() {
-      await send('GET', '/funnel?funnelIds=12')
+    async serve(funnelId) {
+      await send('GET', `/funnel?funnelIds=${funnelId}`)
       const { imageUrl } = await send('POST', '/uploads', { contentType: 'image/jpeg' })
-      const { jobId } = await send('POST', '/generations', { funnelId: 12, ...product, imageUrl })
+      const { jobId } = await send('POST', '/generations', { funnelId, ...productOf(funnelId), imageUrl })
       for (;;) {
         const { storageStatus } = await send('GET', `/generations/${jobId}`)
         if (storageStatus === 'READY') return 'final'
@@ -70,11 +74,10 @@ export const room =
       },
       ...options(clock),
     })
-    const tryOn = own.tryOn(product)
-    tryOn.subscribe(() => {})
     return {
-      async serve() {
+      async serve(funnelId) {
         await own.reset()
+        const tryOn = own.tryOn(productOf(funnelId))
         const ended = new Promise<End>((resolve) => {
           const look = () => {
             const { state } = tryOn.get()
