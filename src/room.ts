@@ -75,8 +75,8 @@ export interface FittingRoom {
 export interface Core extends FittingRoom {
   /** What `run` says to a try-on was said so many ms ago, when storage had been reset that often, if that is known. */
   said<T>(agoMs: number, epochs: Counts | undefined, run: () => T): T
-  /** How often storage has been reset if nobody else did so since this room's own last reset(); undefined before one. */
-  counted(): Counts | undefined
+  /** How often storage was reset, as far as is known. */
+  counts(): Counts
 }
 
 /** What stood before the room was loaded. */
@@ -138,7 +138,6 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let stopFollowing = () => {}
   /** How long ago what is being said was said, in ms. */
   let agoMs = 0
-  let counted: Counts | undefined
 
   const post: Tabs['post'] = (message) => {
     tabs?.post(message)
@@ -316,7 +315,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         agoMs = 0
       }
     },
-    counted: () => counted,
+    counts: catalog.counts,
     get ready() {
       return open()
     },
@@ -330,7 +329,6 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     async reset() {
       await open()
       tryOns.forEach((each) => each.stop())
-      counted = Object.fromEntries(Object.entries(catalog.counts()).map(([id, count]) => [id, count + 1]))
       // from here on nothing older is shown or written by any page, and the next shopper may begin
       const isWiped = await wipe(records, () => {
         listen()

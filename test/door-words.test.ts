@@ -305,7 +305,91 @@ describe('what waits for a core that does not come', () => {
   })
 })
 
+describe('a reset() said twice', () => {
+  it.each([true, false])('keeps nothing of the word after it (core there: %s)', async (isThere) => {
+    const { room, open } = heldRoom()
+    if (isThere) {
+      open()
+      await room.ready
+    }
+    room.tryOn(product).subscribe(() => {})
+    await world.settle()
+    void room.reset()
+    void room.reset()
+    const word = room.tryOn(product).start(photo)
+    const shown = room.tryOn(product).ready
+    open()
+    await Promise.all([word, shown])
+    await world.pass(2_000)
+    expect(submissions()).toBe(1)
+  })
+})
+
+describe('the shared stores', () => {
+  it('do not show a former shopper’s photo once reset() was said', async () => {
+    const before = world.door({ core: ready })
+    await before.tryOn(product).start(photo)
+    before.close()
+    const { room, open } = heldRoom()
+    const seen: unknown[] = []
+    room.photo.subscribe((value) => seen.push(value))
+    room.visitor.subscribe(({ uniqueUserId }) => seen.push(uniqueUserId))
+    const wiped = room.reset()
+    open()
+    await wiped
+    await world.settle()
+    expect(seen.filter((value) => value !== null)).toEqual([])
+  })
+})
+
 describe('what is kept below a word that waits', () => {
+  /** A page on a job that runs, whose core comes later, and on which another consent was said. */
+  async function waiting() {
+    const before = world.door({ core: ready })
+    await before.tryOn(product).start(person)
+    await world.until(before.tryOn(product), 'processing')
+    before.close()
+    const { room, open } = heldRoom()
+    const tryOn = room.tryOn(product)
+    void tryOn.start(photo)
+    return { tryOn, open }
+  }
+  const listed = async () => (await world.door({ core: ready }).list()).map(({ archived }) => archived)
+
+  it('is discarded though its job runs, where that is said', async () => {
+    const { tryOn, open } = await waiting()
+    const discarded = tryOn.discard({ abandonPaidJob: true })
+    open()
+    await discarded
+    expect(await listed()).toEqual([])
+  })
+
+  it('is not discarded where its job runs, and the core says so', async () => {
+    const { tryOn, open } = await waiting()
+    const discarded = expect(tryOn.discard()).rejects.toMatchObject({ kind: 'paidJob' })
+    open()
+    await discarded
+    expect(await listed()).toEqual([false])
+  })
+
+  it('is archived, and not what a discard() right after it forgets', async () => {
+    const { tryOn, open } = await waiting()
+    const [left] = [tryOn.startOver(), tryOn.discard({ abandonPaidJob: true })]
+    open()
+    await left
+    await world.settle()
+    expect(await listed()).toEqual([true])
+  })
+
+  it('is archived, and a consent right after it goes out', async () => {
+    const { tryOn, open } = await waiting()
+    const said = [tryOn.startOver(), tryOn.start(photo)]
+    open()
+    await Promise.all(said)
+    await world.pass(2_000)
+    expect([submissions(), new Set(await listed())]).toEqual([2, new Set([false, true])])
+  })
+
   it.each(['startOver', 'discard'] as const)('is left by %s(), and what is said after it is not', async (intent) => {
     const { room, open } = heldRoom()
     const tryOn = room.tryOn(product)

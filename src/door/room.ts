@@ -55,8 +55,9 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   let shopper: object = {}
   /** How many resets were heard of, of this room's own and of others'. */
   let resets = 0
-  /** What this room's own reset() wipes. */
+  /** What this room's own reset() wipes, and what storage's resets come to if nobody else says one meanwhile. */
   let wiping: Promise<void> | null = null
+  let expected: Promise<Seen['epochs']> | undefined
   /** Another one each time that the room is closed, which rejects then: what was asked for does not open it again. */
   let ends = beginLife()
   const life = () => ends.promise
@@ -72,6 +73,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const made = await make()
     // what is wrong with storage the try-ons say
     if (begun === life()) await made.ready.catch(() => undefined)
+    // nobody is shown what is of a shopper who has gone
+    await wiping?.catch(() => undefined)
     if (begun !== life()) return begun
     isOpen = true
     for (const follow of followers) follow(made)
@@ -159,11 +162,16 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     if (core && isOpen) return core.reset()
     openQuietly()
     const made = await make()
-    await made.reset()
-    if (begun !== life() && !opening) made.close()
+    try {
+      await made.reset()
+    } finally {
+      if (begun !== life() && !opening) made.close()
+    }
   }
 
   function reset(): Promise<void> {
+    const known = core && isOpen ? Promise.resolve(core.counts()) : looking?.then(({ epochs }) => epochs)
+    expected = (wiping ? expected : known)?.then((counts) => counts && onceMore(counts))
     const done = wipe()
     wiping = done
     const end = () => wiping === done && (wiping = null)
@@ -194,7 +202,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     core: () => (isOpen && !wiping ? core : null),
     shopper: () => shopper,
     resets: () => resets,
-    wiping: () => wiping?.then(() => core?.counted()).catch(() => undefined) ?? null,
+    wiping: () => wiping?.then(() => expected).catch(() => undefined) ?? null,
     ear: () => (listening?.hears() ? listening : null),
   }
 
@@ -253,6 +261,12 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       core?.close()
     },
   }
+}
+
+/** Counts of resets, each with one more; undefined where there are none yet, which the core begins. */
+function onceMore(counts: Readonly<Record<string, number>>): Seen['epochs'] {
+  const more = Object.entries(counts).map(([id, count]) => [id, count + 1])
+  return more.length > 0 ? Object.fromEntries(more) : undefined
 }
 
 function beginLife() {

@@ -83,11 +83,9 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   let isHandedOver = false
   /** Whether storage was seen to hold nothing of it. */
   let isSeen = false
-  /** Why what waited last does not wait any more. */
-  let why: 'startedOver' | 'closed' = 'startedOver'
   let word: Word | null = null
-  /** How many words were said. */
-  let words = 0
+  /** What leaves what is kept below a word that waited: later words come after it. */
+  let leaving: Promise<unknown> | null = null
 
   const relay = createRelay<TryOnView>(restoringView, (view) => {
     // until the core has read storage, and done what was said before it came, what stands is truer
@@ -99,7 +97,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
 
   const shows = (view: TryOnView) => relay.set({ ...view, ...terms })
   const isWaiting = () => word !== null && !word.isSaid
-  const stopped = (reason: 'startedOver' | 'closed' | 'aborted' = why) => new TryOnError({ kind: 'stopped', reason })
+  const stopped = (reason: 'startedOver' | 'closed' | 'aborted' = 'startedOver') =>
+    new TryOnError({ kind: 'stopped', reason })
 
   /** What could not be done without the core is shown, and may be tried again. */
   async function loaded(of: Word | null): Promise<Core> {
@@ -140,10 +139,12 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** Says it to the core's own, as of now, for the shopper who says it, or has said it before. */
   async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said): Promise<T> {
     const ready = parts.core()
-    if (ready && !earlier) return say(own(ready))
+    const before = leaving
+    if (ready && !earlier && !before) return say(own(ready))
     const by = earlier ?? sayNow()
     const { at } = earlier ? sayNow() : by
     const [room, seen, wiped] = await Promise.all([loaded(word), by.seen, by.wiped])
+    await before?.catch(() => undefined)
     check(by, seen)
     // a machine that sleeps stops one of the two
     const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
@@ -173,8 +174,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
 
   function leave(reason: 'startedOver' | 'closed' = 'startedOver'): void {
     if (!isWaiting()) return
-    why = reason
-    word?.left.reject(stopped())
+    word?.left.reject(stopped(reason))
     word = null
     if (core) return void relay.get()
     shows(isSeen ? idleView : restoringView)
@@ -199,9 +199,19 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     if (mayBeThere) show()
   }
 
+  /** Below a word that waited there may be what is to be left, too. */
+  function leaveBelow(tell: (own: TryOn) => Promise<void>): Promise<void> {
+    const done = through(async (own) => {
+      if ((await own.ready).state !== 'idle') await tell(own)
+    })
+    leaving = done
+    const end = () => leaving === done && (leaving = null)
+    done.then(end, end)
+    return done
+  }
+
   /** As the core's own says it, or to what waits for the core. */
   async function say(intent: Intent, said: unknown[]): Promise<void> {
-    const number = (words += 1)
     const given = said.map(asItIs)
     const tell = (own: TryOn) => (own[intent] as (...given: unknown[]) => Promise<void>)(...given)
     const kept = isWaiting() ? word : null
@@ -209,12 +219,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     if (isForCore || intent === 'submitEmail' || (intent === 'resume' && !kept?.kept)) return through(tell)
     if (intent === 'startOver' || intent === 'discard') {
       leave()
-      // below it there may be what is to be left, too
-      return isSeen
-        ? undefined
-        : through(async (own) => {
-            if ((await own.ready).can[intent] && number === words) await tell(own)
-          })
+      return isSeen ? undefined : leaveBelow(tell)
     }
     const [photo, options] = (intent === 'resume' && kept ? kept.given : given) as Word['given']
     // a photo is sent for the shopper who gave it
@@ -262,7 +267,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
         if (said && said !== word && !said.isSaid) throw stopped()
         return own.result(options)
       })
-      return quiet(Promise.race([ended, aborted.promise]))
+      const forget = () => signal?.removeEventListener('abort', abort)
+      return quiet(Promise.race([ended, aborted.promise]).finally(forget))
     },
   }
 
