@@ -139,7 +139,8 @@ export const tryOnSetup = setup({
       if (outcome.kind === 'accepted')
         return { lookedAt: context.clock.elapsed(), failures: 0, waitMs: nextLookMs(context), waits: {} }
       const askedMs = waitAfter(outcome, context.failures)
-      const waitMs = isHeld(outcome) ? beforeDeadline(askedMs, context) : askedMs
+      const isNamed = askedWaitMs(outcome) !== null && !isHeld(outcome)
+      const waitMs = isNamed ? askedMs : beforeDeadline(askedMs, context)
       const failures = askedWaitMs(outcome) === null ? context.failures + 1 : context.failures
       return { failures, waitMs, waits: waiting('poll', outcome, waitMs, context) }
     }),

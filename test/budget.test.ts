@@ -216,6 +216,24 @@ describe('a budget', () => {
     expect(await alone.ask({ operation: 'getGeneration' })).toBe(0)
   })
 
+  it('lets a try-on begin whose turn is known, but written late', async () => {
+    const clock = manualClock()
+    let write = () => {}
+    const slow = {
+      update: (change: (old: null) => unknown) => {
+        change(null)
+        return new Promise<void>((resolve) => (write = resolve))
+      },
+    }
+    const budget = createBudget(clock, slow, 1_000)
+    clock.advance(3_600_000)
+    const asked = budget.ask({ operation: 'createUpload', turn: 'a' })
+    await Promise.resolve()
+    clock.advance(1_000)
+    expect(await asked).toBe(0)
+    write()
+  })
+
   it('lets who asks urgently go as soon as the service does, before all others', async () => {
     const budget = createBudget(manualClock())
     await budget.learn({ operation: 'getGeneration' }, 10_000)
@@ -349,6 +367,23 @@ describe('a room', () => {
     await tryOn.resume()
     await world.settle()
     expect(urgent.slice(before)).toEqual([true])
+  })
+
+  it('looks at its deadline, whatever has come of the looks before', async () => {
+    world.fault('GET', '/generations', [answers(500, { error: 'busy' })], true)
+    const at: number[] = []
+    const budget: FittingRoomOptions['budget'] = {
+      ask: ({ operation }) => (operation === 'getGeneration' && at.push(world.clock.now()), 0),
+      learn() {},
+      price: () => 0,
+    }
+    const tryOn = watched(open({ budget, timing: { deadlineMs: 60_000 } }).tryOn(product))
+    await tryOn.start(person)
+    await world.until(tryOn, 'processing')
+    const acceptedAt = world.clock.now()
+    await world.until(tryOn, 'stalled')
+    expect((at.at(-1) ?? 0) - acceptedAt).toBeGreaterThan(58_000)
+    expect((at.at(-1) ?? 0) - acceptedAt).toBeLessThan(62_000)
   })
 
   it('looks once where a page is shown and online at once', async () => {

@@ -5,6 +5,9 @@ import type { Budget, Clock } from '../../src/ports.ts'
 /** Up to which count of the last minute's requests all but submissions are sent, so that a consent still finds room. */
 const level = endpoints.createGeneration.threshold - 4
 
+/** For how long a request counts, in ms: on their ways two may come closer to each other than they were sent. */
+const countedMs = ipWindowMs + 1_000
+
 /** A registration is refused from a lower count on than all others, so they make room for one that waits. */
 const roomForRegistration = endpoints.registerCustomer.threshold - 6
 
@@ -28,11 +31,11 @@ export function exactBudget(clock: Clock): Budget {
   return {
     ask({ operation }) {
       const now = clock.monotonic()
-      sent = sent.filter((at) => at > now - ipWindowMs)
+      sent = sent.filter((at) => at > now - countedMs)
       const full = sent.at(-levelOf(operation, now < registrationUntil))
       const { threshold } = endpoints[operation]
       const open = [...closed].map(([of, until]) => (of >= threshold ? until - now : 0))
-      const waitMs = Math.max(0, full === undefined ? 0 : full + ipWindowMs - now, ...open)
+      const waitMs = Math.max(0, full === undefined ? 0 : full + countedMs - now, ...open)
       if (operation === 'registerCustomer') registrationUntil = waitMs > 0 ? now + ipWindowMs : -Infinity
       if (waitMs === 0) sent.push(now)
       return waitMs

@@ -11,7 +11,7 @@ const knownAtMost = 1_000
 export interface FunnelAnswers {
   of(asked: Routed): Answer | undefined
   /** Also forgets them where a submission finds that one is none any more. */
-  learn(asked: Routed, answer: Answer): void
+  learn(asked: Routed, answer: Answer, isAccepted: boolean): void
 }
 
 export function createFunnelAnswers(clock: Clock): FunnelAnswers {
@@ -21,9 +21,9 @@ export function createFunnelAnswers(clock: Clock): FunnelAnswers {
       const found = operation === 'getFunnel' ? known.get(target) : undefined
       return found && clock.monotonic() < found.until ? found.answer : undefined
     },
-    learn({ operation, target }, answer) {
+    learn({ operation, target }, answer, isAccepted) {
       if (operation === 'createGeneration' && (answer.status === 404 || answer.status === 403)) known.clear()
-      if (operation !== 'getFunnel' || answer.status !== 200) return
+      if (operation !== 'getFunnel' || !isAccepted) return
       if (known.size >= knownAtMost) known.clear()
       known.set(target, { answer, until: clock.monotonic() + believedMs })
     },

@@ -34,10 +34,8 @@ const ranks: Readonly<Record<Operation, number>> = {
   getContext: 3,
 }
 
-const lastRank = Math.max(...Object.values(ranks))
-
-/** After how many others one of those goes who begin. */
-const othersAtMost = 4
+/** After how many others, at the latest, one of that rank goes: consents alone would leave no room for what comes of them. */
+const othersAtMost: Readonly<Record<number, number>> = { 0: Infinity, 1: 4, 2: 1, 3: 4 }
 
 /** How many of those who wait may be one shopper's. */
 const shareOfOne = 0.1
@@ -61,10 +59,13 @@ export function createLine(budget: Budget, clock: Clock, placesAtMost: number): 
   /** How long the first in line had to wait when it last asked, in ms. */
   let lastWaitMs = 0
 
-  /** How many have had their turn since one of those who begin. */
-  let others = 0
+  /** How many others have had their turn since one of that rank. */
+  const others = [0, 0, 0, 0]
 
-  const rankOf = ({ operation }: Waiting) => (others >= othersAtMost ? -1 : 1) * ranks[operation]
+  const rankOf = ({ operation }: Waiting) => {
+    const rank = ranks[operation]
+    return others[rank]! >= othersAtMost[rank]! ? -rank : rank
+  }
   const isBefore = (one: Waiting, other: Waiting) =>
     rankOf(one) - rankOf(other) || (served.get(one.shopper) ?? 0) - (served.get(other.shopper) ?? 0)
 
@@ -99,14 +100,18 @@ export function createLine(budget: Budget, clock: Clock, placesAtMost: number): 
         continue
       }
       waitMs = waitMs === 0 ? asked : Math.min(waitMs, asked)
-      // who comes later would take the room that is waited for; a registration waits for more of it than the others need
-      if (next.operation !== 'registerCustomer') return waitMs
-      passedOver.add(next)
+      if (next.operation === 'createGeneration') return waitMs
+      // who comes later would take the room that is waited for; but a registration waits for more of it than others need,
+      // and a consent needs less
+      for (const each of waiting)
+        if (each === next || (next.operation !== 'registerCustomer' && each.operation !== 'createGeneration'))
+          passedOver.add(each)
     }
   }
 
   function take(each: Waiting): void {
-    others = ranks[each.operation] === lastRank ? 0 : others + 1
+    const rank = ranks[each.operation]
+    others.forEach((count, of) => (others[of] = of === rank ? 0 : count + 1))
     served.delete(each.shopper)
     served.set(each.shopper, (turns += 1))
     if (served.size > shoppersAtMost) served.delete([...served.keys()][0]!)

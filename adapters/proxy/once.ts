@@ -8,12 +8,14 @@ const turnsOutMs = 1_000
 const keptMs = 60_000
 
 /** Answers a request with what `send` gives, or with what the same one was given that it repeats. */
-export type Once = (asked: Routed, shopper: string, signal: AbortSignal, send: () => Promise<Answer>) => Promise<Answer>
+export type Once = (asked: Routed, signal: AbortSignal, send: () => Promise<Answer>) => Promise<Answer>
 
 interface Out {
   answering: Promise<Answer>
   /** Of those who ask for it. */
   signals: AbortSignal[]
+  /** Nobody was there to take the answer. */
+  isKept: boolean
 }
 
 /**
@@ -23,21 +25,29 @@ interface Out {
 export function createOnce(clock: Clock): Once {
   const out = new Map<string, Out>()
 
-  return (asked, shopper, signal, send) => {
+  return (asked, signal, send) => {
     if (asked.operation !== 'createGeneration') return send()
-    const name = `${shopper} ${asked.body}`
+    // which says whose it is, too
+    const name = String(asked.body)
+    const forget = (made: Out) => void (out.get(name) === made && out.delete(name))
+    const isTaken = ({ signals }: Out) => signals.some(({ aborted }) => !aborted)
     const known = out.get(name)
-    known?.signals.push(signal)
-    if (known) return known.answering
-    const made: Out = { answering: send(), signals: [signal] }
+    if (known) {
+      known.signals.push(signal)
+      if (known.isKept) clock.setTimeout(() => isTaken(known) && forget(known), turnsOutMs)
+      return known.answering
+    }
+    const made: Out = { answering: send(), signals: [signal], isKept: false }
     out.set(name, made)
-    const forget = () => out.get(name) === made && out.delete(name)
-    const isTaken = () => made.signals.some(({ aborted }) => !aborted)
-    const look = (status: number) => (isTaken() || status !== 200 ? forget() : clock.setTimeout(forget, keptMs))
+    const look = (status: number) => {
+      made.isKept = status === 200 && !isTaken(made)
+      if (made.isKept) clock.setTimeout(() => forget(made), keptMs)
+      else forget(made)
+    }
     // what was refused may be said again, with the same words
     made.answering.then(
-      ({ status }) => (isRefusal(status) ? forget() : clock.setTimeout(() => look(status), turnsOutMs)),
-      forget,
+      ({ status }) => (isRefusal(status) ? forget(made) : clock.setTimeout(() => look(status), turnsOutMs)),
+      () => forget(made),
     )
     return made.answering
   }

@@ -3,7 +3,7 @@ import { boundedBudget } from '../../src/budget/bounded.ts'
 import { refusedMsOf } from '../../src/budget/refused.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import type { Budget, Clock } from '../../src/ports.ts'
-import { outcomeOf, type Exchange } from '../../src/rules/outcome.ts'
+import { outcomeOf, type Exchange, type Outcome } from '../../src/rules/outcome.ts'
 import { TryOnError } from '../../src/rules/try-on-error.ts'
 import { problem, responseOf, tooMany, type Answer } from './answers.ts'
 import { exactBudget } from './exact-budget.ts'
@@ -48,8 +48,9 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     const waitMs = await line.enter(asked.operation, shopper, signal)
     if (waitMs > 0) return tooMany(waitMs)
     const answer = await send(asked, signal)
-    void budget.learn({ operation: asked.operation }, refusedMsIn(asked, answer))
-    funnels.learn(asked, answer)
+    const outcome = outcomeIn(asked, answer)
+    void budget.learn({ operation: asked.operation }, refusedMsOf(outcome))
+    funnels.learn(asked, answer, outcome.kind === 'accepted')
     return answer
   }
 
@@ -60,7 +61,7 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     const known = funnels.of(asked)
     if (known) return known
     const { signal } = request
-    return once(asked, id, signal, () => sendInTurn(asked, id, signal)).catch((error: unknown) => {
+    return once(asked, signal, () => sendInTurn(asked, id, signal)).catch((error: unknown) => {
       onError(error)
       return unanswered(asked.operation, true)
     })
@@ -80,10 +81,10 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
 /** What no script of the page can leave out. */
 const isOfBrowser = ({ headers }: Request) => headers.has('Origin') || headers.has('Sec-Fetch-Site')
 
-/** For how long the service refused it because of the shared count, in ms; see `Budget`. */
-function refusedMsIn({ operation }: Routed, { status, body, retryAfter = null }: Answer): number | null {
+/** What it means to the library behind it. */
+function outcomeIn({ operation }: Routed, { status, body, retryAfter = null }: Answer): Outcome<unknown> {
   const came: Exchange = { came: 'answer', status, body: jsonIn(body), retryAfter }
-  return refusedMsOf(outcomeOf<unknown>(operation, came, endpoints[operation].data))
+  return outcomeOf<unknown>(operation, came, endpoints[operation].data)
 }
 
 function jsonIn(body: string | null): unknown {

@@ -43,15 +43,18 @@ export function createBudget(clock: Clock, kept?: KeptPace, shareOf = 1): Budget
   async function change(how: (pace: Pace) => Pace): Promise<void> {
     if (!kept || clock.monotonic() < restsUntil) return void (known = how(known))
     let isLate = false
+    let isDone = false
     const changed = kept.update((old) => {
       const next = how(old ?? known)
+      isDone = true
       if (!isLate) known = next
       return next
     })
     await withinLimit(clock, keptLimitMs, changed).catch(() => {
       isLate = true
       restsUntil = clock.monotonic() + restMs
-      known = how(known)
+      // what was decided stands, and is only not written yet
+      if (!isDone) known = how(known)
     })
   }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { AtomicStorage, PhotoStore, StoredPhoto } from '../../../src/ports.ts'
-import { createTurns, type Turn } from './turns.ts'
+import { createTurns, isLost, type Turn } from './turns.ts'
 
 /** Those of this process, by folder: two storages of one folder wait for each other. */
 const turnsOf = new Map<string, ReturnType<typeof createTurns>>()
@@ -30,7 +30,7 @@ export function fileStorage(folder: string): AtomicStorage {
       await handle.close()
     }
     await turn.check()
-    await rename(turn.part, file)
+    await rename(turn.part, file).catch(isLost)
     await settle(at)
   }
 

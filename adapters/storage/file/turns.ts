@@ -65,7 +65,7 @@ async function oneTurn<T>(folder: string, work: (turn: Turn) => Promise<T>): Pro
     const number = 1 + Math.max(0, ...numbers)
     ticket = `waiting.${number}.${name}`
     await take(ticket)
-    await rm(at(`choosing.${name}`), { force: true })
+    await rm(at(`choosing.${name}`)).catch(isLost)
     // whoever chose before this number stood may have a lower one, which stands once they have chosen
     const choosers = new Set((await readdir(folder)).filter((file) => choosing.test(file)))
     await none(folder, ticket, (files) => files.filter((file) => choosers.has(file)))
@@ -82,7 +82,8 @@ async function oneTurn<T>(folder: string, work: (turn: Turn) => Promise<T>): Pro
 /** Somebody has taken it away: they have believed its owner gone. */
 class Lost extends Error {}
 
-function isLost(error: NodeJS.ErrnoException): never {
+/** For what fails because it was taken away. */
+export function isLost(error: NodeJS.ErrnoException): never {
   throw error.code === 'ENOENT' ? new Lost() : error
 }
 
