@@ -57,7 +57,8 @@ async function room(base: string) {
     baseUrl: base,
     apiKey,
     namespace: crypto.randomUUID(),
-    timing: { pollIntervalMs: 20 },
+    // a slow machine does not come to the count at which a submission has to wait
+    timing: { pollIntervalMs: 200 },
   })
   const reaches = (variantId: string, productId: string, state: string) =>
     new Promise<void>((resolve, reject) => {
