@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/ports.ts'
 import type { Answer } from './answers.ts'
+import { meaningOf } from './meaning.ts'
 import type { Routed } from './route.ts'
 
 /** How long after an answer it may turn out that its browser had gone, in ms. */
@@ -39,18 +40,18 @@ export function createOnce(clock: Clock): Once {
     }
     const made: Out = { answering: send(), signals: [signal], isKept: false }
     out.set(name, made)
-    const look = (status: number) => {
-      made.isKept = status === 200 && !isTaken(made)
+    const look = (isAccepted: boolean) => {
+      made.isKept = isAccepted && !isTaken(made)
       if (made.isKept) clock.setTimeout(() => forget(made), keptMs)
       else forget(made)
     }
-    // what was refused may be said again, with the same words
-    made.answering.then(
-      ({ status }) => (isRefusal(status) ? forget(made) : clock.setTimeout(() => look(status), turnsOutMs)),
-      () => forget(made),
-    )
+    const end = (answer: Answer) => {
+      const { kind } = meaningOf(asked, answer)
+      // what was not started may be said again, with the same words
+      if (kind === 'rejected' || kind === 'limitReached' || kind === 'throttled') forget(made)
+      else clock.setTimeout(() => look(kind === 'accepted'), turnsOutMs)
+    }
+    made.answering.then(end, () => forget(made))
     return made.answering
   }
 }
-
-const isRefusal = (status: number) => status >= 400 && status < 500

@@ -1,14 +1,13 @@
-import { endpoints } from '../../src/contract/endpoints.ts'
 import { boundedBudget } from '../../src/budget/bounded.ts'
 import { refusedMsOf } from '../../src/budget/refused.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import type { Budget, Clock } from '../../src/ports.ts'
-import { outcomeOf, type Exchange, type Outcome } from '../../src/rules/outcome.ts'
 import { TryOnError } from '../../src/rules/try-on-error.ts'
 import { problem, responseOf, tooMany, type Answer } from './answers.ts'
 import { exactBudget } from './exact-budget.ts'
 import { createFunnelAnswers } from './funnel-answers.ts'
 import { createLine } from './line.ts'
+import { meaningOf } from './meaning.ts'
 import { createOnce } from './once.ts'
 import { routed, type Routed } from './route.ts'
 import { createUpstream, unanswered, type UpstreamOptions } from './upstream.ts'
@@ -48,9 +47,14 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     const waitMs = await line.enter(asked.operation, shopper, signal)
     if (waitMs > 0) return tooMany(waitMs)
     const answer = await send(asked, signal)
-    const outcome = outcomeIn(asked, answer)
+    const outcome = meaningOf(asked, answer)
     void budget.learn({ operation: asked.operation }, refusedMsOf(outcome))
     funnels.learn(asked, answer, outcome.kind === 'accepted')
+    // no shopper can mend the key of a server
+    if (outcome.kind === 'rejected' && outcome.reason === 'key') {
+      onError(new Error('the service refuses the key'))
+      return unanswered(asked.operation, false)
+    }
     return answer
   }
 
@@ -80,20 +84,6 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
 
 /** What no script of the page can leave out. */
 const isOfBrowser = ({ headers }: Request) => headers.has('Origin') || headers.has('Sec-Fetch-Site')
-
-/** What it means to the library behind it. */
-function outcomeIn({ operation }: Routed, { status, body, retryAfter = null }: Answer): Outcome<unknown> {
-  const came: Exchange = { came: 'answer', status, body: jsonIn(body), retryAfter }
-  return outcomeOf<unknown>(operation, came, endpoints[operation].data)
-}
-
-function jsonIn(body: string | null): unknown {
-  try {
-    return JSON.parse(body ?? '')
-  } catch {
-    return undefined
-  }
-}
 
 function check(isRight: boolean, at: string, given: unknown, valid: string): void {
   if (!isRight) throw new TryOnError({ kind: 'input', at, given: JSON.stringify(given), valid })

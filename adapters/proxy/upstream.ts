@@ -47,14 +47,7 @@ export function createUpstream(options: UpstreamOptions, clock: Clock, onError: 
       signal: ends.signal,
     }).then(read)
     try {
-      const answer = await withinLimit(
-        clock,
-        operation === 'createGeneration' ? submissionLimitMs : answerLimitMs,
-        answering,
-      )
-      // no shopper can mend the key of a server
-      if (answer.status === 401) throw new NotSent('the service refuses the key')
-      return answer
+      return await withinLimit(clock, operation === 'createGeneration' ? submissionLimitMs : answerLimitMs, answering)
     } finally {
       ends.abort()
     }
@@ -102,9 +95,9 @@ function sentAs(operation: Operation, key: string, body: string | null) {
   }
 }
 
-/** Not what a browser would follow or say again by itself, nor what tells that somebody has given up. */
+/** Not what a browser would follow or say again by itself. */
 const isAnswer = (status: number) =>
-  (status >= 200 && status < 300) || (status >= 400 && status < 600 && ![408, 421, 499].includes(status))
+  (status >= 200 && status < 300) || (status >= 400 && status < 600 && status !== 408 && status !== 421)
 
-/** Nothing was started with it: it has not left this process, or was refused before anything was looked at. */
+/** The request has not left this process. */
 class NotSent extends Error {}

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hangMs } from '../limits.ts'
+import { freePort } from '../support/free-port.ts'
 
 const driverPath = '/usr/bin/WebKitWebDriver'
 const displayPath = '/usr/bin/Xvfb'
@@ -95,13 +95,4 @@ function start(command: string, args: string[], environment: NodeJS.ProcessEnv =
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...environment },
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

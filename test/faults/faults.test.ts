@@ -21,7 +21,6 @@ const proxied: Partial<Record<Situation, Situation>> = {
   timeout: 'serverError',
   redirected: 'serverError',
   serverTimeout: 'serverError',
-  clientClosed: 'serverError',
 }
 function seen(way: Way, operation: Requested | 'getContext', situation: Situation): Situation {
   if (way === 'directly') return situation

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { ProxyLoad } from './proxy-child.ts'
+import { freePort } from '../support/free-port.ts'
 
 const child = fileURLToPath(new URL('./proxy-child.ts', import.meta.url))
 
@@ -43,13 +43,4 @@ export async function openProxy(load: Omit<ProxyLoad, 'port'>): Promise<OpenProx
       await closed
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
