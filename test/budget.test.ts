@@ -41,6 +41,12 @@ describe('the pace of one device', () => {
     expect([pace.gapMs, waitFor(pace, 'createGeneration', false, now)]).toEqual([0, 23_000])
   })
 
+  it('that may not begin lets what has begun go on soon after the wait', () => {
+    const pace = refusedIn({ ...freePace, gapMs: 3_600_000 }, 'getFunnel', { ...refused, random: 0.9 }, now)
+    expect(waitFor(pace, 'getFunnel', true, now)).toBeGreaterThan(1_000_000)
+    expect(waitFor(pace, 'createGeneration', false, now)).toBeLessThan(26_000)
+  })
+
   it('begins more often with every try-on that is let in, until nobody else seems to be there', () => {
     let pace = refusedIn(freePace, 'createUpload', refused, now)
     const gaps = []
@@ -165,6 +171,7 @@ describe('a budget', () => {
     ['says -1', () => -1, 0],
     ['says NaN', () => NaN, 0],
     ['says for ever', () => Infinity, 600_000],
+    ['says 1 ms, again and again', () => 1, 200],
     ['waits', () => 5_000, 5_000],
   ] satisfies [string, () => MaybePromise<number>, number][])(
     'of an application that %s stands between nothing',

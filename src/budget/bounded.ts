@@ -2,8 +2,9 @@ import { withinLimit } from '../platform/clock.ts'
 import { report } from '../platform/guarded.ts'
 import type { Budget, Clock } from '../ports.ts'
 
-/** How long a budget may think, and how long it may let a request wait, in ms. */
+/** How long a budget may think, and for how long it may let a request wait before it is asked again, in ms. */
 const askLimitMs = 10_000
+const leastWaitMs = 200
 const longestWaitMs = 600_000
 
 /**
@@ -19,7 +20,7 @@ export function boundedBudget(budget: Budget, clock: Clock, onError: (error: unk
           askLimitMs,
           Promise.resolve().then(() => budget.ask(request)),
         )
-        return waitMs > 0 ? Math.min(waitMs, longestWaitMs) : 0
+        return waitMs > 0 ? Math.min(Math.max(waitMs, leastWaitMs), longestWaitMs) : 0
       } catch (error) {
         onError(error)
         return 0

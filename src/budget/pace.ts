@@ -77,7 +77,9 @@ export function waitFor(pace: Pace, operation: Operation, begins: boolean, now: 
   const untilRoom = full === undefined ? 0 : full + ipWindowMs - now
   // a clock that was set back lets nobody wait longer than was meant
   const untilOpen = Object.entries(pace.closed).map(([of, { from, until, spreadMs = 0 }]) => {
-    const end = isUrgent ? until : until + spreadMs
+    // what has begun is not held back by the gap of those that begin
+    const lateMs = isUrgent ? 0 : begins ? spreadMs : spreadMs % greatestSpreadMs
+    const end = until + lateMs
     return Number(of) >= threshold && from <= now + aheadMs ? Math.min(end - from, end - now) : 0
   })
   const gapMs = gapAt(pace, now)
