@@ -20,10 +20,12 @@ export const following = tryOnSetup.createStateConfig({
             onDone: [
               { ...routed, guard: its('isSettled') },
               { guard: its('isPastDeadline'), target: '#tryOn.stalled', actions: its('take') },
+              { guard: its('isPutOff'), target: 'putOff', actions: [its('take'), its('planPoll')] },
               { target: 'waiting', actions: [its('take'), its('planPoll')] },
             ],
           },
         },
+        putOff: { exit: 'endWait', after: { deadline: '#tryOn.stalled' } },
         waiting: {
           exit: 'endWait',
           after: { wait: 'polling' },

@@ -68,8 +68,9 @@ export const tryOnSetup = setup({
     waitsInVain: ({ context }) =>
       context.record !== null && isUnsent(context.record) && isTooLate(context.record, context),
     gaveUpPreparing: ({ context: { record } }) => record?.phase === 'throttled' && !isPrepared(record),
-    isPastDeadline: ({ context }, { outcome }: Polled) =>
-      leftMs(context) <= (isHeld(outcome) ? 0 : (askedWaitMs(outcome) ?? 0)),
+    isPastDeadline: ({ context }) => leftMs(context) <= 0,
+    /** The service wants no look before the deadline. */
+    isPutOff: ({ context }, { outcome }: Polled) => !isHeld(outcome) && leftMs(context) <= (askedWaitMs(outcome) ?? 0),
     mayDiscard: ({ context, event }) =>
       (event.type === 'discard' && event.abandonPaidJob) || !(context.record !== null && mayBeRunning(context.record)),
     isTrue: (_, answer: boolean) => answer,
@@ -161,7 +162,12 @@ export const tryOnSetup = setup({
     })),
     forgetWaits: assign(() => ({ waits: {} })),
   },
-  delays: { wait: ({ context }) => context.waitMs, tick: 1_000, keyCheck: 60_000 },
+  delays: {
+    wait: ({ context }) => context.waitMs,
+    deadline: ({ context }) => Math.max(0, leftMs(context)),
+    tick: 1_000,
+    keyCheck: 60_000,
+  },
 })
 
 function nextLookMs({ record, clock, jobAt, ...context }: TryOnContext, isFirst = false): number {

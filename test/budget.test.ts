@@ -5,8 +5,10 @@ import { boundedBudget } from '../src/budget/bounded.ts'
 import { createBudget } from '../src/budget/budget.ts'
 import { weightOf, weightUpTo, withObserved, type Histogram } from '../src/budget/durations.ts'
 import { nextLookMs, noTimes, type JobTimes } from '../src/budget/look.ts'
-import { freePace, paceOfMany, refusedIn, sentIn, waitFor, widened } from '../src/budget/pace.ts'
+import { freePace, paceOfMany, priceAt, refusedIn, sentIn, waitFor, widened, type Asked } from '../src/budget/pace.ts'
+import type { Operation } from '../src/contract/endpoints.ts'
 import { paceCodec, timesCodec } from '../src/records/learnt.ts'
+import { refusal } from './support/answers.ts'
 import { hung, isNobodys, testStorage, type TestStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, type World } from './support/world.ts'
 
@@ -17,34 +19,61 @@ describe('the pace of one device', () => {
   it('lets everything through while nothing was refused, and no more than what the service takes', () => {
     let pace = freePace
     for (let count = 0; count < 120; count += 1) {
-      expect(waitFor(pace, 'createGeneration', true, now)).toBe(0)
+      expect(waitFor(pace, 'createGeneration', { begins: false }, now)).toBe(0)
       pace = sentIn(pace, true, now)
     }
-    expect(waitFor(pace, 'createGeneration', true, now)).toBe(60_000)
-    expect(waitFor(pace, 'getGeneration', false, now)).toBe(0)
-    expect(waitFor(pace, 'createGeneration', true, now + 60_000)).toBe(0)
+    expect(waitFor(pace, 'createGeneration', { begins: false }, now)).toBe(60_000)
+    expect(waitFor(pace, 'getGeneration', { begins: false }, now)).toBe(0)
+    expect(waitFor(pace, 'createGeneration', { begins: false }, now + 60_000)).toBe(0)
+  })
+
+  it('lets what was begun go before what begins, and the last look at a job before other looks', () => {
+    const sent = (count: number) => ({ ...freePace, sent: Array.from({ length: count }, () => now) })
+    const isOut = (count: number, ...[operation, asked]: [Operation, Asked]) =>
+      waitFor(sent(count), operation, asked, now) === 0
+    expect([isOut(107, 'createUpload', { begins: true }), isOut(108, 'createUpload', { begins: true })]).toEqual([
+      true,
+      false,
+    ])
+    expect([
+      isOut(119, 'createGeneration', { begins: false }),
+      isOut(120, 'createGeneration', { begins: false }),
+    ]).toEqual([true, false])
+    expect([isOut(159, 'getGeneration', { begins: false }), isOut(160, 'getGeneration', { begins: false })]).toEqual([
+      true,
+      false,
+    ])
+    expect(isOut(239, 'getGeneration', { begins: false, isUrgent: true })).toBe(true)
+    const beside = { begins: false, isConsentAwaited: true }
+    expect([isOut(95, 'getGeneration', beside), isOut(96, 'getGeneration', beside)]).toEqual([true, false])
+  })
+
+  it('has its price where a device sends much itself', () => {
+    const sent = (count: number) => ({ ...freePace, sent: Array.from({ length: count }, () => now) })
+    expect([0, 60, 120].map((count) => priceAt(sent(count), now))).toEqual([0, 0, 1])
+    expect(priceAt(sent(120), now + 60_000)).toBe(0)
   })
 
   it('after a refusal comes back after the wait and some more, and begins less often', () => {
     const pace = refusedIn(freePace, 'createUpload', refused, now)
     expect(pace.gapMs).toBe(45_000)
-    const waitMs = waitFor(pace, 'createUpload', true, now)
+    const waitMs = waitFor(pace, 'createUpload', { begins: true }, now)
     expect(waitMs).toBe(20_000 + 0.5 * 45_000)
     const begun = sentIn(pace, true, now + waitMs)
-    expect(waitFor(begun, 'createUpload', true, now + waitMs)).toBe(45_000)
+    expect(waitFor(begun, 'createUpload', { begins: true }, now + waitMs)).toBe(45_000)
     // what has begun goes on
-    expect(waitFor(begun, 'createGeneration', false, now + waitMs)).toBe(0)
+    expect(waitFor(begun, 'createGeneration', { begins: false }, now + waitMs)).toBe(0)
   })
 
   it('of a try-on that has begun waits little longer than it was told', () => {
     const pace = refusedIn(freePace, 'createGeneration', { ...refused, hadPassed: true }, now)
-    expect([pace.gapMs, waitFor(pace, 'createGeneration', false, now)]).toEqual([0, 23_000])
+    expect([pace.gapMs, waitFor(pace, 'createGeneration', { begins: false }, now)]).toEqual([0, 23_000])
   })
 
   it('that may not begin lets what has begun go on soon after the wait', () => {
     const pace = refusedIn({ ...freePace, gapMs: 3_600_000 }, 'getFunnel', { ...refused, random: 0.9 }, now)
-    expect(waitFor(pace, 'getFunnel', true, now)).toBeGreaterThan(1_000_000)
-    expect(waitFor(pace, 'createGeneration', false, now)).toBeLessThan(26_000)
+    expect(waitFor(pace, 'getFunnel', { begins: true }, now)).toBeGreaterThan(1_000_000)
+    expect(waitFor(pace, 'createGeneration', { begins: false }, now)).toBeLessThan(26_000)
   })
 
   it('begins more often with every try-on that is let in, until nobody else seems to be there', () => {
@@ -60,30 +89,30 @@ describe('the pace of one device', () => {
 
   it('by a clock that was set back waits no longer than it was told', () => {
     const pace = sentIn(refusedIn(freePace, 'createUpload', refused, now), true, now)
-    expect(waitFor(pace, 'createUpload', true, now - 30_000)).toBe(45_000)
-    expect(waitFor(pace, 'createUpload', true, now - 3_600_000)).toBe(0)
+    expect(waitFor(pace, 'createUpload', { begins: true }, now - 30_000)).toBe(45_000)
+    expect(waitFor(pace, 'createUpload', { begins: true }, now - 3_600_000)).toBe(0)
   })
 
   it('forgets, and closes for no longer than the window of the service', () => {
     const pace = refusedIn(freePace, 'createGeneration', { ...refused, refusedMs: 86_400_000, hadPassed: true }, now)
-    expect(waitFor(pace, 'createGeneration', false, now)).toBe(63_000)
+    expect(waitFor(pace, 'createGeneration', { begins: false }, now)).toBe(63_000)
     const begun = sentIn(refusedIn(freePace, 'createUpload', refused, now), true, now)
-    expect(waitFor({ ...begun, gapMs: 3_600_000 }, 'createUpload', true, now + 1_800_000)).toBe(1_800_000)
+    expect(waitFor({ ...begun, gapMs: 3_600_000 }, 'createUpload', { begins: true }, now + 1_800_000)).toBe(1_800_000)
     const nextDay = { ...begun, gapMs: 3_600_000, begunAt: now + 86_400_000 }
-    expect(waitFor(nextDay, 'createUpload', true, now + 86_400_000)).toBe(0)
+    expect(waitFor(nextDay, 'createUpload', { begins: true }, now + 86_400_000)).toBe(0)
   })
 
   it('of one of many that know of each other begins at a time of its own', () => {
     expect(paceOfMany(4, 0.5, now)).toEqual(freePace)
     const pace = paceOfMany(1_000, 0.25, now)
-    expect(waitFor(pace, 'createUpload', true, now)).toBe(0.75 * 2_300_000)
-    expect(waitFor(pace, 'getGeneration', false, now)).toBe(0)
+    expect(waitFor(pace, 'createUpload', { begins: true }, now)).toBe(0.75 * 2_300_000)
+    expect(waitFor(pace, 'getGeneration', { begins: false }, now)).toBe(0)
     expect(paceCodec.read({ ...paceOfMany(1e9, 0, now) })).toMatchObject({ gapMs: 3_600_000 })
   })
 
   it('that waits for a poll waits for all that has no higher threshold', () => {
     const pace = refusedIn(freePace, 'getGeneration', refused, now)
-    expect(waitFor(pace, 'createUpload', true, now)).toBe(23_000)
+    expect(waitFor(pace, 'createUpload', { begins: true }, now)).toBe(23_000)
     expect(pace.gapMs).toBe(0)
   })
 })
@@ -177,15 +206,28 @@ describe('a budget', () => {
     'of an application that %s stands between nothing',
     async (_, ask, waitMs) => {
       const reported = vi.fn()
-      process.on('uncaughtException', reported)
-      const budget = boundedBudget({ ask, learn: throws, price: () => NaN }, manualClock())
+      const budget = boundedBudget({ ask, learn: throws, price: () => NaN }, manualClock(), reported)
       expect(await budget.ask({ operation: 'createUpload' })).toBe(waitMs)
       expect(() => budget.learn({ operation: 'createUpload' }, 0)).not.toThrow()
       expect(budget.price()).toBe(0)
       await vi.waitFor(() => expect(reported).toHaveBeenCalled())
-      process.off('uncaughtException', reported)
     },
   )
+
+  it('of an application that hangs is asked again later', async () => {
+    const clock = manualClock()
+    const ask = vi.fn(() => new Promise<number>(() => {}))
+    const budget = boundedBudget({ ask, learn() {}, price: () => 0 }, clock, () => {})
+    const first = budget.ask({ operation: 'createUpload' })
+    await Promise.resolve()
+    clock.advance(3_000)
+    expect([await first, await budget.ask({ operation: 'createUpload' })]).toEqual([0, 0])
+    expect(ask).toHaveBeenCalledOnce()
+    clock.advance(60_000)
+    void budget.ask({ operation: 'createUpload' })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(ask).toHaveBeenCalledTimes(2)
+  })
 
   it('believes no junk that it finds', () => {
     const good = { ...freePace, gapMs: 45_000 }
@@ -331,6 +373,36 @@ describe('a room', () => {
     await tryOn.startOver()
     await world.pass(120_000)
     expect([tryOn.get().state, world.count('POST', '/generations')]).toEqual(['idle', 0])
+  })
+
+  it('keeps its turn where its submission is refused, or wants an e-mail first', async () => {
+    const room = open()
+    const { body, status, headers } = refusal('rateLimitExceeded', { retryAfter: 5 })
+    const email = refusal('emailRequired')
+    // another try-on was refused before, so that the next ones begin an hour apart
+    const budget = createBudget(world.clock, undefined, 1_700)
+    await world.pass(3_600_000)
+    world.fault('POST', '/generations', [answers(status, body, headers), answers(email.status, email.body)])
+    const tryOn = watched(world.room({ budget }).tryOn(product))
+    await tryOn.start(person)
+    await world.until(tryOn, 'needsEmail')
+    await tryOn.submitEmail({ email: 'ada@example.com' })
+    await world.until(tryOn, ({ state, trouble }) => state === 'processing' || trouble !== null)
+    expect(tryOn.get().state).toBe('processing')
+    room.close()
+  })
+
+  it('is not stalled before its deadline where the service wants no look until after it', async () => {
+    world.fault('GET', '/generations', [tooMany(60)], true)
+    const tryOn = watched(open({ timing: { deadlineMs: 50_000 } }).tryOn(product))
+    await tryOn.start(person)
+    await world.until(tryOn, ({ trouble }) => trouble !== null)
+    const [before, acceptedAt] = [world.count('GET', '/generations'), world.clock.now()]
+    await world.pass(20_000)
+    expect(tryOn.get()).toMatchObject({ state: 'processing', trouble: { kind: 'throttled' } })
+    await world.until(tryOn, 'stalled')
+    expect(world.clock.now() - acceptedAt).toBeGreaterThan(30_000)
+    expect(world.count('GET', '/generations')).toBe(before)
   })
 
   it('claims nothing while the submission waits, so that a crash is never of unknown outcome', async () => {

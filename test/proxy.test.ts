@@ -203,6 +203,7 @@ describe('the shopper', () => {
 describe('what is not passed on', async () => {
   it.each<[string, Request, number]>([
     ['a path of nothing', asked('/nothing'), 404],
+    ['a page of another site', asked('/context', { headers: { 'Sec-Fetch-Site': 'cross-site' } }), 403],
     ['another origin path', new Request('https://shop.test/elsewhere/funnel'), 404],
     ['another method', asked('/funnel', { method: 'POST', body: {} }), 405],
     [
@@ -277,6 +278,19 @@ describe('a submission', () => {
     await world.pass(61_000)
     await handle(generation(cookie(anId)))
     expect(world.count('POST', '/generations')).toBe(2)
+  })
+
+  it('whose browser was gone when nobody knew what has become of it is not sent for the browser that says it again', async () => {
+    const handle = proxyOf()
+    const gone = new AbortController()
+    const broken = answers(500, { error: 'Could not create generation' })
+    world.fault('POST', '/generations', [async (reach, request) => (gone.abort(), broken(reach, request))])
+    await handle(generation({ ...cookie(anId), signal: gone.signal }))
+    await world.pass(3_000)
+    expect((await handle(generation(cookie(anId)))).status).toBe(500)
+    expect(world.count('POST', '/generations')).toBe(1)
+    await world.pass(1_000)
+    expect((await handle(generation(cookie(anId)))).status).toBe(200)
   })
 
   it('whose answer a browser has taken is a new one when its words are said anew', async () => {
@@ -521,9 +535,51 @@ describe('the line', () => {
     const answered = vi.fn()
     void handle(asked('/context'))
     await world.settle()
-    for (let count = 0; count < 3; count += 1) void handle(asked('/funnel?funnelIds=12', cookie(anId))).then(answered)
+    for (let count = 0; count < 3; count += 1) void handle(asked('/context', cookie(anId))).then(answered)
     await world.settle()
     expect(answered).toHaveBeenCalledOnce()
+  })
+
+  it('lets none have more than a third of the count once somebody had to wait, and all of it where nobody has', async () => {
+    const handle = proxyOf({ waitingAtMost: 1_000 })
+    const one = () => handle(asked(`/generations/${anId}`, cookie(anId)))
+    const answered: number[] = []
+    const statuses = async (count: number) => {
+      const all = Array.from({ length: count }, () => one().then(({ status }) => answered.push(status)))
+      await world.pass(6_000)
+      await Promise.all(all)
+      return answered.splice(0).filter((status) => status === 404).length
+    }
+    expect(await statuses(130)).toBe(116)
+    await world.pass(56_000)
+    const [first, second] = [
+      await statuses(60),
+      await handle(asked(`/generations/${anId}`, cookie(`${anId.slice(0, -1)}2`))),
+    ]
+    expect([first, second.status]).toEqual([40, 404])
+  })
+
+  it('sends nobody who has begun away for longer than 15 s, nor anybody for longer than the count lasts', async () => {
+    const handle = proxyOf({ waitingAtMost: 1, budget: { ask: () => 600_000, learn() {}, price: () => 0 } })
+    void handle(generation())
+    await world.settle()
+    const [poll, upload] = [
+      await handle(asked(`/generations/${anId}`)),
+      await handle(asked('/uploads', { method: 'POST', body: { contentType: 'image/png' } })),
+    ]
+    expect([poll, upload].map(({ headers }) => headers.get('Retry-After'))).toEqual(['15', '60'])
+  })
+
+  it('lets polls go beside a submission that the service does not take', async () => {
+    const budget: Budget = {
+      ask: ({ operation }) => (operation === 'createGeneration' ? 20_000 : 0),
+      learn() {},
+      price: () => 0,
+    }
+    const handle = proxyOf({ budget })
+    void handle(generation())
+    await world.settle()
+    expect((await handle(asked(`/generations/${anId}`))).status).toBe(404)
   })
 })
 
@@ -550,6 +606,8 @@ describe('what is passed on', () => {
     const handle = proxyOf()
     const funnel = () => handle(asked('/funnel?funnelIds=12')).then((response) => response.json())
     expect(await funnel()).toEqual(await funnel())
+    const all = await Promise.all(Array.from({ length: 9 }, funnel))
+    expect(all[8]).toEqual(all[0])
     expect(world.count('GET', '/funnel')).toBe(1)
     world.fault('POST', '/generations', [answers(404, { error: 'Not found' })])
     await handle(generation())
@@ -612,13 +670,18 @@ describe('the exact budget', () => {
     expect(budget.ask({ operation: 'createGeneration' })).toBe(0)
   })
 
-  it('makes room for a registration that waits', () => {
-    const budget = exactBudget(manualClock())
+  it('makes room for a registration that waits, and not for ever', () => {
+    const clock = manualClock()
+    const budget = exactBudget(clock)
     fill(budget, 60)
     expect(budget.ask({ operation: 'getGeneration' })).toBe(0)
     expect(budget.ask({ operation: 'registerCustomer' })).toBeGreaterThan(0)
     for (const operation of ['getGeneration', 'createGeneration'] as const)
       expect(budget.ask({ operation })).toBeGreaterThan(0)
+    clock.advance(61_000)
+    fill(budget, 60)
+    expect(budget.ask({ operation: 'registerCustomer' })).toBeGreaterThan(0)
+    expect(budget.ask({ operation: 'getGeneration' })).toBe(0)
   })
 
   it('is closed for as long as the service refuses, to what it refuses', async () => {

@@ -8,8 +8,10 @@ const level = endpoints.createGeneration.threshold - 4
 /** For how long a request counts, in ms: on their ways two may come closer to each other than they were sent. */
 const countedMs = ipWindowMs + 1_000
 
-/** A registration is refused from a lower count on than all others, so they make room for one that waits. */
+/** A registration is refused from a lower count on than all others, so they make room for one that waits; not for ever. */
 const roomForRegistration = endpoints.registerCustomer.threshold - 6
+/** How long after others have made room they need not do so again, in ms. */
+const roomEveryMs = 240_000
 
 function levelOf(operation: Operation, isRegistrationAwaited: boolean): number {
   if (operation === 'registerCustomer') return endpoints.registerCustomer.threshold
@@ -36,7 +38,10 @@ export function exactBudget(clock: Clock): Budget {
       const { threshold } = endpoints[operation]
       const open = [...closed].map(([of, until]) => (of >= threshold ? until - now : 0))
       const waitMs = Math.max(0, full === undefined ? 0 : full + countedMs - now, ...open)
-      if (operation === 'registerCustomer') registrationUntil = waitMs > 0 ? now + ipWindowMs : -Infinity
+      if (operation === 'registerCustomer') {
+        if (waitMs === 0) registrationUntil = Math.min(registrationUntil, now)
+        else if (now >= registrationUntil + roomEveryMs) registrationUntil = now + ipWindowMs
+      }
       if (waitMs === 0) sent.push(now)
       return waitMs
     },

@@ -37,8 +37,14 @@ const ranks: Readonly<Record<Operation, number>> = {
 /** After how many others, at the latest, one of that rank goes: consents alone would leave no room for what comes of them. */
 const othersAtMost: Readonly<Record<number, number>> = { 0: Infinity, 1: 4, 2: 1, 3: 4 }
 
-/** How many of those who wait may be one shopper's. */
+/** How many of those who wait may be one shopper's, and how many are taken who come before it is known how long they wait. */
 const shareOfOne = 0.1
+const burst = 4
+/** How many requests one shopper may have sent in a minute where others have to wait. */
+const turnsOfOne = 40
+/** For how long whoever has begun, and who begins, is sent away at the most, in ms: nothing in the service's count outlasts a minute. */
+const longestStayAwayMs = ipWindowMs / 4
+const longestForBeginnersMs = ipWindowMs
 
 /** How long one more request takes at the service's rate, in ms. */
 const eachMs = ipWindowMs / endpoints.createGeneration.threshold
@@ -49,8 +55,8 @@ const shoppersAtMost = 2_000
 /** A line before the budget: by rank, and within one by who has waited longest since their last turn. */
 export function createLine(budget: Budget, clock: Clock, placesAtMost: number): Line {
   const waiting = new Set<Waiting>()
-  /** The shoppers who had a turn, the last one last. */
-  const served = new Map<string, number>()
+  /** The turns that shoppers had in the last minute; the last one's last. */
+  const served = new Map<string, { turn: number; at: number[] }>()
   let turns = 0
   let isServing = false
   /** Whether somebody came, or something changed, since the line was looked at. */
@@ -58,6 +64,8 @@ export function createLine(budget: Budget, clock: Clock, placesAtMost: number): 
   let timer: unknown = null
   /** How long the first in line had to wait when it last asked, in ms. */
   let lastWaitMs = 0
+  /** Until when nobody has more than their share, as somebody had to wait. */
+  let crowdedUntil = -Infinity
 
   /** How many others have had their turn since one of that rank. */
   const others = [0, 0, 0, 0]
@@ -67,7 +75,7 @@ export function createLine(budget: Budget, clock: Clock, placesAtMost: number): 
     return others[rank]! >= othersAtMost[rank]! ? -rank : rank
   }
   const isBefore = (one: Waiting, other: Waiting) =>
-    rankOf(one) - rankOf(other) || (served.get(one.shopper) ?? 0) - (served.get(other.shopper) ?? 0)
+    rankOf(one) - rankOf(other) || (served.get(one.shopper)?.turn ?? 0) - (served.get(other.shopper)?.turn ?? 0)
 
   /** Everybody's turn who can have one now; then again once the first of those who can not may try again. */
   async function serve(): Promise<void> {
@@ -77,6 +85,7 @@ export function createLine(budget: Budget, clock: Clock, placesAtMost: number): 
     while (isCalled) {
       isCalled = false
       lastWaitMs = await serveAll()
+      if (lastWaitMs > 0) crowdedUntil = clock.monotonic() + 2 * ipWindowMs
     }
     isServing = false
     const now = clock.monotonic()
@@ -91,7 +100,7 @@ export function createLine(budget: Budget, clock: Clock, placesAtMost: number): 
     let waitMs = 0
     const passedOver = new Set<Waiting>()
     for (;;) {
-      for (const each of waiting) if (clock.monotonic() >= each.until) each.end(stayAwayMs())
+      for (const each of waiting) if (clock.monotonic() >= each.until) each.end(stayAwayMs(each.operation))
       const [next] = [...waiting].filter((each) => !passedOver.has(each)).sort(isBefore)
       if (!next) return waitMs
       const asked = await budget.ask({ operation: next.operation })
@@ -100,35 +109,50 @@ export function createLine(budget: Budget, clock: Clock, placesAtMost: number): 
         continue
       }
       waitMs = waitMs === 0 ? asked : Math.min(waitMs, asked)
-      if (next.operation === 'createGeneration') return waitMs
       // who comes later would take the room that is waited for; but a registration waits for more of it than others need,
-      // and a consent needs less
+      // and of a consent the service may take less than of a poll
+      const isOfItsOwn = next.operation === 'registerCustomer' || next.operation === 'createGeneration'
       for (const each of waiting)
-        if (each === next || (next.operation !== 'registerCustomer' && each.operation !== 'createGeneration'))
-          passedOver.add(each)
+        if (isOfItsOwn ? each.operation === next.operation : each.operation !== 'createGeneration') passedOver.add(each)
     }
   }
 
   function take(each: Waiting): void {
     const rank = ranks[each.operation]
     others.forEach((count, of) => (others[of] = of === rank ? 0 : count + 1))
+    const at = [...recent(each.shopper), clock.monotonic()]
     served.delete(each.shopper)
-    served.set(each.shopper, (turns += 1))
+    served.set(each.shopper, { turn: (turns += 1), at })
     if (served.size > shoppersAtMost) served.delete([...served.keys()][0]!)
     each.end(0)
   }
 
-  const stayAwayMs = () => lastWaitMs + (1 + waiting.size) * eachMs
+  const stayAwayMs = (operation: Operation) =>
+    Math.min(ranks[operation] < 3 ? longestStayAwayMs : longestForBeginnersMs, lastWaitMs + (1 + waiting.size) * eachMs)
+
+  const recent = (shopper: string) =>
+    (served.get(shopper)?.at ?? []).filter((at) => at > clock.monotonic() - ipWindowMs)
+
+  /** How long a shopper has to stay away who has had more than others leave them, in ms. */
+  function overMs(shopper: string, waitingOfTheirs: number): number {
+    const now = clock.monotonic()
+    const turns = [...recent(shopper), ...Array.from({ length: waitingOfTheirs }, () => now)]
+    const first = turns.at(-turnsOfOne)
+    return first === undefined ? 0 : first + ipWindowMs - now
+  }
 
   return {
     enter(operation, shopper, signal) {
       const ofShopper = [...waiting].filter((each) => each.shopper === shopper).length
-      const isFull = waiting.size >= placesAtMost || ofShopper >= Math.max(1, placesAtMost * shareOfOne)
       // where nobody has to wait everybody who is in line has their turn at once
-      if (signal.aborted || (isFull && lastWaitMs > 0)) return Promise.resolve(stayAwayMs())
+      const places = lastWaitMs > 0 ? placesAtMost : placesAtMost * burst
+      const isFull = waiting.size >= places || ofShopper >= Math.max(1, places * shareOfOne)
+      if (signal.aborted || isFull) return Promise.resolve(stayAwayMs(operation))
+      const tooManyMs = clock.monotonic() < crowdedUntil ? overMs(shopper, ofShopper) : 0
+      if (tooManyMs > 0) return Promise.resolve(tooManyMs)
       return new Promise((resolve) => {
         const patience = operation === 'createGeneration' ? submissionPatienceMs : patienceMs
-        const leave = () => each.end(stayAwayMs())
+        const leave = () => each.end(stayAwayMs(operation))
         const each: Waiting = {
           operation,
           shopper,

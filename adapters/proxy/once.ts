@@ -5,10 +5,10 @@ import type { Routed } from './route.ts'
 
 /** How long after an answer it may turn out that its browser had gone, in ms. */
 const turnsOutMs = 1_000
-/** How long the answer to an accepted submission waits for a browser that was not there to take it, in ms. */
+/** How long the answer to a submission that may have been started waits for a browser that was not there to take it, in ms. */
 const keptMs = 60_000
 
-/** Answers a request with what `send` gives, or with what the same one was given that it repeats. */
+/** Answers a request with what `send` gives, which does not reject, or with what the same one was given that it repeats. */
 export type Once = (asked: Routed, signal: AbortSignal, send: () => Promise<Answer>) => Promise<Answer>
 
 interface Out {
@@ -40,8 +40,8 @@ export function createOnce(clock: Clock): Once {
     }
     const made: Out = { answering: send(), signals: [signal], isKept: false }
     out.set(name, made)
-    const look = (isAccepted: boolean) => {
-      made.isKept = isAccepted && !isTaken(made)
+    const look = () => {
+      made.isKept = !isTaken(made)
       if (made.isKept) clock.setTimeout(() => forget(made), keptMs)
       else forget(made)
     }
@@ -49,9 +49,9 @@ export function createOnce(clock: Clock): Once {
       const { kind } = meaningOf(asked, answer)
       // what was not started may be said again, with the same words
       if (kind === 'rejected' || kind === 'limitReached' || kind === 'throttled') forget(made)
-      else clock.setTimeout(() => look(kind === 'accepted'), turnsOutMs)
+      else clock.setTimeout(look, turnsOutMs)
     }
-    made.answering.then(end, () => forget(made))
+    void made.answering.then(end)
     return made.answering
   }
 }

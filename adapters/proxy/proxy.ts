@@ -49,7 +49,7 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     const answer = await send(asked, signal)
     const outcome = meaningOf(asked, answer)
     void budget.learn({ operation: asked.operation }, refusedMsOf(outcome))
-    funnels.learn(asked, answer, outcome.kind === 'accepted')
+    funnels.learn(asked, answer)
     // no shopper can mend the key of a server
     if (outcome.kind === 'rejected' && outcome.reason === 'key') {
       onError(new Error('the service refuses the key'))
@@ -60,15 +60,15 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
 
   async function answerTo(request: Request, asked: Routed, { id, cookie }: Visitor): Promise<Answer> {
     // said again without its cookie it would be another shopper's
-    if (asked.operation === 'createGeneration' && cookie !== null && asked.isOfCookie && isOfBrowser(request))
+    if (asked.operation === 'createGeneration' && cookie !== null && asked.named === null && isOfBrowser(request))
       return problem(429, { error: 'The shopper is not known yet; nothing was sent' })
-    const known = funnels.of(asked)
-    if (known) return known
     const { signal } = request
-    return once(asked, signal, () => sendInTurn(asked, id, signal)).catch((error: unknown) => {
-      onError(error)
-      return unanswered(asked.operation, true)
-    })
+    const send = () =>
+      sendInTurn(asked, asked.named ?? (cookie === null ? id : newcomers), signal).catch((error: unknown) => {
+        onError(error)
+        return unanswered(asked.operation, true)
+      })
+    return asked.operation === 'getFunnel' ? funnels.of(asked, send) : once(asked, signal, send)
   }
 
   return async (request) => {
@@ -76,11 +76,17 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     const below = pathname.startsWith(path) ? pathname.slice(path.length) : ''
     if (request.method === 'DELETE' && below === '/visitor')
       return responseOf({ status: 204, body: null }, forgotten(request, path))
+    // no frame, picture or form of another site's page uses up the count
+    if (request.headers.get('Sec-Fetch-Site') === 'cross-site')
+      return responseOf(problem(403, { error: 'Not for pages of other sites' }), null)
     const visitor = visitorOf(request, path)
     const asked = await routed(request, below, visitor.id)
     return responseOf('status' in asked ? asked : await answerTo(request, asked, visitor), visitor.cookie)
   }
 }
+
+/** All who are not known yet stand in line as one, as each of their requests is a stranger's. */
+const newcomers = ''
 
 /** What no script of the page can leave out. */
 const isOfBrowser = ({ headers }: Request) => headers.has('Origin') || headers.has('Sec-Fetch-Site')

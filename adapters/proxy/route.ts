@@ -13,8 +13,8 @@ export interface Routed {
   target: string
   /** The text of its JSON; null for a GET. */
   body: string | null
-  /** Whether its shopper is the one of the cookie, as it names none itself. */
-  isOfCookie: boolean
+  /** The ID of the shopper whom it names itself; null where it is the one of the cookie. */
+  named: string | null
 }
 
 interface Named {
@@ -46,12 +46,13 @@ export async function routed(request: Request, path: string, visitorId: string):
   if (misfit) return badInput(`"${misfit.path}" is not valid`)
   const search = new URLSearchParams(asked).toString()
   const target = path + (search && `?${search}`)
-  if (body === null) return { operation, target, body: null, isOfCookie: !('uniqueUserId' in given) }
+  if (body === null) return { operation, target, body: null, named: given['uniqueUserId'] ?? null }
   const sent = await jsonOf(request)
   if (sent === null) return badInput('the body is not a JSON object of at most 64 KiB, sent as application/json')
   const read = body.safeParse(takesVisitor(body) ? { uniqueUserId: visitorId, ...sent } : sent)
   if (!read.success) return badInput(`"${read.path}" is not valid`)
-  return { operation, target, body: JSON.stringify(read.data), isOfCookie: !('uniqueUserId' in sent) }
+  const { uniqueUserId = null } = sent as { uniqueUserId?: string }
+  return { operation, target, body: JSON.stringify(read.data), named: uniqueUserId }
 }
 
 const takesVisitor = (schema: Schema<unknown>) => 'shape' in schema && 'uniqueUserId' in (schema.shape as object)

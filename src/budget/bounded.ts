@@ -1,19 +1,24 @@
 import { withinLimit } from '../platform/clock.ts'
-import { report } from '../platform/guarded.ts'
 import type { Budget, Clock } from '../ports.ts'
 
 /** How long a budget may think, and for how long it may let a request wait before it is asked again, in ms. */
-const askLimitMs = 10_000
+const askLimitMs = 3_000
 const leastWaitMs = 200
 const longestWaitMs = 600_000
 
+/** How long one that did not answer is done without, in ms. */
+const restMs = 60_000
+
 /**
- * An application's budget, whose failures are reported and stand between nothing: one that breaks or says what is no time
- * lets the request go, and what comes back is not kept from its record.
+ * An application's budget, whose failures are told and stand between nothing: one that breaks, hangs or says what is no
+ * time lets the request go, and what comes back is not kept from its record.
  */
-export function boundedBudget(budget: Budget, clock: Clock, onError: (error: unknown) => void = report): Budget {
+export function boundedBudget(budget: Budget, clock: Clock, onError: (error: unknown) => void = console.error): Budget {
+  let restsUntil = -Infinity
   return {
     async ask(request) {
+      if (clock.monotonic() < restsUntil) return 0
+      const askedAt = clock.monotonic()
       try {
         const waitMs = await withinLimit(
           clock,
@@ -22,6 +27,7 @@ export function boundedBudget(budget: Budget, clock: Clock, onError: (error: unk
         )
         return waitMs > 0 ? Math.min(Math.max(waitMs, leastWaitMs), longestWaitMs) : 0
       } catch (error) {
+        if (clock.monotonic() - askedAt >= askLimitMs) restsUntil = clock.monotonic() + restMs
         onError(error)
         return 0
       }

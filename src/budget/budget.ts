@@ -1,3 +1,4 @@
+import { ipWindowMs } from '../contract/limits.ts'
 import { deferred } from '../platform/deferred.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Budget, BudgetRequest, Clock } from '../ports.ts'
@@ -27,8 +28,11 @@ const restMs = 30_000
 /** How long the other requests of a try-on wait for the answer to its first one, in ms. */
 const answerLimitMs = 15_000
 
+/** How much later than it was told a consent may be back, in ms. */
+const comesBackMs = 1_000
+
 /** How many try-ons are known to have their turn, at the most. */
-const turnsAtMost = 200
+const turnsAtMost = 2_000
 
 /**
  * A budget that asks nobody, and learns from what the service refuses (contract §8); the pages that keep theirs in one
@@ -38,6 +42,8 @@ export function createBudget(clock: Clock, kept?: KeptPace, shareOf = 1): Budget
   let known = paceOfMany(shareOf, Math.random(), clock.now())
   let restsUntil = -Infinity
   const turns = new Map<string, Turn>()
+  /** Until when a consent waits for room. */
+  let consentUntil = -Infinity
 
   /** Changes what all know; where that takes too long, what this page knows. */
   async function change(how: (pace: Pace) => Pace): Promise<void> {
@@ -79,13 +85,16 @@ export function createBudget(clock: Clock, kept?: KeptPace, shareOf = 1): Budget
       if (first) await withinLimit(clock, answerLimitMs, first.answered).catch(() => undefined)
       const begins = operation !== 'getGeneration' && turn !== undefined && !turns.has(turn)
       const mine = begins ? begin(turn) : null
+      const isConsentAwaited = clock.monotonic() < consentUntil
       let waitMs = 0
       await change((pace) => {
         const now = clock.now()
-        waitMs = waitFor(pace, operation, begins, now, urgent)
+        waitMs = waitFor(pace, operation, { begins, isUrgent: urgent, isConsentAwaited }, now)
         return waitMs > 0 ? pace : sentIn(pace, begins, now)
       })
       if (mine && waitMs > 0) end(mine)
+      if (operation === 'createGeneration' && waitMs > 0)
+        consentUntil = Math.max(consentUntil, clock.monotonic() + Math.min(waitMs, ipWindowMs) + comesBackMs)
       return waitMs
     },
 
@@ -97,7 +106,8 @@ export function createBudget(clock: Clock, kept?: KeptPace, shareOf = 1): Budget
       const random = Math.random()
       if (refusedMs) void change((pace) => refusedIn(pace, operation, { refusedMs, hadPassed, random }, clock.now()))
       else if (refusedMs === 0 && operation === 'createGeneration') void change(widened)
-      if (mine && (refusedMs ? !hadPassed : operation === 'createGeneration')) end(mine)
+      // one that was refused has not begun; with whatever else it is answered, what follows is of the same try-on
+      if (mine && refusedMs && !hadPassed) end(mine)
       mine?.answer()
     },
 

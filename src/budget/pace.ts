@@ -50,6 +50,13 @@ const aheadMs = 60_000
 /** By how much the rate rises with every try-on that was let in, in try-ons per ms. */
 const rise = 0.05 / 60_000
 
+/** How many of its own requests a minute cost a device nothing. */
+const freeCount = 60
+/** How much of the count is left for last looks, for what was begun, and for consents while one waits. */
+const spareForLastLooks = 80
+const spare = 12
+const spareForConsents = 24
+
 /** How long after a wait those come back that had begun, in ms: one after the other, and not at once. */
 const greatestSpreadMs = 6_000
 
@@ -60,26 +67,50 @@ export function paceOfMany(count: number, random: number, now: number): Pace {
   return { ...freePace, gapMs, begunAt: now - random * gapMs, price: hintedPrice, pricedAt: now }
 }
 
-export const priceAt = ({ price, pricedAt }: Pace, now: number): number =>
-  price * 0.5 ** (Math.max(0, now - pricedAt) / halfLifeMs)
+/** By what was refused, and by what this device sends itself: many try-ons at once are a crowd, too. */
+export const priceAt = (pace: Pace, now: number): number =>
+  Math.max(learntPriceAt(pace, now), (recentIn(pace, now).length - freeCount) / freeCount)
+
+// one that is ahead is of a clock that was set back since
+const learntPriceAt = ({ price, pricedAt }: Pace, now: number) => price * 0.5 ** (Math.abs(now - pricedAt) / halfLifeMs)
 
 const gapAt = ({ gapMs, pricedAt }: Pace, now: number) => (Math.abs(now - pricedAt) > forgottenMs ? 0 : gapMs)
 
 const recentIn = ({ sent }: Pace, now: number) => sent.filter((at) => at > now - ipWindowMs && at <= now)
 
+/** What else counts for when a request may go out. */
+export interface Asked {
+  /** A try-on begins with it. */
+  begins: boolean
+  /** It lets nobody go first. */
+  isUrgent?: boolean | undefined
+  /** A consent of the same page waits for room. */
+  isConsentAwaited?: boolean | undefined
+}
+
 /**
- * How long a request has to wait, in ms; `begins` says that a try-on begins with it, `isUrgent` that it lets nobody go
- * first.
+ * Up to which count of this device's own a request goes out. A submission finds room though others come before it, the
+ * last look at a job though other looks do; and what was begun is brought to its end first.
  */
-export function waitFor(pace: Pace, operation: Operation, begins: boolean, now: number, isUrgent = false): number {
+function levelOf(operation: Operation, { begins, isUrgent, isConsentAwaited }: Asked): number {
   const { threshold } = endpoints[operation]
-  const full = recentIn(pace, now).at(-threshold)
+  if (isUrgent || operation === 'registerCustomer' || (operation === 'createGeneration' && !begins)) return threshold
+  const ofConsents = endpoints.createGeneration.threshold
+  if (isConsentAwaited) return Math.min(threshold, ofConsents - spareForConsents)
+  return begins ? ofConsents - spare : threshold - (operation === 'getGeneration' ? spareForLastLooks : spare)
+}
+
+/** How long a request has to wait, in ms. */
+export function waitFor(pace: Pace, operation: Operation, asked: Asked, now: number): number {
+  const { threshold } = endpoints[operation]
+  const { begins } = asked
+  const full = recentIn(pace, now).at(-levelOf(operation, asked))
   const untilRoom = full === undefined ? 0 : full + ipWindowMs - now
   // a clock that was set back lets nobody wait longer than was meant
   const untilOpen = Object.entries(pace.closed).map(([of, { from, until, spreadMs = 0 }]) => {
     // what has begun is not held back by the gap of those that begin
-    const lateMs = isUrgent ? 0 : begins ? spreadMs : spreadMs % greatestSpreadMs
-    const end = until + lateMs
+    const lateMs = asked.isUrgent ? 0 : begins ? spreadMs : spreadMs % greatestSpreadMs
+    const end = Math.min(until, from + ipWindowMs) + lateMs
     return Number(of) >= threshold && from <= now + aheadMs ? Math.min(end - from, end - now) : 0
   })
   const gapMs = gapAt(pace, now)
@@ -127,7 +158,7 @@ export function refusedIn(
   const closed = { ...pace.closed, [threshold]: closure }
   // it has not begun
   const begunAt = begins ? 0 : pace.begunAt
-  return { ...pace, price: priceAt(pace, now) + surcharge, pricedAt: now, gapMs, begunAt, closed }
+  return { ...pace, price: learntPriceAt(pace, now) + surcharge, pricedAt: now, gapMs, begunAt, closed }
 }
 
 function widerGap(gapMs: number, refusedMs: number): number {

@@ -149,7 +149,7 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     if (proved !== null && proved.kind !== 'accepted') return proved
     const streamed = base !== null && form.streams(base)
     const sent = request('createGeneration', { body }, { ...settings, base, streamed, isGranted })
-    // whatever has kept it from being sent, its turn is over
+    // whatever has kept it from being sent, nobody waits for its answer any more
     return sent.finally(() => budget.learn({ operation: 'createGeneration', turn: settings.turn }, null))
   }
 
