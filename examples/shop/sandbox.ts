@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sandboxConfig, serve, type RunningServer } from '@fitting-room/service'
+import { inMemory, openData, sandboxConfig, serve, type RunningServer } from '@fitting-room/service'
 
 const usualPort = 8787
 /** Where a running sandbox says how to reach it. */
@@ -15,12 +15,13 @@ export interface Sandbox {
 /** The key of the sandbox's one store. */
 export const sandboxKey = sandboxConfig().stores[0]?.apiKey ?? ''
 
-/** Starts the sandbox on its usual port, or on a free one where that is taken. */
-export async function startSandbox(): Promise<Sandbox & { server: RunningServer }> {
-  const config = sandboxConfig()
-  const server = await serve({ config }, usualPort).catch((error: NodeJS.ErrnoException) => {
+/** Starts the sandbox on its usual port, or on a free one where that is taken; `data` is where it keeps its try-ons. */
+export async function startSandbox(data = inMemory): Promise<Sandbox & { server: RunningServer }> {
+  const kept = await openData(data, (error) => console.error(error))
+  const options = { config: sandboxConfig(), ...kept }
+  const server = await serve(options, usualPort).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error
-    return serve({ config }, 0)
+    return serve(options, 0)
   })
   return { server, baseUrl: server.url, apiKey: sandboxKey }
 }

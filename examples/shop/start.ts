@@ -1,7 +1,10 @@
+import { parseArgs } from 'node:util'
+import { untilStopped, usualData } from '@fitting-room/service'
 import { announce, startSandbox } from './sandbox.ts'
 import { serveShop } from './serve-shop.ts'
 
-const sandbox = await startSandbox()
+const { values } = parseArgs({ options: { data: { type: 'string', default: usualData } } })
+const sandbox = await startSandbox(values.data)
 const shop = await serveShop(sandbox)
 const withdraw = announce(sandbox)
 
@@ -13,9 +16,7 @@ console.log(`
   The product “Test tee” shows every other outcome. Ctrl-C stops both.
 `)
 
-const stop = () => {
-  withdraw()
-  void Promise.allSettled([shop.close(), sandbox.server.close()]).then(() => process.exit(0))
-}
-process.once('SIGINT', stop)
-process.once('SIGTERM', stop)
+await untilStopped()
+withdraw()
+await Promise.allSettled([shop.close(), sandbox.server.close()])
+process.exit(0)

@@ -1,12 +1,12 @@
 import type { Schema, TypeOf } from 'fitting-room/contract'
 import { endpoints, keyHeader, type Operation } from 'fitting-room/contract'
 import { Hono, type Context } from 'hono'
-import ipaddr from 'ipaddr.js'
 import { ApiProblem, badInput, ipLimit } from './api-problem.ts'
-import { drain, readBody } from './body.ts'
+import { drain, readBody, type BodyLimits } from './body.ts'
+import { clientOf } from './client-address.ts'
 import type { StoreConfig } from './config.ts'
 import type { Core } from './core.ts'
-import type { IpLimiter } from './ip-limiter.ts'
+import type { RequestCount } from './ip-limiter.ts'
 import type { BlobStore, Clock } from './ports.ts'
 import type { Spoil } from './test-outcomes.ts'
 import { largestPhoto, type Uploads } from './uploads.ts'
@@ -21,7 +21,7 @@ export interface Connection {
 
 export interface AppParts {
   core: Core
-  limiter: IpLimiter
+  limiter: RequestCount
   blobs: BlobStore
   uploads: Uploads
   clock: Clock
@@ -33,7 +33,9 @@ export interface AppParts {
 type Env = { Bindings: Connection }
 type Handled = { data: unknown; spoil?: Spoil | null }
 
-const largestBody = 64 * 1024
+/** A JSON body, and a photo over a poor connection. */
+const bodyLimits: BodyLimits = { atMost: 64 * 1024, longestMs: 10_000 }
+const photoLimits: BodyLimits = { atMost: largestPhoto, longestMs: 120_000 }
 
 /** The HTTP side of the contract: order of checks, bodies, headers (contract §4, §5 and §7). */
 export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies, report }: AppParts): Hono<Env> {
@@ -49,12 +51,13 @@ export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies
     headers.set('Access-Control-Expose-Headers', 'Retry-After')
     headers.set('Access-Control-Max-Age', '600')
     headers.set('X-Content-Type-Options', 'nosniff')
+    if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
     // a browser repeats a POST by itself when a connection that it uses again dies
     if (context.req.header('Origin') !== undefined) headers.set('Connection', 'close')
   })
 
   const clientIp = (context: Context<Env>) =>
-    addressOf(context.env?.ip ?? '127.0.0.1', context.req.header('X-Forwarded-For'), trustedProxies)
+    clientOf(context.env?.ip ?? '127.0.0.1', context.req.header('X-Forwarded-For'), trustedProxies)
 
   function authorized(context: Context<Env>): StoreConfig {
     const store = core.storeOfKey(context.req.header(keyHeader) ?? null)
@@ -65,7 +68,7 @@ export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies
   /** Path and method are settled; then the IP count, the key, the input, and the operation itself. */
   async function handle<O extends Operation>(operation: O, context: Context<Env>): Promise<Response> {
     const ip = clientIp(context)
-    const wait = limiter.count(ip, operation)
+    const wait = await limiter.count(ip, operation)
     if (wait > 0) throw ipLimit(wait)
     const store = authorized(context)
     const input = await inputOf(operation, context)
@@ -96,19 +99,21 @@ export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies
     const route = path.replace('{jobId}', ':jobId')
     app.on(method, route, (context) =>
       // hono answers HEAD by GET; the contract knows no HEAD
-      context.req.raw.method === 'HEAD' ? notAllowed() : handle(operation as Operation, context),
+      context.req.raw.method === 'HEAD' ? notAllowed(method) : handle(operation as Operation, context),
     )
     app.options(route, () => new Response(null, { status: 204 }))
-    app.all(route, notAllowed)
+    app.all(route, () => notAllowed(method))
   }
 
   app.put('/photos/:name', async (context) => {
     const upload = uploads.verify(new URL(context.req.url), clock.now())
-    const bytes = await readBody(context.req.raw, largestPhoto)
     if (upload === null) throw new ApiProblem(403, { error: 'Upload target is not valid or has expired' })
     const type = context.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
     if (type !== upload.type) throw new ApiProblem(415, { error: `This upload target takes ${upload.type}` })
+    const isTooLarge = Number(context.req.header('Content-Length')) > photoLimits.atMost
+    const bytes = isTooLarge ? 'tooLarge' : await readBody(context.req.raw, photoLimits)
     if (bytes === 'tooLarge') throw new ApiProblem(413, { error: 'The photo is larger than 20 MB' })
+    if (bytes === 'tooSlow') throw badInput('the photo did not arrive in time')
     if (bytes.length === 0) throw badInput('the photo is empty')
     await blobs.put(upload.name, { bytes, type })
     return new Response(null, { status: 200 })
@@ -116,8 +121,8 @@ export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies
   app.options('/photos/:name', () => new Response(null, { status: 204 }))
   app.get('/photos/:name', (context) => picture(context))
   app.get('/pictures/:name', (context) => picture(context))
-  app.all('/photos/:name', notAllowed)
-  app.all('/pictures/:name', notAllowed)
+  app.all('/photos/:name', () => notAllowed('GET, PUT'))
+  app.all('/pictures/:name', () => notAllowed('GET'))
 
   async function picture(context: Context<Env>): Promise<Response> {
     const blob = await blobs.get(context.req.param('name') ?? '')
@@ -164,16 +169,22 @@ async function inputOf<O extends Operation>(operation: O, { req }: Context<Env>)
     if (result?.success === false) {
       throw badInput(`${result.path || part} is missing or not valid`)
     }
+    if (hasUnstorable(result?.data)) throw badInput(`${part} has characters that can not be kept`)
     return [part, result?.data] as const
   })
   return Object.fromEntries(read) as unknown as Input<O>
 }
 
+/** NUL and half of a surrogate pair are no text to a database. */
+const hasUnstorable = (input: unknown) =>
+  Object.values(Object(input)).some((value) => typeof value === 'string' && /[\0\p{Surrogate}]/u.test(value))
+
 async function jsonOf(request: Request): Promise<unknown> {
-  const bytes = await readBody(request, largestBody)
+  const bytes = await readBody(request, bodyLimits)
   const type = request.headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') throw badInput('Content-Type must be application/json')
   if (bytes === 'tooLarge') throw badInput('the body is larger than 64 KiB')
+  if (bytes === 'tooSlow') throw badInput('the body did not arrive in time')
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
@@ -186,8 +197,8 @@ function answerOf({ status, body, retryAfterSeconds }: ApiProblem): Response {
   return Response.json(body, { status, headers })
 }
 
-function notAllowed(): Response {
-  return Response.json({ error: 'Method not allowed' }, { status: 405 })
+function notAllowed(allowed: string): Response {
+  return Response.json({ error: 'Method not allowed' }, { status: 405, headers: { Allow: `${allowed}, OPTIONS` } })
 }
 
 /** What an embedded service throws in place of an answer that is lost. */
@@ -195,25 +206,4 @@ export class AnswerLost extends TypeError {
   constructor() {
     super('the connection was closed before the answer')
   }
-}
-
-/** The client's address; a forwarded one counts only as far as trusted proxies vouch for it. */
-function addressOf(socket: string, forwarded: string | undefined, trusted: readonly string[]): string {
-  const proxies = new Set(trusted.map(canonical))
-  let client = canonical(socket) ?? socket
-  for (const hop of (forwarded?.split(',') ?? []).toReversed()) {
-    const address = canonical(hop)
-    if (!proxies.has(client) || address === null) break
-    client = address
-  }
-  return client
-}
-
-/** One spelling for one address, without a port; null where it is none. */
-function canonical(text: string): string | null {
-  const bare = text
-    .trim()
-    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
-    .replace(/^([\d.]+):\d+$/, '$1')
-  return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : null
 }

@@ -1,8 +1,8 @@
 import { AnswerLost, createApp, type Connection } from './app.ts'
 import type { Config } from './config.ts'
 import { createCore } from './core.ts'
-import { IpLimiter } from './ip-limiter.ts'
-import type { BlobStore, Clock, Generator, Queue, Store } from './ports.ts'
+import type { RequestCount } from './ip-limiter.ts'
+import type { BlobStore, Clock, Generator, Store } from './ports.ts'
 import type { Uploads } from './uploads.ts'
 import { createWorker, type WorkerParts } from './worker.ts'
 
@@ -13,12 +13,16 @@ export interface Service {
   close(): Promise<void>
 }
 
-export interface ServiceParts extends Pick<WorkerParts, 'fetchPhoto' | 'garmentOf' | 'publicUrl'> {
+export interface ServiceParts extends Pick<WorkerParts, 'fetchPhoto' | 'garmentOf'> {
   config: Config
+  /** The address under which the service is reached, without a trailing slash. */
+  publicUrl: () => string
   store: Store
-  queue: Queue
   blobs: BlobStore
   generator: Generator
+  limiter: RequestCount
+  /** Whether it works on the jobs, too. */
+  works: boolean
   uploads: Uploads
   clock: Clock
   report: (error: unknown) => void
@@ -26,15 +30,14 @@ export interface ServiceParts extends Pick<WorkerParts, 'fetchPhoto' | 'garmentO
 
 /** The service of these parts, in whatever runtime has them. */
 export function assemble(parts: ServiceParts): Service {
-  const { config, queue, clock, report } = parts
+  const { config, store, report } = parts
   const app = createApp({
     ...parts,
     core: createCore(parts),
-    limiter: new IpLimiter(clock),
     trustedProxies: config.trustedProxies,
   })
   const work = createWorker(parts)
-  queue.run((jobId) => work(jobId).catch(report))
+  if (parts.works) store.run(work).catch(report)
 
   return {
     async fetch(request, connection = {}) {
@@ -44,6 +47,6 @@ export function assemble(parts: ServiceParts): Service {
       if (lost) throw lost
       return answer
     },
-    close: () => queue.close(),
+    close: () => store.close(),
   }
 }

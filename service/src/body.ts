@@ -1,34 +1,60 @@
-/**
- * The whole body, or 'tooLarge'. It is always read to its end: a client whose body is refused halfway sees a broken
- * connection instead of the answer.
- */
-export async function readBody(request: Request, largest: number): Promise<Uint8Array<ArrayBuffer> | 'tooLarge'> {
-  if (request.body === null) return new Uint8Array()
-  const chunks: Uint8Array<ArrayBuffer>[] = []
-  let size = 0
-  const reader = request.body.getReader()
-  // not every browser iterates over a stream
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    size += part.value.length
-    if (size <= largest) chunks.push(part.value)
-  }
-  return size > largest ? 'tooLarge' : new Uint8Array(await new Blob(chunks).arrayBuffer())
+/** How much of a body is read though it is not taken, in bytes. */
+const mostDrained = 64 * 1024 * 1024
+/** For how long the rest of a body is read that is not wanted, in ms. */
+const longestDrainMs = 5_000
+
+export interface BodyLimits {
+  /** In bytes. */
+  atMost: number
+  /** How long it may take to arrive, in ms. */
+  longestMs: number
 }
 
-const longestDrainMs = 5_000
-const mostDrained = 64 * 1024 * 1024
+/**
+ * The whole body, or why it is not taken. A body that is too large is read on within bounds: a client whose body is refused
+ * halfway sees a broken connection instead of the answer.
+ */
+export async function readBody(
+  { body }: Request,
+  { atMost, longestMs }: BodyLimits,
+): Promise<Uint8Array<ArrayBuffer> | 'tooLarge' | 'tooSlow'> {
+  const chunks: Uint8Array<ArrayBuffer>[] = []
+  let size = 0
+  const isRead = await read(body, longestMs, (chunk) => {
+    size += chunk.length
+    if (size <= atMost) chunks.push(chunk)
+    return size < Math.max(atMost, mostDrained)
+  })
+  if (size > atMost) return 'tooLarge'
+  return isRead ? new Uint8Array(await new Blob(chunks).arrayBuffer()) : 'tooSlow'
+}
 
 /** Reads what a refused request still sends, within bounds, for the same reason. */
-export async function drain(request: Request): Promise<void> {
-  if (request.body === null || request.bodyUsed) return
-  const reader = request.body.getReader()
+export async function drain({ body, bodyUsed }: Request): Promise<void> {
+  if (bodyUsed) return
   let size = 0
-  const read = async () => {
-    for (let part = await reader.read(); !part.done && size < mostDrained; part = await reader.read())
-      size += part.value.length
-  }
+  await read(body, longestDrainMs, ({ length }) => (size += length) < mostDrained).catch(() => false)
+}
+
+/** Reads until the end, or as long as `take` wants more and there is time; resolves with whether it came to the end. */
+async function read(
+  body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
+  longestMs: number,
+  take: (chunk: Uint8Array<ArrayBuffer>) => boolean,
+): Promise<boolean> {
+  if (body === null) return true
+  const reader = body.getReader()
   let timer: ReturnType<typeof setTimeout> | undefined
-  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, longestDrainMs)))
-  await Promise.race([read().catch(() => undefined), limit])
-  clearTimeout(timer)
+  const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, longestMs, null)))
+  try {
+    // not every browser iterates over a stream
+    for (;;) {
+      const part = await Promise.race([reader.read(), late])
+      if (part === null) return false
+      if (part.done) return true
+      if (!take(part.value)) return false
+    }
+  } finally {
+    clearTimeout(timer)
+  }
 }

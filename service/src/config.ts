@@ -1,5 +1,6 @@
 import { funnelType, generationModel, httpUrl, type Schema } from 'fitting-room/contract'
 import * as z from 'zod'
+import { isRange } from './client-address.ts'
 
 const ofContract = <T>(schema: Schema<T>) => z.custom<T>((value) => schema.safeParse(value).success)
 
@@ -46,7 +47,7 @@ const product = z.strictObject({
 const store = z
   .strictObject({
     id: text,
-    apiKey: text.regex(/^[\x21-\x7e]+$/, 'visible ASCII characters'),
+    apiKey: z.string().regex(/^[\x21-\x7e]{8,}$/, '8 or more visible ASCII characters'),
     integrations: z.strictObject({ sdk: z.boolean(), api: z.boolean() }),
     storefront: z
       .strictObject({ apiUrl: ofContract(httpUrl), publicToken: text })
@@ -75,6 +76,7 @@ const store = z
   .superRefine((value, context) => {
     unique(value.funnels, ['funnels'], context)
     unique(value.products, ['products'], context)
+    value.products.forEach(({ variants }, at) => unique(variants, ['products', at, 'variants'], context))
     const known = new Set(value.products.map(({ id }) => id))
     value.funnels.forEach(({ productIds }, at) =>
       productIds.forEach((id, index) => {
@@ -99,7 +101,11 @@ const config = z
       })
       .default({ previewAfterMs: 1500, readyAfterMs: 3000 }),
     /** Only these addresses' X-Forwarded-For is believed. */
-    trustedProxies: z.array(z.union([z.ipv4(), z.ipv6()])).default([]),
+    trustedProxies: z.array(z.string().refine(isRange, 'an address, or a range such as 10.0.0.0/8')).default([]),
+    /** Where clients reach the service, where that is not where it listens. */
+    publicUrl: ofContract(httpUrl)
+      .refine((url) => new URL(url).origin === url, 'an http(s) origin, such as https://try-on.example')
+      .optional(),
   })
   .superRefine((value, context) => {
     unique(value.stores, ['stores'], context)

@@ -12,9 +12,9 @@ import {
   type UploadTarget,
   type VisitorStatus,
 } from 'fitting-room/contract'
-import { badInput, named, notFound } from './api-problem.ts'
+import { ApiProblem, badInput, named, notFound } from './api-problem.ts'
 import type { Config, FunnelConfig, ProductConfig, StoreConfig, VariantConfig } from './config.ts'
-import type { Clock, Job, Ledger, Queue, Store, Visitor } from './ports.ts'
+import { newVisitor, type Clock, type Job, type Ledger, type Store, type Visitor } from './ports.ts'
 import { randomId } from './random.ts'
 import { createForcedRefusals, delays, spoils, type Spoil } from './test-outcomes.ts'
 import type { Uploads } from './uploads.ts'
@@ -22,7 +22,6 @@ import type { Uploads } from './uploads.ts'
 export interface CoreParts {
   config: Config
   store: Store
-  queue: Queue
   uploads: Uploads
   clock: Clock
   /** The address under which the service is reached, without a trailing slash. */
@@ -31,36 +30,47 @@ export interface CoreParts {
   report: (error: unknown) => void
 }
 
+interface Submission {
+  of: StoreConfig
+  ip: string
+  request: GenerationRequest
+  scope: ReturnType<typeof scopeOf>
+}
+
 /** The rules of the contract; HTTP, rendering and storage are elsewhere. Refusals are thrown as `ApiProblem`. */
 export type Core = ReturnType<typeof createCore>
 
-export function createCore({ config, store, queue, uploads, clock, publicUrl, report }: CoreParts) {
+export function createCore({ config, store, uploads, clock, publicUrl, report }: CoreParts) {
   const forcedRefusal = createForcedRefusals()
 
   /** The visitor of an ID, taken over as it is when new; without one the address's own anonymous visitor. */
   async function visitorOf(ledger: Ledger, storeId: string, ip: string, given: string | undefined): Promise<Visitor> {
-    let id = given ?? (await ledger.anonymousId(storeId, ip))
-    if (id === null) {
-      id = randomId()
-      await ledger.saveAnonymousId(storeId, ip, id)
-    }
-    const known = await ledger.visitor(storeId, id)
-    if (known) return known
-    const made: Visitor = { storeId, id, email: null, name: null, counted: 0, acceptedAt: [] }
-    await ledger.saveVisitor(made)
-    return made
+    return ledger.visitor(storeId, given ?? (await ledger.anonymousId(storeId, ip, randomId())))
   }
 
-  /** A job that was never queued was never accepted. */
-  async function takeBack(job: Job): Promise<void> {
-    await store.transaction(async (ledger) => {
-      await ledger.saveJob({ ...job, state: 'failed' })
-      await ledger.saveCreditsUsed(job.storeId, Math.max(0, (await ledger.creditsUsed(job.storeId)) - 1))
-      const visitor = await ledger.visitor(job.storeId, job.visitorId)
-      if (visitor === null) return
-      const acceptedAt = visitor.acceptedAt.filter((at) => at !== job.acceptedAt)
-      await ledger.saveVisitor({ ...visitor, counted: Math.max(0, visitor.counted - 1), acceptedAt })
-    })
+  /** Counts a submission, takes a credit and queues its job; a refusal leaves the address that came with it. */
+  async function acceptIn(ledger: Ledger, { of, ip, request, scope }: Submission): Promise<Job | ApiProblem> {
+    const { product, variant, funnel } = scope
+    const known = await visitorOf(ledger, of.id, ip, request.uniqueUserId)
+    const visitor = request.customerEmail === undefined ? known : { ...known, email: request.customerEmail }
+    if (visitor !== known) await ledger.saveVisitor(visitor)
+    const now = clock.now()
+    const recent = withinCap(of, visitor, now)
+    const refusal = forcedRefusal(variant.test, visitor, request)
+    if (refusal) return refusal
+    // test variants show what they are for, whatever was tried on before
+    const gated = variant.test === undefined
+    if (gated && of.tryOnCap && recent.length >= of.tryOnCap.max) return named('tryOnLimitReached', of.tryOnCap.message)
+    if (gated && statusOf(of, visitor).requestsLeft === 0) return named('emailRequired')
+    await ledger.saveVisitor({ ...visitor, counted: visitor.counted + 1, acceptedAt: [...recent, now] })
+    // last, as it is what most of them take
+    const credit = of.credits === null ? null : await ledger.takeCredit(of.id, of.credits)
+    if (of.credits !== null && credit === null) throw named('couldNotCreateGeneration')
+    const photo = uploadedAt(request.imageUrl, publicUrl()) ?? { url: request.imageUrl }
+    const terms = { product, variant, funnel, photo, credit, generation: config.generation, now }
+    const accepted = jobOf({ storeId: of.id, visitorId: visitor.id, ...terms })
+    await ledger.addJob(accepted)
+    return accepted
   }
 
   return {
@@ -110,53 +120,37 @@ export function createCore({ config, store, queue, uploads, clock, publicUrl, re
       ip: string,
       request: GenerationRequest,
     ): Promise<{ started: GenerationStarted; spoil: Spoil | null }> {
-      const { product, variant, funnel } = scopeOf(of, request)
-      if (product.image === null) throw badInput('the product has no image')
-      const job = await store.transaction(async (ledger) => {
-        const known = await visitorOf(ledger, of.id, ip, request.uniqueUserId)
-        const visitor = request.customerEmail === undefined ? known : { ...known, email: request.customerEmail }
-        if (visitor !== known) await ledger.saveVisitor(visitor)
-        const now = clock.now()
-        const recent = withinCap(of, visitor, now)
-        const refusal = forcedRefusal(variant.test, visitor, request)
-        if (refusal) return refusal
-        // test variants show what they are for, whatever was tried on before
-        const gated = variant.test === undefined
-        if (gated && of.tryOnCap && recent.length >= of.tryOnCap.max)
-          return named('tryOnLimitReached', of.tryOnCap.message)
-        if (gated && statusOf(of, visitor).requestsLeft === 0) return named('emailRequired')
-        const used = await ledger.creditsUsed(of.id)
-        if (of.credits !== null && used >= of.credits) return named('couldNotCreateGeneration')
-        await ledger.saveCreditsUsed(of.id, used + 1)
-        await ledger.saveVisitor({ ...visitor, counted: visitor.counted + 1, acceptedAt: [...recent, now] })
-        const accepted = jobOf(config, of.id, visitor.id, product, variant, funnel, request.imageUrl, now)
-        await ledger.saveJob(accepted)
-        return accepted
-      })
-      if (job instanceof Error) throw job
-      try {
-        await queue.push(job.id)
-      } catch (error) {
-        await takeBack(job)
+      const scope = scopeOf(of, request)
+      if (scope.product.image === null) throw badInput('the product has no image')
+      const accept = (ledger: Ledger) => acceptIn(ledger, { of, ip, request, scope })
+      const job = await store.transaction(accept).catch((error: unknown) => {
+        if (error instanceof ApiProblem) throw error
         report(error)
         throw named('couldNotCreateGeneration')
-      }
+      })
+      if (job instanceof ApiProblem) throw job
       const started = { jobId: job.id, etaSeconds, uniqueUserId: job.visitorId }
-      return { started, spoil: (variant.test && spoils[variant.test]) ?? null }
+      return { started, spoil: (job.test && spoils[job.test]) ?? null }
     },
 
-    poll(of: StoreConfig, jobId: string, uniqueUserId: string | undefined): Promise<PolledJob> {
-      return store.transaction(async (ledger) => {
-        const job = await ledger.job(jobId.toLowerCase())
-        if (job === null || job.storeId !== of.id) throw notFound('Job')
-        if (job.state === 'failed') return { status: 'ERROR', error: job.error ?? 'Generation failed' }
-        const now = clock.now()
-        if (job.pictures === null || now < job.previewAt) return { status: 'PROCESSING' }
-        const visitor = await visitorOf(ledger, of.id, '', uniqueUserId ?? job.visitorId)
-        return { status: 'SUCCESS', ...statusOf(of, visitor), ...picturesOf(job, now) }
-      })
+    async poll(of: StoreConfig, jobId: string, uniqueUserId: string | undefined): Promise<PolledJob> {
+      const job = await store.job(jobId.toLowerCase())
+      if (job === null || job.storeId !== of.id) throw notFound('Job')
+      if (job.state === 'failed') return { status: 'ERROR', error: job.error ?? 'Generation failed' }
+      const now = clock.now()
+      if (job.pictures === null || now < job.previewAt) return { status: 'PROCESSING' }
+      const id = uniqueUserId ?? job.visitorId
+      const visitor = (await store.visitor(of.id, id)) ?? newVisitor(of.id, id)
+      return { status: 'SUCCESS', ...statusOf(of, visitor), ...picturesOf(job, job.pictures, publicUrl(), now) }
     },
   }
+}
+
+/** The photo that was uploaded to that address; null where it lies elsewhere. */
+function uploadedAt(imageUrl: string, publicUrl: string): Job['photo'] | null {
+  const { origin, pathname } = new URL(imageUrl)
+  const [, name] = /^\/(?:photos|pictures)\/([^/]+)$/.exec(pathname) ?? []
+  return origin === new URL(publicUrl).origin && name !== undefined ? { name } : null
 }
 
 /** What the request names must belong to the store and to each other (contract §4, rules 2 and 3). */
@@ -182,37 +176,35 @@ function withinCap({ tryOnCap }: StoreConfig, { acceptedAt }: Visitor, now: numb
   return acceptedAt.filter((at) => at > now - tryOnCap.windowSeconds * 1000)
 }
 
-function jobOf(
-  { generation }: Config,
-  storeId: string,
-  visitorId: string,
-  product: ProductConfig,
-  variant: VariantConfig,
-  { funnelType }: FunnelConfig,
-  photoUrl: string,
-  acceptedAt: number,
-): Job {
+interface Accepted extends Pick<Job, 'storeId' | 'visitorId' | 'photo' | 'credit'>, Pick<Config, 'generation'> {
+  product: ProductConfig
+  variant: VariantConfig
+  funnel: FunnelConfig
+  now: number
+}
+
+function jobOf({ product, variant, funnel, generation, now, ...accepted }: Accepted): Job {
   const later = (variant.test && delays[variant.test]) ?? { preview: 0, ready: 0 }
+  const { id, title, image } = product
   return {
+    ...accepted,
     id: randomId(),
-    storeId,
-    visitorId,
-    productId: product.id,
+    product: { id, title, image },
     variantId: variant.id,
-    funnelType,
-    photoUrl,
-    acceptedAt,
-    previewAt: acceptedAt + generation.previewAfterMs + later.preview,
-    readyAt: acceptedAt + generation.readyAfterMs + later.ready,
+    test: variant.test ?? null,
+    funnelType: funnel.funnelType,
+    acceptedAt: now,
+    previewAt: now + generation.previewAfterMs + later.preview,
+    readyAt: now + generation.readyAfterMs + later.ready,
     state: 'queued',
     error: null,
     pictures: null,
   }
 }
 
-function picturesOf({ id, readyAt, pictures }: Job, now: number) {
+function picturesOf({ id, readyAt }: Job, pictures: NonNullable<Job['pictures']>, publicUrl: string, now: number) {
   const ready = now >= readyAt
-  const imageUrl = (ready ? pictures?.final : pictures?.preview) ?? ''
+  const imageUrl = `${publicUrl}/pictures/${ready ? pictures.final : pictures.preview}`
   return {
     imageUrl,
     displayUrl: imageUrl,

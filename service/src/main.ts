@@ -1,17 +1,22 @@
 #!/usr/bin/env node
-import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ConfigError } from './config.ts'
-import { fileBlobs } from './file-blobs.ts'
 import { loadConfig } from './load-config.ts'
-import { memoryBlobs } from './memory.ts'
+import { fromCaller, inMemory, openData, usualData } from './open-data.ts'
 import { sandboxConfig } from './sandbox-config.ts'
 import { serve } from './server.ts'
+import { createService } from './service.ts'
+import { untilStopped } from './until-stopped.ts'
 
-const usage = 'usage: fitting-room-service (--sandbox | --config FILE) [--port N] [--data DIR]'
+const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
 
-/** npm changes the folder; relative paths are the caller's. */
-const fromCaller = (path: string) => resolve(process.env['INIT_CWD'] ?? process.cwd(), path)
+  --sandbox      the store of the examples, and a product whose variants force every outcome
+  --config FILE  stores, products and times, as JSON
+  --port N       default: 8787; 0 takes a free one
+  --host HOST    the address to listen on; default: 127.0.0.1, this machine alone
+  --role ROLE    of several processes on one DATABASE_URL: api answers, worker renders; default: all
+  --data DIR     where try-ons and pictures are kept; default: ${usualData}; ${inMemory} keeps nothing
+                 With DATABASE_URL in the environment try-ons are in that PostgreSQL, and pictures in the folder.`
 
 function fail(message: string): never {
   console.error(message)
@@ -21,29 +26,39 @@ function fail(message: string): never {
 function readArguments() {
   const { values } = parseArgs({
     options: {
-      /** The store of the examples, and a product whose variants force every outcome. */
       sandbox: { type: 'boolean', default: false },
       config: { type: 'string' },
       port: { type: 'string', default: '8787' },
-      /** Where pictures are kept; without it they are in memory. */
-      data: { type: 'string' },
+      host: { type: 'string', default: '127.0.0.1' },
+      role: { type: 'string', default: 'all' },
+      data: { type: 'string', default: usualData },
     },
   })
   const port = Number(values.port)
   if (values.sandbox === (values.config !== undefined)) throw new Error('either --sandbox or --config is needed')
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new Error('--port must be a number from 0 to 65535')
+  if (!/^(?:all|api|worker)$/.test(values.role)) throw new Error('--role must be all, api or worker')
   return { ...values, port }
 }
 
+const report = (error: unknown) => console.error(error)
+
 async function main(): Promise<void> {
-  const { config: file, data, port } = readArguments()
+  const { config: file, data, port, host, role } = readArguments()
   const config = file === undefined ? sandboxConfig() : loadConfig(fromCaller(file))
-  const blobs = data === undefined ? memoryBlobs() : fileBlobs(join(fromCaller(data), 'pictures'))
-  const server = await serve({ config, blobs }, port)
-  console.log(`listening on ${server.url}`)
-  const stop = () => void server.close().then(() => process.exit(0))
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
+  const kept = await openData(data, report, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message))
+  const options = { config, ...kept, report, works: role !== 'api' }
+  const running =
+    role === 'worker'
+      ? createService({ ...options, publicUrl: config.publicUrl ?? '' })
+      : await serve(options, port, host).catch(async (error: unknown) => {
+          await kept.store?.close()
+          throw error
+        })
+  console.log('url' in running ? `listening on ${running.url}` : 'working')
+  await untilStopped()
+  await running.close()
+  process.exit(0)
 }
 
 main().catch((error: NodeJS.ErrnoException) => {

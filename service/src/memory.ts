@@ -1,38 +1,70 @@
-import type { Blob, BlobStore, Job, Ledger, Queue, Store, Visitor } from './ports.ts'
+import { newVisitor, type Blob, type BlobStore, type Job, type Ledger, type Store, type Visitor } from './ports.ts'
 
 /** A store that lives as long as the process; transactions run one after another. */
-export function memoryStore(): Store {
-  const visitors = new Map<string, Visitor>()
-  const anonymous = new Map<string, string>()
-  const jobs = new Map<string, Job>()
-  const credits = new Map<string, number>()
-  const name = (...parts: string[]) => JSON.stringify(parts)
-  const ledger: Ledger = {
-    visitor: async (storeId, id) => visitors.get(name(storeId, id)) ?? null,
-    saveVisitor: async (visitor) => void visitors.set(name(visitor.storeId, visitor.id), visitor),
-    anonymousId: async (storeId, ip) => anonymous.get(name(storeId, ip)) ?? null,
-    saveAnonymousId: async (storeId, ip, id) => void anonymous.set(name(storeId, ip), id),
-    job: async (id) => jobs.get(id) ?? null,
-    saveJob: async (job) => void jobs.set(job.id, job),
-    creditsUsed: async (storeId) => credits.get(storeId) ?? 0,
-    saveCreditsUsed: async (storeId, used) => void credits.set(storeId, used),
+export function memoryStore(atOnce = 8): Store {
+  const kept = new Map<string, unknown>()
+  const queue = createQueue(atOnce)
+  const nameOf = (...parts: string[]) => JSON.stringify(parts)
+  const visitorIn = (storeId: string, id: string) => nameOf('visitor', storeId, id)
+  const jobIn = (id: string) => nameOf('job', id)
+  const of = <T>(values: ReadonlyMap<string, unknown>, name: string) => (values.get(name) ?? null) as T | null
+
+  /** Writes stay in `staged` until the transaction ends. */
+  function ledgerOn(staged: Map<string, unknown>, queued: string[]): Ledger {
+    const read = <T>(name: string) => of<T>(staged, name) ?? of<T>(kept, name)
+    const creditsIn = (storeId: string) => nameOf('credits', storeId)
+    const used = (storeId: string) => read<number>(creditsIn(storeId)) ?? 0
+    const use = (storeId: string, more: number) => void staged.set(creditsIn(storeId), used(storeId) + more)
+    return {
+      visitor: async (storeId, id) => read<Visitor>(visitorIn(storeId, id)) ?? newVisitor(storeId, id),
+      saveVisitor: async (visitor) => void staged.set(visitorIn(visitor.storeId, visitor.id), visitor),
+      async anonymousId(storeId, ip, fresh) {
+        const name = nameOf('anonymous', storeId, ip)
+        const id = read<string>(name) ?? fresh
+        staged.set(name, id)
+        return id
+      },
+      async takeCredit(storeId, credits) {
+        if (used(storeId) >= credits) return null
+        use(storeId, 1)
+        return 0
+      },
+      giveCreditBack: async (storeId) => use(storeId, -1),
+      job: async (id) => read<Job>(jobIn(id)),
+      async addJob(job) {
+        staged.set(jobIn(job.id), job)
+        queued.push(job.id)
+      },
+      saveJob: async (job) => void staged.set(jobIn(job.id), job),
+    }
   }
+
   let last: Promise<unknown> = Promise.resolve()
   return {
     transaction(work) {
-      const turn = last.then(() => work(ledger))
+      const turn = last.then(async () => {
+        const staged = new Map<string, unknown>()
+        const queued: string[] = []
+        const result = await work(ledgerOn(staged, queued))
+        staged.forEach((value, name) => kept.set(name, value))
+        queued.forEach(queue.push)
+        return result
+      })
       last = turn.catch(() => undefined)
       return turn
     },
+    visitor: async (storeId, id) => of<Visitor>(kept, visitorIn(storeId, id)),
+    job: async (id) => of<Job>(kept, jobIn(id)),
+    run: async (work) => queue.run(work),
+    close: queue.close,
   }
 }
 
-/** A queue that lives as long as the process. */
-export function memoryQueue(atOnce = 2): Queue {
+function createQueue(atOnce: number) {
   const waiting: string[] = []
   const running = new Set<Promise<void>>()
   let work: ((jobId: string) => Promise<void>) | null = null
-  const next = () => {
+  function next(): void {
     while (work && waiting.length > 0 && running.size < atOnce) {
       const job = work(waiting.shift() as string).finally(() => {
         running.delete(job)
@@ -42,15 +74,15 @@ export function memoryQueue(atOnce = 2): Queue {
     }
   }
   return {
-    async push(jobId) {
+    push(jobId: string): void {
       waiting.push(jobId)
       next()
     },
-    run(handler) {
+    run(handler: (jobId: string) => Promise<void>): void {
       work = handler
       next()
     },
-    async close() {
+    async close(): Promise<void> {
       work = null
       await Promise.allSettled(running)
     },

@@ -1,4 +1,5 @@
 import type { FunnelType } from 'fitting-room/contract'
+import type { ProductConfig, TestOutcome } from './config.ts'
 
 /** Time in epoch ms. */
 export interface Clock {
@@ -17,15 +18,30 @@ export interface Visitor {
   acceptedAt: number[]
 }
 
-/** One paid try-on. Times are epoch ms. */
+/** One whom the store does not know yet. */
+export const newVisitor = (storeId: string, id: string): Visitor => ({
+  storeId,
+  id,
+  email: null,
+  name: null,
+  counted: 0,
+  acceptedAt: [],
+})
+
+/**
+ * One paid try-on, with a copy of what it needs of the configuration: what was accepted stays as it was accepted. Times
+ * are epoch ms.
+ */
 export interface Job {
   id: string
   storeId: string
   visitorId: string
-  productId: string
+  product: Pick<ProductConfig, 'id' | 'title' | 'image'>
   variantId: string
+  test: TestOutcome | null
   funnelType: FunnelType
-  photoUrl: string
+  /** The shopper's photo: one that was uploaded, by its name, or one that lies elsewhere, by its address. */
+  photo: { name: string } | { url: string }
   acceptedAt: number
   /** When the preview and the final picture may be shown. */
   previewAt: number
@@ -33,34 +49,43 @@ export interface Job {
   state: 'queued' | 'rendered' | 'failed'
   /** What the shopper is told of a failed job. */
   error: string | null
-  /** URLs of the rendered pictures. */
+  /** The names of the rendered pictures. */
   pictures: { preview: string; final: string } | null
+  /** What gives the credit back that was taken for it; null where none was. */
+  credit: number | null
 }
 
-/** What one transaction reads and writes; all of it stands, or none. */
+/**
+ * What one transaction reads and writes; all of it stands, or none. Nobody else changes a visitor or a job that it has
+ * read until it ends.
+ */
 export interface Ledger {
-  visitor(storeId: string, id: string): Promise<Visitor | null>
+  /** The shopper of that ID, made at first need. */
+  visitor(storeId: string, id: string): Promise<Visitor>
   saveVisitor(visitor: Visitor): Promise<void>
-  /** The anonymous visitor that an address has in a store; null before its first need. */
-  anonymousId(storeId: string, ip: string): Promise<string | null>
-  saveAnonymousId(storeId: string, ip: string, id: string): Promise<void>
+  /** The ID of an address's own anonymous visitor in a store; `fresh` from now on where it has none. */
+  anonymousId(storeId: string, ip: string, fresh: string): Promise<string>
+  /** Takes one of a store's credits, of which it has so many; null where all are used. */
+  takeCredit(storeId: string, credits: number): Promise<number | null>
+  giveCreditBack(storeId: string, credit: number): Promise<void>
   job(id: string): Promise<Job | null>
+  /** Adds a job, and queues it. */
+  addJob(job: Job): Promise<void>
   saveJob(job: Job): Promise<void>
-  /** Credits used of a store's. */
-  creditsUsed(storeId: string): Promise<number>
-  saveCreditsUsed(storeId: string, used: number): Promise<void>
 }
 
-/** What the service must remember. */
+/** What the service must remember, and the jobs on their way to the renderer. */
 export interface Store {
   transaction<T>(work: (ledger: Ledger) => Promise<T>): Promise<T>
-}
-
-/** Jobs on their way to the renderer; each is handed out until it is done. */
-export interface Queue {
-  push(jobId: string): Promise<void>
-  /** Starts handing jobs to `work`, a few at a time. */
-  run(work: (jobId: string) => Promise<void>): void
+  /** As they stand. */
+  visitor(storeId: string, id: string): Promise<Visitor | null>
+  job(id: string): Promise<Job | null>
+  /**
+   * Hands queued jobs to `work`, a few at a time, each until it resolves: a job whose process ended is handed out again.
+   * Rejects where it can not begin.
+   */
+  run(work: (jobId: string) => Promise<void>): Promise<void>
+  /** Waits for the jobs in work, and lets go of everything. */
   close(): Promise<void>
 }
 

@@ -1,6 +1,7 @@
 import decodeHeic from 'heic-decode'
 import type { FunnelType } from 'fitting-room/contract'
 import sharp, { type Sharp } from 'sharp'
+import { isPhoto } from './photo-formats.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
 import type { Blob } from './ports.ts'
 import { watermark } from './watermark.ts'
@@ -80,6 +81,7 @@ async function upright(photo: Uint8Array): Promise<{ data: Buffer; width: number
 }
 
 async function decode(photo: Uint8Array): Promise<Sharp> {
+  if (!isPhoto(photo)) throw new PhotoNotReadable()
   const isHeif = Buffer.from(photo.subarray(4, 8)).toString('latin1') === 'ftyp'
   if (isHeif) {
     const heic = await decodeHeic({ buffer: photo }).catch(() => null)

@@ -1,11 +1,14 @@
 import { assemble } from './assemble.ts'
 import { parseConfig, type Config, type ConfigInput } from './config.ts'
-import { memoryBlobs, memoryQueue, memoryStore } from './memory.ts'
+import { IpLimiter } from './ip-limiter.ts'
+import { memoryBlobs, memoryStore } from './memory.ts'
+import { isPhoto } from './photo-formats.ts'
 import { PhotoNotAccessible, PhotoNotReadable } from './photo-problems.ts'
 import type { Blob, Clock, Generator } from './ports.ts'
 import { mayBePublic } from './public-address.ts'
 import stores from './sandbox.json' with { type: 'json' }
 import { rememberedUploads } from './uploads.ts'
+import { watchedStore } from './watched-store.ts'
 
 export type { ConfigInput } from './config.ts'
 
@@ -52,12 +55,8 @@ const drawn: Blob = { type: 'image/jpeg', bytes: Uint8Array.from(atob(teal), (ch
 
 /** Nothing is fetched: a photo that lies elsewhere is one. */
 const elsewhere = Uint8Array.of(0xff, 0xd8, 0xff)
-/** How the image types begin that the contract takes: JPEG, PNG, WebP, and the family of HEIC and AVIF. */
-const pictureHead = /^(ffd8ff|89504e47|52494646|.{8}66747970)/
-
 const generator: Generator = async (photo) => {
-  const head = Array.from(photo.slice(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('')
-  if (!pictureHead.test(head)) throw new PhotoNotReadable()
+  if (!isPhoto(photo)) throw new PhotoNotReadable()
   return { preview: drawn, final: drawn }
 }
 
@@ -72,21 +71,21 @@ export function createSandbox({ config, pictures, clock = Date }: SandboxOptions
   const ledger = { accepted: 0, requests: [] as string[] }
   const jobs = new Map<string, () => void>()
   let settled: Promise<unknown> = Promise.resolve()
-  const queue = memoryQueue()
+  const store = watchedStore(memoryStore(), {
+    saved(job, isNew) {
+      if (!isNew) return
+      ledger.accepted++
+      settled = Promise.all([settled, new Promise<void>((resolve) => jobs.set(job.id, resolve))])
+    },
+    worked: (jobId) => jobs.get(jobId)?.(),
+  })
   const service = assemble({
     config: read,
-    store: memoryStore(),
-    queue: {
-      ...queue,
-      push(jobId) {
-        ledger.accepted++
-        settled = Promise.all([settled, new Promise<void>((resolve) => jobs.set(jobId, resolve))])
-        return queue.push(jobId)
-      },
-      run: (work) => queue.run((jobId) => work(jobId).finally(jobs.get(jobId))),
-    },
+    store,
     blobs: memoryBlobs(),
     generator,
+    limiter: new IpLimiter(clock),
+    works: true,
     uploads: rememberedUploads(),
     clock,
     publicUrl: () => baseUrl,

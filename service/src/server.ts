@@ -1,4 +1,5 @@
-import { createAdaptorServer } from '@hono/node-server'
+import { getRequestListener } from '@hono/node-server'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Service } from './assemble.ts'
 import { createService, type ServiceOptions } from './service.ts'
@@ -9,45 +10,77 @@ export interface RunningServer {
   close(): Promise<void>
 }
 
-const refusal = JSON.stringify({ error: 'Invalid request', message: 'this is not an HTTP request that can be read' })
+const refusal = { error: 'Invalid request', message: 'this is not an HTTP request that can be read' }
+const refusalHeaders = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store', Connection: 'close' }
 
 /** What a request gets that is no HTTP, or whose head is too large: an error body, and CORS as everywhere. */
 const unreadable = [
   'HTTP/1.1 400 Bad Request',
   'Content-Type: application/json',
-  `Content-Length: ${refusal.length}`,
-  'Access-Control-Allow-Origin: *',
-  'Connection: close',
+  `Content-Length: ${JSON.stringify(refusal).length}`,
+  ...Object.entries(refusalHeaders).map(([name, value]) => `${name}: ${value}`),
   '',
-  refusal,
+  JSON.stringify(refusal),
 ].join('\r\n')
 
-/** Serves on 127.0.0.1; port 0 takes a free one. Rejects when the port is taken. */
-export async function serve(options: Omit<ServiceOptions, 'publicUrl'>, port: number): Promise<RunningServer> {
-  let url = ''
-  const service = createService({ ...options, publicUrl: () => url })
-  const server = createAdaptorServer({
-    fetch: (request, { incoming }) => {
+/** How long the head of a request, and all of it, may take to arrive, in ms. */
+const timeouts = { headersTimeout: 15_000, requestTimeout: 150_000 }
+
+/**
+ * Serves on an address, by default to this machine alone; port 0 takes a free one. Clients reach it where the
+ * configuration's `publicUrl` says, or else there. Rejects when the port is taken.
+ */
+export async function serve(
+  options: Omit<ServiceOptions, 'publicUrl'>,
+  port: number,
+  host = '127.0.0.1',
+): Promise<RunningServer> {
+  let service: Service
+  const listener = getRequestListener(
+    (request, { incoming }) => {
       const { socket } = incoming
       return service.fetch(request, { ip: socket.remoteAddress ?? '', drop: () => socket.destroy() })
     },
-  })
+    // what has no host, or a path that is none
+    { errorHandler: () => Response.json(refusal, { status: 400, headers: refusalHeaders }) },
+  )
+  const server = createServer({ requireHostHeader: false, ...timeouts }, listener)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (socket.writable && error.code !== 'ECONNRESET') socket.end(unreadable)
     else socket.destroy()
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
+    server.listen(port, host, resolve)
   })
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = urlOf(server.address() as AddressInfo)
+  // with the port, as it begins to work on what is queued
+  service = createService({ ...options, publicUrl: options.config.publicUrl ?? url })
   return {
     url,
     service,
     async close() {
-      if ('closeAllConnections' in server) server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await drained(server)
       await service.close()
     },
   }
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const isAny = address === '0.0.0.0' || address === '::'
+  const host = isAny ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address
+  return `http://${host}:${port}`
+}
+
+/** How long requests that are under way have to be answered, in ms, and how often connections without one are closed. */
+const longestDrainMs = 15_000
+const lookMs = 50
+
+/** Takes no new requests, and answers those that are there. */
+async function drained(server: Server): Promise<void> {
+  const look = setInterval(() => server.closeIdleConnections(), lookMs)
+  const limit = setTimeout(() => server.closeAllConnections(), longestDrainMs)
+  await new Promise((resolve) => server.close(resolve))
+  clearInterval(look)
+  clearTimeout(limit)
 }

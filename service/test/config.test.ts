@@ -5,7 +5,7 @@ const good = {
   stores: [
     {
       id: 'demo',
-      apiKey: 'key',
+      apiKey: 'some-key',
       integrations: { sdk: true, api: true },
       funnels: [{ id: 12, funnelType: 'dress', generationModel: 'SERVICE_PRO', productIds: ['1001'] }],
       products: [{ id: '1001', title: 'Dress', variants: [{ id: '2001', title: 'M' }] }],
@@ -39,7 +39,7 @@ describe('a configuration', () => {
     ],
     ['stores[0].email.freeTryOns', (config: any) => (config.stores[0].email = { freeTryOns: -1 })],
     ['stores[0].tryOnCap.windowSeconds', (config: any) => (config.stores[0].tryOnCap = { max: 1, message: '' })],
-    ['stores[1].id', (config: any) => config.stores.push({ ...config.stores[0], apiKey: 'other' })],
+    ['stores[1].id', (config: any) => config.stores.push({ ...config.stores[0], apiKey: 'other-key' })],
     ['stores[1].apiKey', (config: any) => config.stores.push({ ...config.stores[0], id: 'other' })],
     ['generation.readyAfterMs', (config: any) => (config.generation = { previewAfterMs: 2, readyAfterMs: 1 })],
     ['stores[0]', (config: any) => (config.stores[0].colour = 'red')],

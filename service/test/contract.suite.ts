@@ -334,7 +334,7 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
       it.each(paths)('%s without, with a wrong and with a disconnected key is 401', async (operation, path) => {
         calm()
         const init = { method: endpoints[operation].method }
-        for (const key of [null, 'wrong', 'off-key']) {
+        for (const key of [null, 'wrong', 'closed-key']) {
           const { status, body } = await call(path, { ...init, key })
           expect([status, body]).toEqual([401, { error: 'Unauthorized' }])
         }

@@ -1,4 +1,4 @@
-import { createService, fileBlobs, memoryQueue, parseConfig, serve } from '@fitting-room/service'
+import { createService, fileBlobs, memoryStore, parseConfig, serve, type Store } from '@fitting-room/service'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -18,12 +18,14 @@ const order = {
 describe('a queue that fails', () => {
   it('is 500 “Could not create generation”, and nothing was counted (§4 rule 4)', async () => {
     const reports: unknown[] = []
-    const queue = { ...memoryQueue(), push: () => Promise.reject(new Error('queue down')) }
+    const inner = memoryStore()
+    const addJob = () => Promise.reject(new Error('queue down'))
+    const transaction: Store['transaction'] = (work) => inner.transaction((ledger) => work({ ...ledger, addJob }))
     const config = parseConfig(suiteConfig)
     const service = createService({
       config,
       publicUrl: 'http://service.test',
-      queue,
+      store: { ...inner, transaction },
       report: (error) => reports.push(error),
     })
     const call = async (path: string, init: RequestInit = {}) => {

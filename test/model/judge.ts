@@ -8,7 +8,7 @@ import { Leavings } from './leavings.ts'
 import { Shelves } from './shelves.ts'
 import { truthOf } from './truth.ts'
 import { guards, type Rule, type Violation } from './violation.ts'
-import { Words, type RoomLedger, type Told, type Word } from './words.ts'
+import { photoOf, Words, type RoomLedger, type Told, type Word } from './words.ts'
 
 export interface JudgeParts {
   setup: Setup
@@ -237,7 +237,7 @@ export class Judge implements Witness {
     for (const why of isLeft ? [] : truthOf(view, this.parts.jobs(), this.parts.clock.now(), own, this.words))
       this.deny(5, why)
     const job = this.parts.jobs().get(attempt?.jobId ?? '')
-    const word = byAttempt ?? (job && this.words.of(job.photoUrl, job.variantId)[0])
+    const word = byAttempt ?? (job && this.words.of(photoOf(job), job.variantId)[0])
     if (word) this.belongs(page, word, 'the view')
     if (attempt && page.hasWorked && page.ledger.discarded.has(attempt.id))
       this.deny(7, 'a discarded attempt is shown again')

@@ -1,3 +1,5 @@
+import type { Job } from '@fitting-room/service'
+
 /** What came of a job ID that a page has read. */
 export interface Told {
   /** A page has had it where storage worked, or has shown it as durable. */
@@ -161,3 +163,6 @@ export class Words {
     if (attempt && word && others.length === 0) this.ofAttempt.set(attempt, word)
   }
 }
+
+/** The name or the address of the photo that a job is made of. */
+export const photoOf = ({ photo }: Job): string => ('url' in photo ? photo.url : photo.name)

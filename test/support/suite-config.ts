@@ -54,7 +54,7 @@ export const suiteConfig: ConfigInput = {
         },
       ],
     },
-    { id: 'off', apiKey: 'off-key', integrations: { sdk: false, api: false }, funnels: [], products: [] },
+    { id: 'off', apiKey: 'closed-key', integrations: { sdk: false, api: false }, funnels: [], products: [] },
   ],
   generation: { previewAfterMs: 1000, readyAfterMs: 2000 },
 }

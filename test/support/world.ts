@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createService, memoryQueue, parseConfig, type ConfigInput, type Queue } from '@fitting-room/service'
+import { createService, memoryStore, parseConfig, watchedStore, type ConfigInput } from '@fitting-room/service'
 import {
   createFittingRoom,
   type Fetch,
@@ -119,17 +119,15 @@ export function createWorld(options: WorldOptions = {}): World {
         removeItem: (key) => counted(() => given.removeItem(key)),
       }
     : given
-  const inner = memoryQueue()
-  const queue: Queue = {
-    ...inner,
-    push: (jobId) => (busy++, inner.push(jobId)),
-    run: (work) => inner.run((jobId) => work(jobId).finally(() => busy--)),
-  }
+  const store = watchedStore(memoryStore(), {
+    saved: (_, isNew) => void (isNew && busy++),
+    worked: () => void busy--,
+  })
   const service = createService({
     config: parseConfig(config),
     publicUrl: base,
     clock,
-    queue,
+    store,
     ...(!draws && { generator: blankPictures }),
   })
 

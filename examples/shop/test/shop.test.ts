@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { serve, type RunningServer } from '@fitting-room/service'
 import sharp from 'sharp'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { chromiumLaunch } from '../../../test/engines/chromium.ts'
 import { hangMs } from '../../../test/limits.ts'
 import { openSandbox } from '../../../test/support/open-sandbox.ts'
@@ -333,7 +336,9 @@ describe('every other state has words and a next step', () => {
 // here and at the end, because it builds the shop where this file serves it
 it('npm start prints where the shop and the service are, serves both, and stops both at Ctrl-C', async () => {
   const start = fileURLToPath(new URL('../start.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--conditions=fitting-room-source', start])
+  const data = await mkdtemp(join(tmpdir(), 'shop-'))
+  onTestFinished(() => rm(data, { recursive: true }))
+  const child = spawn(process.execPath, ['--conditions=fitting-room-source', start, '--data', data])
   let out = ''
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
   const ready = new Promise<void>((resolve, reject) => {

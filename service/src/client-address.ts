@@ -1,0 +1,47 @@
+import ipaddr from 'ipaddr.js'
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Whether a text is an address, or a range of addresses such as 10.0.0.0/8. */
+export const isRange = (text: string): boolean => ipaddr.isValid(text) || ipaddr.isValidCIDR(text)
+
+/**
+ * Who counts as one client: the address of the socket, or what trusted proxies vouch for; of IPv6 the network, as each
+ * client has a whole one.
+ */
+export function clientOf(socket: string, forwarded: string | undefined, trusted: readonly string[]): string {
+  const ranges = trusted.map(rangeOf)
+  let client = addressOf(socket)
+  for (const hop of (forwarded?.split(',') ?? []).toReversed()) {
+    const address = addressOf(hop)
+    if (client === null || address === null || !ranges.some((range) => isIn(client!, range))) break
+    client = address
+  }
+  return client === null ? socket : networkOf(client)
+}
+
+/** One address for all its spellings, without a port; null where it is none. */
+function addressOf(text: string): Address | null {
+  const bare = text
+    .trim()
+    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
+    .replace(/^([\d.]+):\d+$/, '$1')
+  return ipaddr.isValid(bare) ? ipaddr.process(bare) : null
+}
+
+function rangeOf(text: string): readonly [Address, number] {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text)
+  const address = ipaddr.process(text)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+const isIn = (address: Address, [network, bits]: readonly [Address, number]) =>
+  address.kind() === network.kind() && address.match(network, bits)
+
+const networkOf = (address: Address) =>
+  'parts' in address
+    ? `${address.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(':')}::/64`
+    : address.toString()

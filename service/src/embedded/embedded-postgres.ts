@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Connection } from '../postgres/database.ts'
+import { lockFolder } from './folder-lock.ts'
+
+export interface ThreadData {
+  folder: string
+  socket: string
+}
+
+export interface EmbeddedPostgres {
+  connection: Connection
+  close(): Promise<void>
+}
+
+/**
+ * PostgreSQL in a folder, for this process alone, with nothing to install: reached through a socket that only this user
+ * can open, and by the same client as any other, over one connection, as there is one session only. Rejects where another
+ * process has the folder.
+ */
+export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPostgres> {
+  mkdirSync(folder, { recursive: true })
+  const lock = lockFolder(folder)
+  const host = await mkdtemp(join(tmpdir(), 'fitting-room-'))
+  const data: ThreadData = {
+    folder: join(folder, 'database'),
+    socket: join(host, '.s.PGSQL.5432'),
+  }
+  const thread = new Worker(new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url), {
+    workerData: data,
+  })
+  async function end(): Promise<void> {
+    await thread.terminate()
+    await rm(host, { recursive: true, force: true })
+    lock.release()
+  }
+  try {
+    await once(thread, 'message')
+  } catch (cause) {
+    await end()
+    throw new Error(`the database in ${folder} can not be opened`, { cause })
+  }
+  return {
+    connection: { host, user: 'postgres', database: 'postgres' },
+    async close() {
+      thread.postMessage('close')
+      await once(thread, 'message')
+      await end()
+    },
+  }
+}

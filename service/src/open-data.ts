@@ -1,0 +1,40 @@
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileBlobs } from './file-blobs.ts'
+import { openFolderStore, openServerStore } from './open-store.ts'
+import type { ServiceOptions } from './service.ts'
+
+/** Where nothing is kept. */
+export const inMemory = ':memory:'
+/** Where everything is kept if nothing else is said: below the caller's folder. */
+export const usualData = '.fitting-room'
+
+/**
+ * What outlasts the process: nothing, or a folder with pictures, and beside them the database that `databaseUrl` names or
+ * one of the folder's own. Rejects where it can not be kept, with a message that says what to do.
+ */
+export async function openData(
+  data: string,
+  report: (error: unknown) => void,
+  databaseUrl?: string,
+): Promise<Pick<ServiceOptions, 'store' | 'uploadSecret' | 'limiter' | 'blobs'>> {
+  if (data === inMemory) return {}
+  const folder = fromCaller(data)
+  try {
+    mkdirSync(folder, { recursive: true })
+    const blobs = fileBlobs(join(folder, 'pictures'))
+    return {
+      ...(await (databaseUrl ? openServerStore(databaseUrl, { report }) : openFolderStore(folder, { report }))),
+      blobs,
+    }
+  } catch (cause) {
+    const place = databaseUrl ? 'DATABASE_URL' : folder
+    throw new Error(
+      `nothing can be kept in ${place}: ${(cause as Error).message}; --data gives another folder, ${inMemory} keeps nothing`,
+      { cause },
+    )
+  }
+}
+
+/** npm changes the folder; relative paths are the caller's. */
+export const fromCaller = (path: string) => resolve(process.env['INIT_CWD'] ?? process.cwd(), path)

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { startEmbeddedPostgres } from './embedded/embedded-postgres.ts'
+import type { RequestCount } from './ip-limiter.ts'
+import type { Clock, Store } from './ports.ts'
+import { openDatabase, type Connection, type Database } from './postgres/database.ts'
+import { migrate } from './postgres/migrations.ts'
+import { postgresLimiter } from './postgres/postgres-limiter.ts'
+import { postgresStore } from './postgres/postgres-store.ts'
+import { openRenderQueue } from './postgres/render-queue.ts'
+
+/** A store that outlasts the process, and what its processes have in common. */
+export interface DurableStore {
+  store: Store
+  /** What upload targets are signed with. */
+  uploadSecret: Uint8Array
+  /** The count of each client's requests, where several processes share it. */
+  limiter?: RequestCount
+}
+
+export interface DurableStoreOptions {
+  /** How many jobs this process works on at once. Default: 8. */
+  atOnce?: number
+  /** Default: the platform's. */
+  clock?: Clock
+  report: (error: unknown) => void
+}
+
+/** How many requests may be at the database at once. */
+const serverConnections = 10
+
+/** A store in a PostgreSQL server, which several processes may share. */
+export function openServerStore(connectionString: string, options: DurableStoreOptions): Promise<DurableStore> {
+  return open({ connectionString }, { ...options, isEmbedded: false })
+}
+
+/** A store in a folder that is this process's own, with nothing to install. */
+export async function openFolderStore(folder: string, options: DurableStoreOptions): Promise<DurableStore> {
+  const embedded = await startEmbeddedPostgres(folder)
+  try {
+    const { store, ...more } = await open(embedded.connection, { ...options, isEmbedded: true })
+    const close = () => store.close().finally(embedded.close)
+    return { store: { ...store, close }, ...more }
+  } catch (error) {
+    await embedded.close()
+    throw error
+  }
+}
+
+async function open(
+  connection: Connection,
+  { atOnce = 8, clock = Date, report, isEmbedded }: DurableStoreOptions & { isEmbedded: boolean },
+): Promise<DurableStore> {
+  const database = openDatabase(connection, isEmbedded ? 1 : serverConnections, report)
+  try {
+    await migrate(database)
+    const uploadSecret = await secretOf(database, 'uploads')
+    const queue = await openRenderQueue({ place: isEmbedded ? database : connection, atOnce, report })
+    const shared = !isEmbedded && { limiter: postgresLimiter(database, report, clock) }
+    return { store: postgresStore(database, queue), uploadSecret, ...shared }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** Random bytes that all processes of the database share. */
+async function secretOf({ query }: Database, name: string): Promise<Uint8Array> {
+  await query('insert into fitting_room.secrets values ($1, $2) on conflict do nothing', [name, randomBytes(32)])
+  const [kept] = await query<{ value: Buffer }>('select value from fitting_room.secrets where name = $1', [name])
+  if (!kept) throw new Error(`the database keeps no secret for ${name}`)
+  return kept.value
+}

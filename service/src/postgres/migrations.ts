@@ -1,0 +1,61 @@
+import type { Database } from './database.ts'
+
+/** What each version of the schema adds to the one before; what has been released is never changed. */
+const migrations: readonly string[] = [
+  `
+  create table fitting_room.visitors (
+    store_id text not null,
+    -- of the shopper's ID, as it may be long
+    key bytea not null,
+    data jsonb not null,
+    primary key (store_id, key)
+  );
+  create table fitting_room.anonymous_visitors (
+    store_id text not null,
+    address bytea not null,
+    visitor_id uuid not null,
+    primary key (store_id, address)
+  );
+  create table fitting_room.credits (
+    store_id text not null,
+    -- one row would be locked by every submission of a store
+    shard integer not null,
+    used integer not null,
+    primary key (store_id, shard)
+  );
+  create table fitting_room.jobs (
+    id uuid primary key,
+    state text not null,
+    data jsonb not null
+  );
+  -- what is lost with the server, a minute later would not matter
+  create unlogged table fitting_room.requests (
+    address bytea primary key,
+    at bigint[] not null,
+    last_at bigint not null
+  );
+  create table fitting_room.secrets (
+    name text primary key,
+    value bytea not null
+  );
+  `,
+]
+
+/** The number under which one process at a time changes the schema. */
+const lockNumber = 4_702_111
+
+/** Brings the schema to this version; several processes may begin at once. Rejects where it is of a newer one. */
+export function migrate(database: Database): Promise<void> {
+  return database.transaction(async ({ query }) => {
+    await query('select pg_advisory_xact_lock($1)', [lockNumber])
+    await query('create schema if not exists fitting_room')
+    await query('create table if not exists fitting_room.schema_version (version integer not null)')
+    const [known] = await query<{ version: number }>('select version from fitting_room.schema_version')
+    const version = known?.version ?? 0
+    if (version > migrations.length)
+      throw new Error(`the database is of version ${version}, and this service knows ${migrations.length} at the most`)
+    for (const migration of migrations.slice(version)) await query(migration)
+    await query('delete from fitting_room.schema_version')
+    await query('insert into fitting_room.schema_version values ($1)', [migrations.length])
+  })
+}

@@ -1,0 +1,120 @@
+import { newVisitor, type Job, type Ledger, type Store, type Visitor } from '../ports.ts'
+import type { Database, Queries } from './database.ts'
+import { keyOf } from './key-of.ts'
+import type { RenderQueue } from './render-queue.ts'
+
+/** Over how many rows a store's credits are spread, so that submissions do not wait for each other. */
+const shards = 16
+
+/** A store in PostgreSQL: what has been acknowledged is there after whatever happens to the process. */
+export function postgresStore(database: Database, queue: RenderQueue): Store {
+  return {
+    async transaction(work) {
+      const result = await database.transaction((queries) => work(ledgerOn(queries, queue)))
+      queue.wake()
+      return result
+    },
+    visitor: (storeId, id) => visitorIn(database, storeId, id, ''),
+    job: (id) => jobIn(database, id, ''),
+    run: queue.run,
+    async close() {
+      await queue.close()
+      await database.close()
+    },
+  }
+}
+
+const locked = 'for update'
+
+function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
+  const { query } = queries
+  return {
+    async visitor(storeId, id) {
+      const known = await visitorIn(queries, storeId, id, locked)
+      if (known) return known
+      // there is no row yet that could be locked
+      await query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`${storeId} ${id}`])
+      return (await visitorIn(queries, storeId, id, locked)) ?? newVisitor(storeId, id)
+    },
+
+    async saveVisitor(visitor) {
+      await query(
+        `insert into fitting_room.visitors values ($1, $2, $3)
+         on conflict (store_id, key) do update set data = excluded.data`,
+        [visitor.storeId, keyOf(visitor.id), visitor],
+      )
+    },
+
+    async anonymousId(storeId, ip, fresh) {
+      const [known] = await query<{ visitor_id: string }>(
+        `insert into fitting_room.anonymous_visitors values ($1, $2, $3)
+         on conflict (store_id, address) do update set visitor_id = anonymous_visitors.visitor_id
+         returning visitor_id`,
+        [storeId, keyOf(ip), fresh],
+      )
+      return known?.visitor_id ?? fresh
+    },
+
+    async takeCredit(storeId, credits) {
+      const taken =
+        // a row that another submission holds is passed over, unless there is no other
+        (await takeFrom(queries, storeId, credits, 'skip locked')) ?? (await takeFrom(queries, storeId, credits, ''))
+      if (taken !== null || !(await isSpread(queries, storeId))) return taken
+      return takeFrom(queries, storeId, credits, '')
+    },
+
+    async giveCreditBack(storeId, credit) {
+      await query('update fitting_room.credits set used = greatest(0, used - 1) where store_id = $1 and shard = $2', [
+        storeId,
+        credit,
+      ])
+    },
+
+    job: (id) => jobIn(queries, id, locked),
+
+    async addJob(job) {
+      await query('insert into fitting_room.jobs values ($1, $2, $3)', [job.id, job.state, job])
+      await queue.add(job.id, queries)
+    },
+
+    async saveJob(job) {
+      await query('update fitting_room.jobs set state = $2, data = $3 where id = $1', [job.id, job.state, job])
+    },
+  }
+}
+
+async function visitorIn({ query }: Queries, storeId: string, id: string, lock: string): Promise<Visitor | null> {
+  const [known] = await query<{ data: Visitor }>(
+    `select data from fitting_room.visitors where store_id = $1 and key = $2 ${lock}`,
+    [storeId, keyOf(id)],
+  )
+  return known?.data ?? null
+}
+
+async function jobIn({ query }: Queries, id: string, lock: string): Promise<Job | null> {
+  const [known] = await query<{ data: Job }>(`select data from fitting_room.jobs where id = $1 ${lock}`, [id])
+  return known?.data ?? null
+}
+
+async function takeFrom({ query }: Queries, storeId: string, credits: number, others: string): Promise<number | null> {
+  const [taken] = await query<{ shard: number }>(
+    `update fitting_room.credits set used = used + 1
+     where store_id = $1 and shard = (
+       select shard from fitting_room.credits
+       where store_id = $1 and used < $2::integer / ${shards} + (shard < $2::integer % ${shards})::integer
+       order by random() limit 1 for update ${others}
+     )
+     returning shard`,
+    [storeId, credits],
+  )
+  return taken?.shard ?? null
+}
+
+/** Makes the rows of a store's credits; false where they are there. */
+async function isSpread({ query }: Queries, storeId: string): Promise<boolean> {
+  const made = await query(
+    `insert into fitting_room.credits select $1, generate_series(0, ${shards - 1}), 0 on conflict do nothing returning 1`,
+    [storeId],
+  )
+  return made.length > 0
+}

@@ -1,0 +1,84 @@
+import { PgBoss } from 'pg-boss'
+import type { Connection, Database, Queries } from './database.ts'
+
+/** Jobs on their way to the renderer, in the service's own database. */
+export interface RenderQueue {
+  /** Queues a job in a transaction, with which it stands or falls. */
+  add(jobId: string, inTransaction: Queries): Promise<void>
+  /** Something was queued: who has nothing to do looks at once. */
+  wake(): void
+  run(work: (jobId: string) => Promise<void>): Promise<void>
+  close(): Promise<void>
+}
+
+export interface RenderQueueOptions {
+  /** A server that other processes share, or the database that is this process's own, with its one connection. */
+  place: Connection | Database
+  /** How many jobs this process works on at once. */
+  atOnce: number
+  report: (error: unknown) => void
+}
+
+const queueName = 'render'
+
+/** How long a process that works on a job may be silent, and how long a job may take at all, in seconds. */
+const heartbeatSeconds = 15
+const expireInSeconds = 600
+/** How often a job is handed out again whose process ended. */
+const retryLimit = 10
+/** How often processes look for jobs that they were not told of, in seconds. */
+const pollingIntervalSeconds = 2
+/** How often it is looked for jobs whose process fell silent, in seconds. */
+const superviseIntervalSeconds = 10
+/** How long jobs in work are waited for at the end, in ms. */
+const longestCloseMs = 20_000
+
+export async function openRenderQueue(options: RenderQueueOptions): Promise<RenderQueue> {
+  const { place, atOnce, report } = options
+  const isOwn = 'query' in place
+  const boss = new PgBoss({
+    schema: 'fitting_room_queue',
+    schedule: false,
+    superviseIntervalSeconds,
+    monitorIntervalSeconds: superviseIntervalSeconds,
+    ...(isOwn ? { db: sqlOf(place), backend: 'pglite' } : { ...place, max: 3, useListenNotify: true }),
+  })
+  boss.on('error', ({ message }) => report(new Error(`the queue: ${message}`)))
+  await boss.start()
+  await boss.createQueue(queueName, { heartbeatSeconds, expireInSeconds, retryLimit, notify: !isOwn })
+  // what was in work before this process started is in nobody's work
+  if (isOwn) await takeUpOrphans(boss)
+  let workers: string[] = []
+  const wake = () => workers.forEach((id) => boss.notifyWorker(id))
+
+  return {
+    async add(jobId, inTransaction) {
+      await boss.send(queueName, { jobId }, { db: sqlOf(inTransaction) })
+    },
+    wake,
+    async run(work) {
+      const handle = async (jobs: { data: { jobId: string } }[]) => {
+        for (const { data } of jobs) await work(data.jobId)
+        // there may be more
+        wake()
+      }
+      const begun = Array.from({ length: atOnce }, () =>
+        boss.work<{ jobId: string }>(queueName, { pollingIntervalSeconds }, handle),
+      )
+      workers = await Promise.all(begun)
+    },
+    close: () => boss.stop({ graceful: true, timeout: longestCloseMs }),
+  }
+}
+
+/** As the queue wants to run its statements. */
+const sqlOf = ({ query }: Queries) => ({
+  executeSql: async (text: string, values?: unknown[]) => ({ rows: await query<object>(text, values) }),
+})
+
+/** Jobs that the process before was at when it ended. */
+async function takeUpOrphans(boss: PgBoss): Promise<void> {
+  const jobs = await boss.findJobs(queueName)
+  const orphans = jobs.filter(({ state }) => state === 'active').map(({ id }) => id)
+  if (orphans.length > 0) await boss.fail(queueName, orphans, { message: 'the process ended' })
+}

@@ -1,0 +1,14 @@
+/** How often it is looked whether the program that started this one is still there, in ms. */
+const lookMs = 500
+
+/** Who started it, as of then. */
+const parent = process.ppid
+
+/** Resolves once this process is asked to end: by a signal, or as the `npm` that started it is gone, whose shell tells nobody. */
+export function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
+    if (process.env['npm_lifecycle_event'] === undefined) return
+    setInterval(() => process.ppid !== parent && resolve(), lookMs).unref()
+  })
+}

@@ -1,0 +1,30 @@
+import type { Job, Store } from './ports.ts'
+
+interface Watcher {
+  /** A transaction writes the job, for the first time or again. */
+  saved?(job: Job, isNew: boolean): void
+  /** Its work is done, whatever came of it. */
+  worked?(jobId: string): void
+}
+
+/** The same store, whose jobs somebody watches. */
+export function watchedStore(inner: Store, { saved, worked }: Watcher): Store {
+  return {
+    ...inner,
+    transaction: (work) =>
+      inner.transaction((ledger) =>
+        work({
+          ...ledger,
+          async addJob(job) {
+            await ledger.addJob(job)
+            saved?.(job, true)
+          },
+          async saveJob(job) {
+            await ledger.saveJob(job)
+            saved?.(job, false)
+          },
+        }),
+      ),
+    run: (work) => inner.run((jobId) => work(jobId).finally(() => worked?.(jobId))),
+  }
+}

@@ -1,0 +1,335 @@
+import { once } from 'node:events'
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createService, memoryStore, parseConfig, serve, type Store } from '@fitting-room/service'
+import sharp from 'sharp'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { suiteConfig } from '../../test/support/suite-config.ts'
+import { clientOf } from '../src/client-address.ts'
+import { IpLimiter } from '../src/ip-limiter.ts'
+import { isPhoto } from '../src/photo-formats.ts'
+import { render } from '../src/renderer.ts'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
+const order = { funnelId: 12, productId: '1001', variantId: '2001', imageUrl: 'https://cdn.example/a.png' }
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close()))
+})
+
+async function served(config: object = suiteConfig) {
+  const server = await serve({ config: parseConfig(config), report: () => {} }, 0)
+  open.push(server)
+  return server.url
+}
+
+/** What comes back for bytes that no client sends. */
+async function raw(url: string, head: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  let answer = ''
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()))
+  socket.write(head)
+  await once(socket, 'close')
+  return answer
+}
+
+describe('what comes over the wire', () => {
+  it.each([
+    ['without a host', 'GET /funnel HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['with a host that is none', 'GET /funnel HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n'],
+    ['with a path that is none', 'GET \\funnel HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+  ])('a request %s gets an error of the contract, with CORS', async (_, head) => {
+    const answer = await raw(await served(), head)
+    expect(answer).toMatch(/^HTTP\/1\.1 400/)
+    expect(answer).toMatch(/access-control-allow-origin: \*/i)
+    expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ error: 'Invalid request' })
+  })
+
+  it('a method that is none of the path’s is told which are, and no answer is kept by caches', async () => {
+    const url = await served()
+    const answer = await fetch(`${url}/generations`, { headers })
+    expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'POST, OPTIONS'])
+    expect(answer.headers.get('Cache-Control')).toBe('no-store')
+    expect((await fetch(`${url}/photos/a.png`, { method: 'POST' })).headers.get('Allow')).toBe('GET, PUT, OPTIONS')
+  })
+
+  it('an upload without a signature is refused before its body is there', async () => {
+    const url = await served()
+    const head =
+      'PUT /photos/a.png?type=image/png HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\nConnection: close\r\n'
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.write(`${head}\r\nno more than this`)
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    expect(chunk.toString()).toMatch(/^HTTP\/1\.1 403/)
+    socket.destroy()
+  })
+
+  it.each([
+    ['uniqueUserId', 'a\0b'],
+    ['uniqueUserId', 'a\ud800b'],
+  ])('%s with what no database keeps as text is 400', async (name, value) => {
+    const url = await served()
+    const body = JSON.stringify({ ...order, [name]: value })
+    const answer = await fetch(`${url}/generations`, { method: 'POST', headers, body })
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { error: 'Invalid request', message: 'body has characters that can not be kept' },
+    ])
+  })
+
+  it('a poll with an ID that nobody knows remembers nobody', async () => {
+    const store = memoryStore()
+    const service = createService({
+      config: parseConfig({ ...suiteConfig, generation: { previewAfterMs: 0, readyAfterMs: 0 } }),
+      publicUrl: 'http://service.test',
+      store,
+      generator: async () => ({
+        preview: { bytes: new Uint8Array(1), type: 'image/jpeg' },
+        final: { bytes: new Uint8Array(1), type: 'image/jpeg' },
+      }),
+    })
+    open.push(service)
+    const call = async (path: string, init: RequestInit = {}) =>
+      (await service.fetch(new Request(`http://service.test${path}`, { headers, ...init }))).json()
+    const target = (await call('/uploads', { method: 'POST', body: '{"contentType":"image/png"}' })).data
+    await service.fetch(
+      new Request(target.uploadUrl, { method: 'PUT', body: 'x', headers: { 'Content-Type': 'image/png' } }),
+    )
+    const body = JSON.stringify({ ...order, imageUrl: target.imageUrl, uniqueUserId: 'known' })
+    const { jobId } = (await call('/generations', { method: 'POST', body })).data
+    await expect.poll(async () => (await store.job(jobId))?.state, { timeout: 15_000 }).toBe('rendered')
+    const polled = (await call(`/generations/${jobId}?uniqueUserId=stranger`)).data
+    expect(polled).toMatchObject({ status: 'SUCCESS', uniqueUserId: 'stranger', totalRequests: 0 })
+    expect(await store.visitor('main', 'stranger')).toBe(null)
+    expect((await call(`/generations/${jobId}`)).data).toMatchObject({ uniqueUserId: 'known', totalRequests: 1 })
+  })
+})
+
+describe('photos', () => {
+  it('are known by what is in them, and nothing else is decoded', async () => {
+    const image = sharp({ create: { width: 9, height: 9, channels: 3, background: '#888' } })
+    const of = async (format: 'jpeg' | 'png' | 'webp' | 'avif' | 'gif' | 'tiff') =>
+      new Uint8Array(await image.clone().toFormat(format).toBuffer())
+    for (const format of ['jpeg', 'png', 'webp', 'avif'] as const)
+      expect([format, isPhoto(await of(format))]).toEqual([format, true])
+    for (const format of ['gif', 'tiff'] as const) expect([format, isPhoto(await of(format))]).toEqual([format, false])
+    const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
+    await expect(render(svg, await of('png'), 'upper_body')).rejects.toThrow('The photo is not readable as an image')
+  })
+
+  it('of a host that never answers keep no other job waiting', async () => {
+    let release = () => {}
+    const never = new Promise<never>((_, reject) => (release = () => reject(new Error('gone'))))
+    const done: string[] = []
+    const inner = memoryStore()
+    const store: Store = { ...inner, run: (work) => inner.run((id) => work(id).finally(() => done.push(id))) }
+    const picture = { bytes: new Uint8Array(1), type: 'image/jpeg' }
+    const service = createService({
+      config: parseConfig({
+        ...suiteConfig,
+        stores: suiteConfig.stores.map((each) => ({ ...each, email: null, tryOnCap: null })),
+      }),
+      publicUrl: 'http://service.test',
+      store,
+      report: () => {},
+      blobs: { put: async () => {}, get: async (name) => (name === 'never.png' ? never : picture) },
+      generator: async () => ({ preview: picture, final: picture }),
+    })
+    const submit = async (name: string) => {
+      const body = JSON.stringify({ ...order, imageUrl: `http://service.test/photos/${name}` })
+      const answer = await service.fetch(
+        new Request('http://service.test/generations', { method: 'POST', headers, body }),
+      )
+      return ((await answer.json()) as { data: { jobId: string } }).data.jobId
+    }
+    for (let count = 0; count < 6; count += 1) await submit('never.png')
+    const innocent = await submit('there.png')
+    await expect.poll(() => done, { timeout: 15_000 }).toContain(innocent)
+    release()
+    await service.close()
+  })
+
+  it('are not blamed for a product’s picture that can not be had, and who runs the service is told', async () => {
+    const host = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1')
+    await once(host, 'listening')
+    onTestFinished(() => void host.close())
+    const image = `http://127.0.0.1:${(host.address() as AddressInfo).port}/tee.png`
+    const stores = suiteConfig.stores.map((store) => ({
+      ...store,
+      products: store.products.map((product) => (product.id === '1001' ? { ...product, image } : product)),
+    }))
+    const reports: Error[] = []
+    const store = memoryStore()
+    const service = createService({
+      config: parseConfig({ ...suiteConfig, stores }),
+      publicUrl: 'http://service.test',
+      store,
+      report: (error) => reports.push(error as Error),
+      blobs: { put: async () => {}, get: async () => ({ bytes: new Uint8Array(1), type: 'image/png' }) },
+    })
+    open.push(service)
+    const body = JSON.stringify({ ...order, imageUrl: 'http://service.test/photos/a.png' })
+    const answer = await service.fetch(
+      new Request('http://service.test/generations', { method: 'POST', headers, body }),
+    )
+    const { data } = (await answer.json()) as { data: { jobId: string } }
+    await expect.poll(async () => (await store.job(data.jobId))?.error, { timeout: 15_000 }).toBe('Generation failed')
+    expect(reports.map(({ message }) => message)).toEqual(['the picture of product 1001 could not be had'])
+  })
+})
+
+describe('behind a proxy', () => {
+  it('gives the addresses that clients reach', async () => {
+    const url = await served({ ...suiteConfig, publicUrl: 'https://try-on.example' })
+    const answer = await fetch(`${url}/uploads`, { method: 'POST', headers, body: '{"contentType":"image/png"}' })
+    const { data } = (await answer.json()) as { data: { uploadUrl: string; imageUrl: string } }
+    expect(data.uploadUrl).toMatch(/^https:\/\/try-on\.example\/photos\//)
+    expect(data.imageUrl).toMatch(/^https:\/\/try-on\.example\/photos\//)
+  })
+
+  it('believes whole networks of proxies, and counts a client’s whole IPv6 network as one', () => {
+    expect(clientOf('10.1.2.3', '203.0.113.7', ['10.0.0.0/8'])).toBe('203.0.113.7')
+    expect(clientOf('11.1.2.3', '203.0.113.7', ['10.0.0.0/8'])).toBe('11.1.2.3')
+    expect(clientOf('fd00::1', '203.0.113.7, fd00::2', ['fd00::/8'])).toBe('203.0.113.7')
+    expect(clientOf('2001:db8:1:2:3:4:5:6', undefined, [])).toBe(clientOf('2001:db8:1:2::9', undefined, []))
+    expect(clientOf('2001:db8:1:2::9', undefined, [])).not.toBe(clientOf('2001:db8:1:3::9', undefined, []))
+  })
+
+  it('forgets clients that are silent, and looks at no other one to do so', () => {
+    let now = 0
+    let looks = 0
+    const limiter = new IpLimiter({ now: () => (looks++, now) })
+    for (let at = 0; at < 20_000; at += 1) limiter.count(`client ${at}`, 'getFunnel')
+    expect(looks).toBe(20_000)
+    now = 30_000
+    for (let at = 0; at < 120; at += 1) limiter.count('client 0', 'getFunnel')
+    now = 61_000
+    expect(limiter.count('client 0', 'getFunnel')).toBeGreaterThan(0)
+    expect(limiter.size).toBe(1)
+  })
+})
+
+describe('a configuration', () => {
+  const [store] = suiteConfig.stores
+  it.each([
+    ['a short key', { ...store, apiKey: 'k' }, 'stores[0].apiKey: 8 or more visible ASCII characters'],
+    [
+      'two variants of one ID',
+      {
+        ...store,
+        products: [
+          {
+            id: '1001',
+            title: 'Tee',
+            variants: [
+              { id: '1', title: 'S' },
+              { id: '1', title: 'M' },
+            ],
+          },
+        ],
+        funnels: [],
+      },
+      'stores[0].products[0].variants[1].id: this ID is taken',
+    ],
+  ])('with %s is refused', (_, wrong, message) => {
+    expect(() => parseConfig({ stores: [wrong] })).toThrow(message)
+  })
+
+  it.each([
+    ['a range that is none', { trustedProxies: ['10.0.0.0/99'] }, 'trustedProxies[0]'],
+    ['a public address with a path', { publicUrl: 'https://shop.example/try-on' }, 'publicUrl'],
+  ])('with %s is refused', (_, wrong, path) => {
+    expect(() => parseConfig({ ...suiteConfig, ...wrong })).toThrow(path)
+  })
+})
+
+describe('the end of a process', () => {
+  async function command(...args: string[]) {
+    const folder = await mkdtemp(join(tmpdir(), 'service-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const child = spawn(
+      process.execPath,
+      ['--conditions=fitting-room-source', main, '--sandbox', '--port', '0', '--data', folder, ...args],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    return { child, url: /http:\S+/.exec(line.toString())?.[0] ?? '', ended: once(child, 'close') }
+  }
+
+  it.each(['SIGTERM', 'SIGHUP'] as const)('at %s answers what is under way, and takes nothing new', async (signal) => {
+    const { child, url, ended } = await command()
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const body = '{"contentType":"image/png"}'
+    const head = `POST /uploads HTTP/1.1\r\nHost: a\r\nX-Service-SDK-Key: sandbox-key\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+    socket.write(head + body.slice(0, 5))
+    // the request is there before the signal is
+    await fetch(`${url}/context`)
+    child.kill(signal)
+    await expect
+      .poll(
+        () =>
+          fetch(url).then(
+            () => 'answers',
+            () => 'is closed',
+          ),
+        { timeout: 15_000 },
+      )
+      .toBe('is closed')
+    socket.write(body.slice(5))
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    expect(chunk.toString()).toMatch(/^HTTP\/1\.1 200/)
+    socket.end()
+    expect((await ended)[0]).toBe(0)
+  })
+
+  it('comes with that of the npm that started it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'service-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    const npm = spawn('npm', ['run', '-s', 'service', '--', '--sandbox', '--port', '0', '--data', folder], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const [line] = (await once(npm.stdout, 'data')) as [Buffer]
+    const url = /http:\S+/.exec(line.toString())?.[0] ?? ''
+    npm.kill('SIGTERM')
+    await expect
+      .poll(
+        () =>
+          fetch(url).then(
+            () => 'answers',
+            () => 'is closed',
+          ),
+        { timeout: 30_000 },
+      )
+      .toBe('is closed')
+  })
+
+  it('that finds its folder taken says so', async () => {
+    const { child, ended } = await command()
+    const folder = child.spawnargs.at(-1)!
+    const second = spawn(process.execPath, [
+      '--conditions=fitting-room-source',
+      main,
+      '--sandbox',
+      '--port',
+      '0',
+      '--data',
+      folder,
+    ])
+    let said = ''
+    second.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const [code] = (await once(second, 'close')) as [number]
+    expect([code, said]).toEqual([2, expect.stringContaining('is in use by another service')])
+    child.kill('SIGTERM')
+    await ended
+  })
+})
