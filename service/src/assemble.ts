@@ -36,8 +36,8 @@ export function assemble(parts: ServiceParts): Service {
     core: createCore(parts),
     trustedProxies: config.trustedProxies,
   })
-  const work = createWorker(parts)
-  if (parts.works) store.run(work).catch(report)
+  const { work, giveUp } = createWorker(parts)
+  if (parts.works) store.run(work, giveUp).catch(report)
 
   return {
     async fetch(request, connection = {}) {

@@ -81,10 +81,10 @@ export interface Store {
   visitor(storeId: string, id: string): Promise<Visitor | null>
   job(id: string): Promise<Job | null>
   /**
-   * Hands queued jobs to `work`, a few at a time, each until it resolves: a job whose process ended is handed out again.
-   * Rejects where it can not begin.
+   * Hands queued jobs to `work`, a few at a time, each until it resolves: a job whose process ended is handed out again,
+   * and to `giveUp` where every process has ended with it. Rejects where it can not begin.
    */
-  run(work: (jobId: string) => Promise<void>): Promise<void>
+  run(work: (jobId: string) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
   /** Waits for the jobs in work, and lets go of everything. */
   close(): Promise<void>
 }

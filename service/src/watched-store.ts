@@ -25,6 +25,6 @@ export function watchedStore(inner: Store, { saved, worked }: Watcher): Store {
           },
         }),
       ),
-    run: (work) => inner.run((jobId) => work(jobId).finally(() => worked?.(jobId))),
+    run: (work, giveUp) => inner.run((jobId) => work(jobId).finally(() => worked?.(jobId)), giveUp),
   }
 }

@@ -45,16 +45,26 @@ export function createWorker(parts: WorkerParts) {
     return { ...job, state: 'failed', error: isOfPhoto(error) ? error.message : 'Generation failed' }
   }
 
-  return async (jobId: string): Promise<void> => {
-    const job = await store.job(jobId)
-    if (job?.state !== 'queued') return
-    const done = await render(job).catch((error: unknown) => failed(job, error))
-    await store.transaction(async (ledger) => {
+  function end(jobId: string, ended: Job): Promise<void> {
+    return store.transaction(async (ledger) => {
       // another process may have done it meanwhile
       if ((await ledger.job(jobId))?.state !== 'queued') return
-      await ledger.saveJob(done)
-      if (done.state === 'failed' && job.credit !== null) await ledger.giveCreditBack(job.storeId, job.credit)
+      await ledger.saveJob(ended)
+      if (ended.state === 'failed' && ended.credit !== null) await ledger.giveCreditBack(ended.storeId, ended.credit)
     })
+  }
+
+  return {
+    async work(jobId: string): Promise<void> {
+      const job = await store.job(jobId)
+      if (job?.state !== 'queued') return
+      await end(jobId, await render(job).catch((error: unknown) => failed(job, error)))
+    },
+    async giveUp(jobId: string): Promise<void> {
+      const job = await store.job(jobId)
+      if (job?.state === 'queued')
+        await end(jobId, failed(job, new Error(`job ${jobId} ended every process that did it`)))
+    },
   }
 }
 

@@ -104,7 +104,7 @@ describe('what comes over the wire', () => {
     )
     const body = JSON.stringify({ ...order, imageUrl: target.imageUrl, uniqueUserId: 'known' })
     const { jobId } = (await call('/generations', { method: 'POST', body })).data
-    await expect.poll(async () => (await store.job(jobId))?.state, { timeout: 15_000 }).toBe('rendered')
+    await expect.poll(async () => (await store.job(jobId))?.state).toBe('rendered')
     const polled = (await call(`/generations/${jobId}?uniqueUserId=stranger`)).data
     expect(polled).toMatchObject({ status: 'SUCCESS', uniqueUserId: 'stranger', totalRequests: 0 })
     expect(await store.visitor('main', 'stranger')).toBe(null)
@@ -129,7 +129,10 @@ describe('photos', () => {
     const never = new Promise<never>((_, reject) => (release = () => reject(new Error('gone'))))
     const done: string[] = []
     const inner = memoryStore()
-    const store: Store = { ...inner, run: (work) => inner.run((id) => work(id).finally(() => done.push(id))) }
+    const store: Store = {
+      ...inner,
+      run: (work, giveUp) => inner.run((id) => work(id).finally(() => done.push(id)), giveUp),
+    }
     const picture = { bytes: new Uint8Array(1), type: 'image/jpeg' }
     const service = createService({
       config: parseConfig({
@@ -151,7 +154,7 @@ describe('photos', () => {
     }
     for (let count = 0; count < 6; count += 1) await submit('never.png')
     const innocent = await submit('there.png')
-    await expect.poll(() => done, { timeout: 15_000 }).toContain(innocent)
+    await expect.poll(() => done).toContain(innocent)
     release()
     await service.close()
   })
@@ -180,7 +183,7 @@ describe('photos', () => {
       new Request('http://service.test/generations', { method: 'POST', headers, body }),
     )
     const { data } = (await answer.json()) as { data: { jobId: string } }
-    await expect.poll(async () => (await store.job(data.jobId))?.error, { timeout: 15_000 }).toBe('Generation failed')
+    await expect.poll(async () => (await store.job(data.jobId))?.error).toBe('Generation failed')
     expect(reports.map(({ message }) => message)).toEqual(['the picture of product 1001 could not be had'])
   })
 })
@@ -251,9 +254,11 @@ describe('a configuration', () => {
 })
 
 describe('the end of a process', () => {
+  const isClosed = (url: string) => expect.poll(() => fetch(url).catch(() => 'is closed')).toBe('is closed')
+
   async function command(...args: string[]) {
     const folder = await mkdtemp(join(tmpdir(), 'service-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
     const child = spawn(
       process.execPath,
       ['--conditions=fitting-room-source', main, '--sandbox', '--port', '0', '--data', folder, ...args],
@@ -273,16 +278,7 @@ describe('the end of a process', () => {
     // the request is there before the signal is
     await fetch(`${url}/context`)
     child.kill(signal)
-    await expect
-      .poll(
-        () =>
-          fetch(url).then(
-            () => 'answers',
-            () => 'is closed',
-          ),
-        { timeout: 15_000 },
-      )
-      .toBe('is closed')
+    await isClosed(url)
     socket.write(body.slice(5))
     const [chunk] = (await once(socket, 'data')) as [Buffer]
     expect(chunk.toString()).toMatch(/^HTTP\/1\.1 200/)
@@ -292,7 +288,7 @@ describe('the end of a process', () => {
 
   it('comes with that of the npm that started it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'service-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
     const root = fileURLToPath(new URL('../..', import.meta.url))
     const npm = spawn('npm', ['run', '-s', 'service', '--', '--sandbox', '--port', '0', '--data', folder], {
       cwd: root,
@@ -301,16 +297,7 @@ describe('the end of a process', () => {
     const [line] = (await once(npm.stdout, 'data')) as [Buffer]
     const url = /http:\S+/.exec(line.toString())?.[0] ?? ''
     npm.kill('SIGTERM')
-    await expect
-      .poll(
-        () =>
-          fetch(url).then(
-            () => 'answers',
-            () => 'is closed',
-          ),
-        { timeout: 30_000 },
-      )
-      .toBe('is closed')
+    await isClosed(url)
   })
 
   it('that finds its folder taken says so', async () => {

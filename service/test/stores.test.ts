@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,9 +9,11 @@ import {
   openFolderStore,
   openServerStore,
   parseConfig,
+  type Config,
   type Service,
   type Store,
 } from '@fitting-room/service'
+import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
@@ -91,7 +95,7 @@ describe.each(kinds)('a store %s', (_, open) => {
       const answer = await submit(service, at, 'one', '2003')
       expect(answer.status).toBe(200)
       const { data } = (await answer.json()) as { data: { jobId: string } }
-      await expect.poll(async () => (await store.job(data.jobId))?.state, { timeout: 15_000 }).toBe('failed')
+      await expect.poll(async () => (await store.job(data.jobId))?.state).toBe('failed')
     }
     expect((await submit(service, 6, 'one', '2001')).status).toBe(429)
     expect((await store.visitor('main', 'one'))?.counted).toBe(5)
@@ -122,6 +126,10 @@ describe.each(kinds)('a store %s', (_, open) => {
 })
 
 describe('several processes on one PostgreSQL', () => {
+  /** One that answers, and does no job. */
+  const apiOn = async (address: string, config: Config) =>
+    createService({ config, publicUrl: url, report, works: false, ...(await openServerStore(address, { report })) })
+
   it('have one count of a client’s requests, and one key of upload targets', async () => {
     const address = await server.newDatabase()
     const config = parseConfig(suiteConfig)
@@ -148,18 +156,62 @@ describe('several processes on one PostgreSQL', () => {
   it('do the jobs of each other', async () => {
     const address = await server.newDatabase()
     const config = configOf(null)
-    const api = createService({
-      config,
-      publicUrl: url,
-      report,
-      works: false,
-      ...(await openServerStore(address, { report })),
-    })
+    const api = await apiOn(address, config)
     const worker = await openServerStore(address, { report })
     const working = createService({ config, publicUrl: url, report, ...worker })
     const answer = await submit(api, 0, 'one', '2003')
     const { data } = (await answer.json()) as { data: { jobId: string } }
-    await expect.poll(async () => (await worker.store.job(data.jobId))?.state, { timeout: 15_000 }).toBe('failed')
+    await expect.poll(async () => (await worker.store.job(data.jobId))?.state).toBe('failed')
+    await Promise.all([api.close(), working.close()])
+  })
+
+  it('do the jobs of one that was killed', async () => {
+    const address = await server.newDatabase()
+    const config = configOf(null)
+    const api = await apiOn(address, config)
+    const killed = spawn(process.execPath, [
+      '--conditions=fitting-room-source',
+      '--input-type=module',
+      '--eval',
+      `import { openServerStore } from '@fitting-room/service'
+       const { store } = await openServerStore('${address}', { report: console.error })
+       const hold = (id) => (console.log(id), new Promise(() => {}))
+       await store.run(hold, hold)`,
+    ])
+    const { data } = (await (await submit(api, 0, 'one', '2003')).json()) as { data: { jobId: string } }
+    const [line] = (await once(killed.stdout, 'data')) as [Buffer]
+    expect(line.toString().trim()).toBe(data.jobId)
+    killed.kill('SIGKILL')
+    const worker = await openServerStore(address, { report })
+    const working = createService({ config, publicUrl: url, report, ...worker })
+    // once it has been silent for long enough
+    await expect.poll(async () => (await worker.store.job(data.jobId))?.state).toBe('failed')
+    await Promise.all([api.close(), working.close()])
+  })
+
+  it('give up a job that ended each of them, with its credit given back', async () => {
+    const address = await server.newDatabase()
+    const api = await apiOn(address, configOf(1))
+    const { data } = (await (await submit(api, 0, 'one')).json()) as { data: { jobId: string } }
+    // the queue hears of it as of any process that ends: its jobs fail
+    const queue = new PgBoss({ connectionString: address, schema: 'fitting_room_queue', schedule: false })
+    await queue.start()
+    for (let times = 0; times < 6; times += 1) {
+      const [job] = await queue.fetch('render')
+      await queue.fail('render', job!)
+    }
+    await queue.stop({ graceful: false })
+    const reports: Error[] = []
+    const worker = await openServerStore(address, { report })
+    const working = createService({
+      config: configOf(1),
+      publicUrl: url,
+      ...worker,
+      report: (error) => reports.push(error as Error),
+    })
+    await expect.poll(async () => (await worker.store.job(data.jobId))?.state).toBe('failed')
+    expect(reports.map(({ message }) => message)).toEqual([`job ${data.jobId} ended every process that did it`])
+    expect((await submit(api, 1, 'another')).status).toBe(200)
     await Promise.all([api.close(), working.close()])
   })
 })

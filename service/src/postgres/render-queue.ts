@@ -7,7 +7,8 @@ export interface RenderQueue {
   add(jobId: string, inTransaction: Queries): Promise<void>
   /** Something was queued: who has nothing to do looks at once. */
   wake(): void
-  run(work: (jobId: string) => Promise<void>): Promise<void>
+  /** `giveUp` hears of jobs that ended every process that worked on them. */
+  run(work: (jobId: string) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
@@ -20,12 +21,16 @@ export interface RenderQueueOptions {
 }
 
 const queueName = 'render'
+/** Where jobs go that were handed out often enough. */
+const givenUpName = 'render-given-up'
 
 /** How long a process that works on a job may be silent, and how long a job may take at all, in seconds. */
 const heartbeatSeconds = 15
 const expireInSeconds = 600
 /** How often a job is handed out again whose process ended. */
-const retryLimit = 10
+const retryLimit = 5
+/** How long the queue remembers what is done, in seconds: the jobs' own rows tell the rest. */
+const deleteAfterSeconds = 60
 /** How often processes look for jobs that they were not told of, in seconds. */
 const pollingIntervalSeconds = 2
 /** How often it is looked for jobs whose process fell silent, in seconds. */
@@ -45,7 +50,9 @@ export async function openRenderQueue(options: RenderQueueOptions): Promise<Rend
   })
   boss.on('error', ({ message }) => report(new Error(`the queue: ${message}`)))
   await boss.start()
-  await boss.createQueue(queueName, { heartbeatSeconds, expireInSeconds, retryLimit, notify: !isOwn })
+  const terms = { heartbeatSeconds, expireInSeconds, retryLimit, deleteAfterSeconds, notify: !isOwn }
+  await boss.createQueue(givenUpName, terms)
+  await boss.createQueue(queueName, { ...terms, deadLetter: givenUpName })
   // what was in work before this process started is in nobody's work
   if (isOwn) await takeUpOrphans(boss)
   let workers: string[] = []
@@ -56,7 +63,7 @@ export async function openRenderQueue(options: RenderQueueOptions): Promise<Rend
       await boss.send(queueName, { jobId }, { db: sqlOf(inTransaction) })
     },
     wake,
-    async run(work) {
+    async run(work, giveUp) {
       const handle = async (jobs: { data: { jobId: string } }[]) => {
         for (const { data } of jobs) await work(data.jobId)
         // there may be more
@@ -66,6 +73,9 @@ export async function openRenderQueue(options: RenderQueueOptions): Promise<Rend
         boss.work<{ jobId: string }>(queueName, { pollingIntervalSeconds }, handle),
       )
       workers = await Promise.all(begun)
+      await boss.work<{ jobId: string }>(givenUpName, { pollingIntervalSeconds }, async (jobs) => {
+        for (const { data } of jobs) await giveUp(data.jobId)
+      })
     },
     close: () => boss.stop({ graceful: true, timeout: longestCloseMs }),
   }
@@ -76,9 +86,12 @@ const sqlOf = ({ query }: Queries) => ({
   executeSql: async (text: string, values?: unknown[]) => ({ rows: await query<object>(text, values) }),
 })
 
+/** How many jobs are looked through for them; those beyond fall silent like any other. */
+const orphansAtMost = 100_000
+
 /** Jobs that the process before was at when it ended. */
 async function takeUpOrphans(boss: PgBoss): Promise<void> {
-  const jobs = await boss.findJobs(queueName)
+  const jobs = await boss.findJobs(queueName, { limit: orphansAtMost })
   const orphans = jobs.filter(({ state }) => state === 'active').map(({ id }) => id)
   if (orphans.length > 0) await boss.fail(queueName, orphans, { message: 'the process ended' })
 }
