@@ -1,7 +1,8 @@
 import { endpoints, ipWindowMs, type Operation } from 'fitting-room/contract'
 import type { Clock } from './ports.ts'
 
-const highestThreshold = Math.max(...Object.values(endpoints).map(({ threshold }) => threshold))
+/** More of a client's requests never matter. */
+export const highestThreshold = Math.max(...Object.values(endpoints).map(({ threshold }) => threshold))
 /** The shared count of each client IP over the last 60 s: a sliding window (contract §8). */
 export interface RequestCount {
   /** Counts a request; gives 0 when it passes, else the whole seconds until it would. */

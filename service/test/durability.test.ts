@@ -69,18 +69,24 @@ async function upload(url: string): Promise<string> {
   return imageUrl
 }
 
+interface Polled {
+  status: string
+  imageUrl: string
+  totalRequests: number
+}
+
+/** The job as it stands, asked for from an address of its own. */
+async function polled(url: string, jobId: string): Promise<Polled> {
+  const address = `2001:db8:${jobId.slice(0, 4)}::1`
+  const answer = await fetch(`${url}/generations/${jobId}`, { headers: { ...headers, 'X-Forwarded-For': address } })
+  if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+  return ((await answer.json()) as { data: Polled }).data
+}
+
 /** The job once it is over. */
-async function ended(url: string, jobId: string): Promise<{ status: string; imageUrl: string; totalRequests: number }> {
-  for (;;) {
-    // each of a shopper with an address of their own
-    const address = `2001:db8:${jobId.slice(0, 4)}::1`
-    const answer = await fetch(`${url}/generations/${jobId}`, { headers: { ...headers, 'X-Forwarded-For': address } })
-    const text = await answer.text()
-    if (!answer.ok) throw new Error(`${answer.status} ${text}`)
-    const { data } = JSON.parse(text) as { data: any }
-    if (data.status !== 'PROCESSING') return data
-    await new Promise((resolve) => setTimeout(resolve, 300))
-  }
+async function ended(url: string, jobId: string): Promise<Polled> {
+  await expect.poll(() => polled(url, jobId).then(({ status }) => status), { interval: 500 }).not.toBe('PROCESSING')
+  return polled(url, jobId)
 }
 
 describe('a service in a folder', () => {

@@ -1,10 +1,8 @@
 import { endpoints, ipWindowMs, type Operation } from 'fitting-room/contract'
-import { secondsUntilFree, type RequestCount } from '../ip-limiter.ts'
+import { highestThreshold, secondsUntilFree, type RequestCount } from '../ip-limiter.ts'
 import type { Clock } from '../ports.ts'
 import type { Database } from './database.ts'
 import { keyOf } from './key-of.ts'
-
-const highestThreshold = Math.max(...Object.values(endpoints).map(({ threshold }) => threshold))
 
 /** The count of all processes of one database; their clocks must agree. */
 export function postgresLimiter(
