@@ -24,6 +24,7 @@ const everyProblem: Problem[] = [
   })),
   { ...problems.refused, status: 404 },
   { ...problems.refused, operation: 'registerCustomer' },
+  { ...problems.refused, operation: 'putPhoto', status: 415 },
   { kind: 'input', at: 'customKey' },
   { kind: 'internal', sent: true },
 ]
@@ -52,6 +53,11 @@ describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
     expect(
       [...Object.values(texts.titles), ...Object.values(texts.troubles)].filter((text) => theirs.has(text)),
     ).toEqual([])
+  })
+
+  it('speak of the photo where the upload target could not use it', () => {
+    const refused: Problem = { ...problems.refused, operation: 'putPhoto', status: 415 }
+    expect(words.problem(refused)).toBe(words.problem({ kind: 'photo', reason: 'type' }))
   })
 
   it('write numbers and times as that language does', () => {

@@ -84,6 +84,7 @@ export const de: Texts = {
   problems: {
     refused: ({ operation, status }) => {
       if (operation === 'registerCustomer') return 'Diese Adresse wurde nicht angenommen. Bitte prüfen Sie sie.'
+      if (operation === 'putPhoto' && status === 415) return photos.type
       return status === 404
         ? 'Dieses Stück hängt noch nicht in der Umkleide.'
         : 'Die Umkleide hat diese Anfrage nicht angenommen.'

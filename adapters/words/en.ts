@@ -81,6 +81,7 @@ export const en: Texts = {
   problems: {
     refused: ({ operation, status }) => {
       if (operation === 'registerCustomer') return 'This address was not accepted. Please check it.'
+      if (operation === 'putPhoto' && status === 415) return photos.type
       return status === 404
         ? 'This piece is not in the fitting room yet.'
         : 'The fitting room did not accept this request.'

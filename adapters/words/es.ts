@@ -83,6 +83,7 @@ export const es: Texts = {
   problems: {
     refused: ({ operation, status }) => {
       if (operation === 'registerCustomer') return 'Esta dirección no se ha aceptado. Compruébala.'
+      if (operation === 'putPhoto' && status === 415) return photos.type
       return status === 404 ? 'Esta prenda aún no está en el probador.' : 'El probador no ha aceptado esta petición.'
     },
     key: 'La tienda no tiene acceso al probador ahora mismo.',

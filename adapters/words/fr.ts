@@ -84,6 +84,7 @@ export const fr: Texts = {
   problems: {
     refused: ({ operation, status }) => {
       if (operation === 'registerCustomer') return 'Cette adresse n’a pas été acceptée. Veuillez la vérifier.'
+      if (operation === 'putPhoto' && status === 415) return photos.type
       return status === 404 ? 'Cette pièce n’est pas encore en cabine.' : 'La cabine n’a pas accepté cette demande.'
     },
     key: 'La boutique n’a pas accès à la cabine pour le moment.',

@@ -7,7 +7,8 @@ import { clientOf } from './client-address.ts'
 import type { StoreConfig } from './config.ts'
 import type { Core } from './core.ts'
 import type { RequestCount } from './ip-limiter.ts'
-import type { BlobStore, Clock } from './ports.ts'
+import { PhotoNotReadable } from './photo-problems.ts'
+import type { BlobStore, Clock, PhotoIntake } from './ports.ts'
 import type { Spoil } from './test-outcomes.ts'
 import { largestPhoto, type Uploads } from './uploads.ts'
 
@@ -24,6 +25,7 @@ export interface AppParts {
   limiter: RequestCount
   blobs: BlobStore
   uploads: Uploads
+  takePhoto: PhotoIntake
   clock: Clock
   trustedProxies: readonly string[]
   /** Hears of failures that are nobody's input. */
@@ -38,7 +40,8 @@ const bodyLimits: BodyLimits = { atMost: 64 * 1024, longestMs: 10_000 }
 const photoLimits: BodyLimits = { atMost: largestPhoto, longestMs: 120_000 }
 
 /** The HTTP side of the contract: order of checks, bodies, headers (contract §4, §5 and §7). */
-export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies, report }: AppParts): Hono<Env> {
+export function createApp(parts: AppParts): Hono<Env> {
+  const { core, limiter, blobs, uploads, takePhoto, clock, trustedProxies, report } = parts
   const app = new Hono<Env>()
 
   app.use(async (context, next) => {
@@ -111,11 +114,10 @@ export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies
     const type = context.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
     if (type !== upload.type) throw new ApiProblem(415, { error: `This upload target takes ${upload.type}` })
     const isTooLarge = Number(context.req.header('Content-Length')) > photoLimits.atMost
-    const bytes = isTooLarge ? 'tooLarge' : await readBody(context.req.raw, photoLimits)
-    if (bytes === 'tooLarge') throw new ApiProblem(413, { error: 'The photo is larger than 20 MB' })
-    if (bytes === 'tooSlow') throw badInput('the photo did not arrive in time')
-    if (bytes.length === 0) throw badInput('the photo is empty')
-    await blobs.put(upload.name, { bytes, type })
+    const photo = isTooLarge ? 'tooLarge' : await takePhoto(context.req.raw, photoLimits)
+    if (photo === 'tooLarge') throw new ApiProblem(413, { error: 'The photo is larger than 20 MB' })
+    if (photo === 'tooSlow') throw badInput('the photo did not arrive in time')
+    await blobs.put(upload.name, photo)
     return new Response(null, { status: 200 })
   })
   app.options('/photos/:name', () => new Response(null, { status: 204 }))
@@ -140,6 +142,7 @@ export function createApp({ core, limiter, blobs, uploads, clock, trustedProxies
   app.notFound((context) => context.json({ error: 'Not found' }, 404))
   app.onError((error, context) => {
     if (error instanceof ApiProblem) return answerOf(error)
+    if (error instanceof PhotoNotReadable) return answerOf(new ApiProblem(415, { error: error.message }))
     // a client that went away in the middle of its body is nobody's failure
     if (!context.req.raw.signal.aborted) report(error)
     return context.json({ error: 'Internal error' }, 500)

@@ -10,37 +10,47 @@ export interface BodyLimits {
   longestMs: number
 }
 
+/** Why a body is not taken. */
+export type BodyProblem = 'tooLarge' | 'tooSlow'
+
+/** The whole body, or why it is not taken. */
+export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer> | BodyProblem> {
+  const chunks: Uint8Array<ArrayBuffer>[] = []
+  const problem = await takeBody(request, limits, (chunk) => void chunks.push(chunk))
+  return problem ?? new Uint8Array(await new Blob(chunks).arrayBuffer())
+}
+
 /**
- * The whole body, or why it is not taken. A body that is too large is read on within bounds: a client whose body is refused
- * halfway sees a broken connection instead of the answer.
+ * Gives the body to `write`, a part after the other, or says why it is not taken. One that is too large is read on within
+ * bounds: a client whose body is refused halfway sees a broken connection instead of the answer.
  */
-export async function readBody(
+export async function takeBody(
   { body }: Request,
   { atMost, longestMs }: BodyLimits,
-): Promise<Uint8Array<ArrayBuffer> | 'tooLarge' | 'tooSlow'> {
-  const chunks: Uint8Array<ArrayBuffer>[] = []
+  write: (chunk: Uint8Array<ArrayBuffer>) => unknown,
+): Promise<BodyProblem | null> {
   let size = 0
-  const isRead = await read(body, longestMs, (chunk) => {
+  const isRead = await read(body, longestMs, async (chunk) => {
     size += chunk.length
-    if (size <= atMost) chunks.push(chunk)
+    if (size <= atMost) await write(chunk)
     return size < Math.max(atMost, mostDrained)
   })
   if (size > atMost) return 'tooLarge'
-  return isRead ? new Uint8Array(await new Blob(chunks).arrayBuffer()) : 'tooSlow'
+  return isRead ? null : 'tooSlow'
 }
 
 /** Reads what a refused request still sends, within bounds, for the same reason. */
 export async function drain({ body, bodyUsed }: Request): Promise<void> {
   if (bodyUsed) return
   let size = 0
-  await read(body, longestDrainMs, ({ length }) => (size += length) < mostDrained).catch(() => false)
+  await read(body, longestDrainMs, async ({ length }) => (size += length) < mostDrained).catch(() => false)
 }
 
 /** Reads until the end, or as long as `take` wants more and there is time; resolves with whether it came to the end. */
 async function read(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
   longestMs: number,
-  take: (chunk: Uint8Array<ArrayBuffer>) => boolean,
+  take: (chunk: Uint8Array<ArrayBuffer>) => Promise<boolean>,
 ): Promise<boolean> {
   if (body === null) return true
   const reader = body.getReader()
@@ -52,7 +62,7 @@ async function read(
       const part = await Promise.race([reader.read(), late])
       if (part === null) return false
       if (part.done) return true
-      if (!take(part.value)) return false
+      if (!(await take(part.value))) return false
     }
   } finally {
     clearTimeout(timer)

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
+import { basename, join } from 'node:path'
+import { imageTypeOf } from './photo-formats.ts'
 import type { BlobStore } from './ports.ts'
 
-/** Photos and pictures as files of a folder, made if need be; the ending tells the type. */
+/** Photos and pictures as files of a folder, made if need be; what is in them tells the type. */
 export function fileBlobs(folder: string): BlobStore {
   mkdirSync(folder, { recursive: true })
   const fileOf = (name: string) => join(folder, basename(name))
@@ -21,7 +22,7 @@ export function fileBlobs(folder: string): BlobStore {
     },
     async get(name) {
       const bytes = await readFile(fileOf(name)).catch(() => null)
-      return bytes && { bytes: new Uint8Array(bytes), type: `image/${extname(name).slice(1)}` }
+      return bytes && { bytes: new Uint8Array(bytes), type: imageTypeOf(bytes) ?? 'application/octet-stream' }
     },
   }
 }

@@ -1,9 +1,15 @@
-/** How files begin of the types that the contract takes: JPEG, PNG, WebP, and the family of HEIC and AVIF. */
-const heads =
-  /^(?:ffd8ff|89504e470d0a1a0a|52494646.{8}57454250|.{8}66747970(?:68656963|68656978|68657663|6d696631|6d736631|61766966|61766973|6865696d|68656973))/
+const heifBrands = ['heic', 'heix', 'hevc', 'heim', 'heis', 'mif1', 'msf1', 'avif', 'avis']
+const textOf = (bytes: Uint8Array, from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to))
 
-/** Whether the content says that it is a photo of a type that the contract takes, whatever its name says. */
-export function isPhoto(bytes: Uint8Array): boolean {
-  const head = Array.from(bytes.subarray(0, 12), (byte) => byte.toString(16).padStart(2, '0')).join('')
-  return heads.test(head)
+/** Whether it is of the family of HEIC and AVIF. */
+export const isHeif = (bytes: Uint8Array): boolean =>
+  textOf(bytes, 4, 8) === 'ftyp' && heifBrands.includes(textOf(bytes, 8, 12))
+
+/** Of which type the content says that it is, whatever its name says; null where it is none that the contract takes. */
+export function imageTypeOf(bytes: Uint8Array): string | null {
+  if (textOf(bytes, 0, 3) === '\xff\xd8\xff') return 'image/jpeg'
+  if (textOf(bytes, 0, 8) === '\x89PNG\r\n\x1a\n') return 'image/png'
+  if (textOf(bytes, 0, 4) === 'RIFF' && textOf(bytes, 8, 12) === 'WEBP') return 'image/webp'
+  if (!isHeif(bytes)) return null
+  return textOf(bytes, 8, 10) === 'av' ? 'image/avif' : 'image/heic'
 }

@@ -1,4 +1,5 @@
 import type { FunnelType } from 'fitting-room/contract'
+import type { BodyLimits, BodyProblem } from './body.ts'
 import type { ProductConfig, TestOutcome } from './config.ts'
 
 /** Time in epoch ms. */
@@ -98,6 +99,14 @@ export interface Blob {
 export interface BlobStore {
   put(name: string, blob: Blob): Promise<void>
   get(name: string): Promise<Blob | null>
+}
+
+/**
+ * Takes the photo that an upload target is sent, of the type that its content says, without the metadata that it came
+ * with. Rejects with `PhotoNotReadable`.
+ */
+export interface PhotoIntake {
+  (request: Request, limits: BodyLimits): Promise<Blob | BodyProblem>
 }
 
 /** Makes the pictures of a try-on from the shopper's photo and the garment's picture. */

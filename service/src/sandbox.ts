@@ -1,9 +1,9 @@
 import { assemble } from './assemble.ts'
 import { parseConfig, type Config, type ConfigInput } from './config.ts'
 import { IpLimiter } from './ip-limiter.ts'
+import { intakeInMemory } from './memory-intake.ts'
 import { memoryBlobs, memoryStore } from './memory.ts'
-import { isPhoto } from './photo-formats.ts'
-import { PhotoNotAccessible, PhotoNotReadable } from './photo-problems.ts'
+import { PhotoNotAccessible } from './photo-problems.ts'
 import type { Blob, Clock, Generator } from './ports.ts'
 import { mayBePublic } from './public-address.ts'
 import stores from './sandbox.json' with { type: 'json' }
@@ -53,16 +53,12 @@ const teal =
   'AA/9oADAMBAAIRAxEAPwCAAhHf/9k='
 const drawn: Blob = { type: 'image/jpeg', bytes: Uint8Array.from(atob(teal), (char) => char.charCodeAt(0)) }
 
-/** Nothing is fetched: a photo that lies elsewhere is one. */
-const elsewhere = Uint8Array.of(0xff, 0xd8, 0xff)
-const generator: Generator = async (photo) => {
-  if (!isPhoto(photo)) throw new PhotoNotReadable()
-  return { preview: drawn, final: drawn }
-}
+const generator: Generator = async () => ({ preview: drawn, final: drawn })
 
 async function fetchPhoto(url: string): Promise<Uint8Array> {
   if (!mayBePublic(new URL(url).hostname)) throw new PhotoNotAccessible()
-  return elsewhere
+  // nothing is fetched, and nothing looked at
+  return new Uint8Array()
 }
 
 /** The service's own core, with nothing of Node in it; what it knows is gone with the page. */
@@ -84,6 +80,7 @@ export function createSandbox({ config, pictures, clock = Date }: SandboxOptions
     store,
     blobs: memoryBlobs(),
     generator,
+    takePhoto: intakeInMemory,
     limiter: new IpLimiter(clock),
     works: true,
     uploads: rememberedUploads(),

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { assemble, type Service } from './assemble.ts'
 import type { Config } from './config.ts'
+import { openDrawing } from './drawing/drawing-pool.ts'
 import { garmentOf } from './garments.ts'
 import { IpLimiter, type RequestCount } from './ip-limiter.ts'
-import { limited } from './limited.ts'
 import { memoryBlobs, memoryStore } from './memory.ts'
 import { fetchPhoto } from './photo-fetcher.ts'
-import type { BlobStore, Clock, Generator, Store } from './ports.ts'
-import { render } from './renderer.ts'
+import { intakeByFile } from './file-intake.ts'
+import type { BlobStore, Clock, Generator, PhotoIntake, Store } from './ports.ts'
 import { SignedUploads } from './signed-uploads.ts'
 
 export interface ServiceOptions {
@@ -19,6 +19,7 @@ export interface ServiceOptions {
   /** What upload targets are signed with. Default: random bytes, so that they end with the process. */
   uploadSecret?: Uint8Array
   generator?: Generator
+  takePhoto?: PhotoIntake
   /** The count of each client's requests. Default: this process's own. */
   limiter?: RequestCount
   /** Whether this process works on the jobs, too. Default: true. */
@@ -29,21 +30,22 @@ export interface ServiceOptions {
 
 /** The service as it runs on Node: it draws its pictures and fetches photos that lie elsewhere. */
 export function createService({ publicUrl, uploadSecret = randomBytes(32), ...options }: ServiceOptions): Service {
-  return assemble({
+  const { report = (error) => console.error(error) } = options
+  const drawing = openDrawing({ report })
+  const service = assemble({
     store: memoryStore(),
     blobs: memoryBlobs(),
-    generator: limited(rendersAtOnce, render),
+    generator: drawing.render,
+    takePhoto: intakeByFile(drawing.cleaned),
     limiter: new IpLimiter(options.clock ?? Date),
     works: true,
     clock: Date,
-    report: (error) => console.error(error),
     ...options,
+    report,
     publicUrl: typeof publicUrl === 'function' ? publicUrl : () => publicUrl,
     uploads: new SignedUploads(uploadSecret),
-    fetchPhoto,
+    fetchPhoto: async (url) => (await drawing.cleaned(await fetchPhoto(url))).bytes,
     garmentOf,
   })
+  return { ...service, close: () => service.close().finally(drawing.close) }
 }
-
-/** How many pictures are drawn at once: it is the processor that they wait for, not the host of a photo. */
-const rendersAtOnce = 2

@@ -5,7 +5,7 @@ export interface WorkerParts {
   store: Store
   blobs: BlobStore
   generator: Generator
-  /** A photo that lies elsewhere. */
+  /** A photo that lies elsewhere, without the metadata that it came with. */
   fetchPhoto: (url: string) => Promise<Uint8Array>
   garmentOf: (product: Job['product']) => Promise<Uint8Array>
   /** Hears of failures that are nobody's input. */

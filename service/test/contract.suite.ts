@@ -293,16 +293,15 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
         expect(job).toEqual({ status: 'ERROR', error: 'The photo is not accessible' })
       })
 
-      it('a photo that is no picture fails the job', async () => {
-        const target = await post('/uploads', { contentType: 'image/png' })
-        await subject.fetch(pathOf(target.body.data.uploadUrl), {
+      it('a photo that is no picture is refused by its target, before anybody pays for it', async () => {
+        const { body } = await post('/uploads', { contentType: 'image/png' })
+        const put = await subject.fetch(pathOf(body.data.uploadUrl), {
           method: 'PUT',
           body: 'not a picture',
           headers: { 'Content-Type': 'image/png' },
         })
-        const { body } = await post('/generations', request({ imageUrl: target.body.data.imageUrl }))
-        const job = await polled(body.data.jobId)
-        expect(job).toEqual({ status: 'ERROR', error: 'The photo is not readable as an image' })
+        expect([put.status, await put.json()]).toEqual([415, { error: 'The photo is not readable as an image' }])
+        expect((await subject.fetch(pathOf(body.data.imageUrl))).status).toBe(404)
       })
 
       it('a sold-out variant is not rejected (§3)', async () => {

@@ -7,13 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createService, memoryStore, parseConfig, serve, type Store } from '@fitting-room/service'
-import sharp from 'sharp'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { clientOf } from '../src/client-address.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
-import { isPhoto } from '../src/photo-formats.ts'
-import { render } from '../src/renderer.ts'
+import { png } from './contract.suite.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
@@ -90,17 +89,14 @@ describe('what comes over the wire', () => {
       config: parseConfig({ ...suiteConfig, generation: { previewAfterMs: 0, readyAfterMs: 0 } }),
       publicUrl: 'http://service.test',
       store,
-      generator: async () => ({
-        preview: { bytes: new Uint8Array(1), type: 'image/jpeg' },
-        final: { bytes: new Uint8Array(1), type: 'image/jpeg' },
-      }),
+      ...undrawn,
     })
     open.push(service)
     const call = async (path: string, init: RequestInit = {}) =>
       (await service.fetch(new Request(`http://service.test${path}`, { headers, ...init }))).json()
     const target = (await call('/uploads', { method: 'POST', body: '{"contentType":"image/png"}' })).data
     await service.fetch(
-      new Request(target.uploadUrl, { method: 'PUT', body: 'x', headers: { 'Content-Type': 'image/png' } }),
+      new Request(target.uploadUrl, { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } }),
     )
     const body = JSON.stringify({ ...order, imageUrl: target.imageUrl, uniqueUserId: 'known' })
     const { jobId } = (await call('/generations', { method: 'POST', body })).data
@@ -113,17 +109,6 @@ describe('what comes over the wire', () => {
 })
 
 describe('photos', () => {
-  it('are known by what is in them, and nothing else is decoded', async () => {
-    const image = sharp({ create: { width: 9, height: 9, channels: 3, background: '#888' } })
-    const of = async (format: 'jpeg' | 'png' | 'webp' | 'avif' | 'gif' | 'tiff') =>
-      new Uint8Array(await image.clone().toFormat(format).toBuffer())
-    for (const format of ['jpeg', 'png', 'webp', 'avif'] as const)
-      expect([format, isPhoto(await of(format))]).toEqual([format, true])
-    for (const format of ['gif', 'tiff'] as const) expect([format, isPhoto(await of(format))]).toEqual([format, false])
-    const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
-    await expect(render(svg, await of('png'), 'upper_body')).rejects.toThrow('The photo is not readable as an image')
-  })
-
   it('of a host that never answers keep no other job waiting', async () => {
     let release = () => {}
     const never = new Promise<never>((_, reject) => (release = () => reject(new Error('gone'))))

@@ -4,7 +4,7 @@ import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import type { FunnelType } from 'fitting-room/contract'
 import { PhotoNotReadable } from '../src/photo-problems.ts'
-import { render } from '../src/renderer.ts'
+import { render } from '../src/drawing/renderer.ts'
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(path, import.meta.url)))
 const person = read('../../examples/sample/person.png')

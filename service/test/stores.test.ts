@@ -16,6 +16,7 @@ import {
 import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { suiteConfig } from '../../test/support/suite-config.ts'
+import { png } from './contract.suite.ts'
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
 
 const report = (error: unknown) => console.error(error)
@@ -148,7 +149,7 @@ describe('several processes on one PostgreSQL', () => {
     const { data } = (await (await one!.fetch(upload, { ip: '203.0.113.10' })).json()) as {
       data: { uploadUrl: string }
     }
-    const put = new Request(data.uploadUrl, { method: 'PUT', body: 'x', headers: { 'Content-Type': 'image/png' } })
+    const put = new Request(data.uploadUrl, { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } })
     expect((await other!.fetch(put)).status).toBe(200)
     await Promise.all([one!.close(), other!.close()])
   })

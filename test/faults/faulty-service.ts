@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { createService, parseConfig, type Job } from '@fitting-room/service'
-import { blankPictures } from '../support/blank-pictures.ts'
+import { undrawn } from '../support/undrawn.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { suiteConfig } from '../support/suite-config.ts'
 import type { WireFault } from './wire-faults.ts'
@@ -28,7 +28,7 @@ export async function faultyService(onSilence: () => void): Promise<FaultyServic
     generation: { previewAfterMs: 0, readyAfterMs: 0 },
   })
   let url = ''
-  const service = createService({ config, store, generator: blankPictures, publicUrl: () => url })
+  const service = createService({ config, store, ...undrawn, publicUrl: () => url })
 
   function faultOf(name: string): WireFault | null {
     if (planned === null || !name.startsWith(planned.request)) return null

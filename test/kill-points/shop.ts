@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { serve } from '@fitting-room/service'
 import { expect } from 'vitest'
-import { blankPictures } from '../support/blank-pictures.ts'
+import { undrawn } from '../support/undrawn.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import type { Load, Report } from './load.ts'
@@ -48,7 +48,7 @@ export async function openShop(tiers: 1 | 2, way: 'directly' | 'through a proxy'
   const sandbox = openSandbox({ previewAfterMs: 60, readyAfterMs: 150 })
   const stores = sandbox.stores.map((each) => ({ ...each, tryOnCap: null, credits: null }))
   const config = { ...sandbox, stores, trustedProxies: ['127.0.0.1'] }
-  const server = await serve({ config, store, generator: blankPictures }, 0)
+  const server = await serve({ config, store, ...undrawn }, 0)
 
   function run(load: Load, onSpawn: (kill: () => void) => void): Promise<Report> {
     const page = spawn(process.execPath, ['--conditions=fitting-room-source', child], {

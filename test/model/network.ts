@@ -1,4 +1,4 @@
-import { createService, memoryBlobs, parseConfig, type Job, type Service } from '@fitting-room/service'
+import { createService, intakeInMemory, memoryBlobs, parseConfig, type Job, type Service } from '@fitting-room/service'
 import type { Clock } from 'fitting-room'
 import { openLedger } from '../support/open-ledger.ts'
 import type { Step } from './operations.ts'
@@ -118,6 +118,7 @@ export class Network {
       store,
       blobs: { put: blobs.put, get: given },
       generator,
+      takePhoto: intakeInMemory,
     })
   }
 

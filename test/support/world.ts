@@ -14,7 +14,7 @@ import {
 import { createRoom } from 'fitting-room/core'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { refusal, refusedKey, unknownVariant } from './answers.ts'
-import { blankPictures } from './blank-pictures.ts'
+import { undrawn } from './undrawn.ts'
 import { manualClock, type ManualClock } from 'fitting-room/testing'
 import { obedientBudget } from './obedient.ts'
 import { suiteConfig } from './suite-config.ts'
@@ -128,7 +128,7 @@ export function createWorld(options: WorldOptions = {}): World {
     publicUrl: base,
     clock,
     store,
-    ...(!draws && { generator: blankPictures }),
+    ...(!draws && undrawn),
   })
 
   const matches = (plan: { method: string; path: string }, request: Request) =>

@@ -1,16 +1,14 @@
-import decodeHeic from 'heic-decode'
 import type { FunnelType } from 'fitting-room/contract'
-import sharp, { type Sharp } from 'sharp'
-import { isPhoto } from './photo-formats.ts'
-import { PhotoNotReadable } from './photo-problems.ts'
-import type { Blob } from './ports.ts'
+import sharp from 'sharp'
+import { PhotoNotReadable } from '../photo-problems.ts'
+import type { Blob } from '../ports.ts'
+import { mostPixels, pixelsOf } from './pixels.ts'
 import { watermark } from './watermark.ts'
 
 const longestSide = 1280
 /** Smaller photos are enlarged, so that the garment has pixels to lie on. */
 const shortestSide = 256
 const previewWidth = 360
-const mostPixels = 60_000_000
 
 /** Where a garment lies on a portrait, in parts of the photo's width and height. */
 interface Placement {
@@ -64,7 +62,7 @@ const jpeg = (bytes: Uint8Array): Blob => ({ bytes: new Uint8Array(bytes), type:
 /** The photo the right way up, opaque, and neither too large nor too small. */
 async function upright(photo: Uint8Array): Promise<{ data: Buffer; width: number; height: number }> {
   try {
-    const decoded = (await decode(photo)).rotate()
+    const decoded = await pixelsOf(photo)
     const { width, height } = await decoded.metadata()
     const side = Math.min(longestSide, Math.max(width, height, shortestSide))
     const { data, info } = await decoded
@@ -78,18 +76,6 @@ async function upright(photo: Uint8Array): Promise<{ data: Buffer; width: number
   } catch {
     throw new PhotoNotReadable()
   }
-}
-
-async function decode(photo: Uint8Array): Promise<Sharp> {
-  if (!isPhoto(photo)) throw new PhotoNotReadable()
-  const isHeif = Buffer.from(photo.subarray(4, 8)).toString('latin1') === 'ftyp'
-  if (isHeif) {
-    const heic = await decodeHeic({ buffer: photo }).catch(() => null)
-    if (heic && heic.width * heic.height <= mostPixels) {
-      return sharp(Buffer.from(heic.data), { raw: { width: heic.width, height: heic.height, channels: 4 } })
-    }
-  }
-  return sharp(photo, { limitInputPixels: mostPixels })
 }
 
 /** A portrait has no legs: its lower edge, softened, goes on as the background. */

@@ -1,0 +1,68 @@
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import workerpool from 'workerpool'
+import { PhotoNotReadable } from '../photo-problems.ts'
+import type { Blob, Generator } from '../ports.ts'
+import type { DrawingMethods } from './drawing-process.ts'
+
+/** Decodes and draws in processes of its own, which are ended where a picture takes too long or too much. */
+export interface Drawing {
+  /** A photo, or the file that it is in, without its metadata. Rejects with `PhotoNotReadable`. */
+  cleaned(photo: Uint8Array | string): Promise<Blob>
+  render: Generator
+  close(): Promise<void>
+}
+
+export interface DrawingOptions {
+  /** How many pictures are drawn at once: it is the processor that they wait for. Default: 2. */
+  atOnce?: number
+  /** How long one may take, in ms, from when its turn has come. Default: 30 s. */
+  longestMs?: number
+  /** What a process may take, in bytes. Default: 1.2 GB, twice what the largest picture needs, and its own. */
+  mostMemory?: number
+  /** Hears of pictures that took too much. */
+  report: (error: unknown) => void
+}
+
+/** Processes begin at the first need. */
+export function openDrawing({
+  atOnce = 2,
+  longestMs = 30_000,
+  mostMemory = 1_200_000_000,
+  report,
+}: DrawingOptions): Drawing {
+  const processFile = fileURLToPath(new URL(`./drawing-process${extname(import.meta.url)}`, import.meta.url))
+  const pool = workerpool.pool(processFile, {
+    workerType: 'process',
+    maxWorkers: atOnce,
+    workerTerminateTimeout: 0,
+    forkArgs: [String(mostMemory)],
+    // bytes as they are; and nothing of this process that a picture could want
+    forkOpts: { serialization: 'advanced', execArgv: [], env: {} },
+  })
+
+  async function ask<M extends keyof DrawingMethods>(
+    method: M,
+    ...args: Parameters<DrawingMethods[M]>
+  ): Promise<NonNullable<Awaited<ReturnType<DrawingMethods[M]>>>> {
+    const answer = await pool.exec<DrawingMethods[M]>(method, args).timeout(longestMs)
+    if (answer === null) throw new PhotoNotReadable()
+    return answer
+  }
+
+  return {
+    async cleaned(photo) {
+      try {
+        return await (typeof photo === 'string' ? ask('cleanedFile', photo) : ask('cleaned', new Uint8Array(photo)))
+      } catch (error) {
+        if (error instanceof PhotoNotReadable) throw error
+        report(new Error('a photo was given up, as it takes too long or too much to decode', { cause: error }))
+        throw new PhotoNotReadable()
+      }
+    },
+    render: (photo, garment, funnelType) => ask('render', photo, garment, funnelType),
+    close: async () => {
+      await pool.terminate(true)
+    },
+  }
+}

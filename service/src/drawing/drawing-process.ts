@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { FunnelType } from 'fitting-room/contract'
+import sharp from 'sharp'
+import workerpool from 'workerpool'
+import { PhotoNotReadable } from '../photo-problems.ts'
+import type { Blob } from '../ports.ts'
+import { cleaned } from './cleaned.ts'
+import { render } from './renderer.ts'
+
+/** The process in which strangers' files are decoded: it knows no secret, and may end at any moment. */
+new Worker(new URL(`./process-guard${extname(import.meta.url)}`, import.meta.url), {
+  argv: process.argv.slice(2),
+}).unref()
+// each picture is seen once
+sharp.cache(false)
+
+/** Null in place of `PhotoNotReadable`: an error loses its class on the way. */
+const orNull = <T>(work: Promise<T>): Promise<T | null> =>
+  work.catch((error: unknown) => {
+    if (error instanceof PhotoNotReadable) return null
+    throw error
+  })
+
+/** What can be asked of it. */
+const methods = {
+  cleaned: (photo: Uint8Array<ArrayBuffer>): Promise<Blob | null> => orNull(cleaned(photo)),
+  cleanedFile: async (file: string): Promise<Blob | null> => orNull(cleaned(new Uint8Array(await readFile(file)))),
+  render: (photo: Uint8Array, garment: Uint8Array, funnelType: FunnelType) =>
+    orNull(render(photo, garment, funnelType)),
+}
+export type DrawingMethods = typeof methods
+
+workerpool.worker(methods)

@@ -1,0 +1,29 @@
+import heic from 'heic-decode'
+import sharp, { type Sharp } from 'sharp'
+import { imageTypeOf, isHeif } from '../photo-formats.ts'
+import { PhotoNotReadable } from '../photo-problems.ts'
+
+/** What a picture may have at the most, decoded. */
+export const mostPixels = 60_000_000
+
+/** A photo that came from outside, the right way up; rejects with `PhotoNotReadable` where it can not be decoded. */
+export async function pixelsOf(photo: Uint8Array): Promise<Sharp> {
+  if (imageTypeOf(photo) === null) throw new PhotoNotReadable()
+  const decoded = (isHeif(photo) && (await heicOf(photo))) || sharp(photo, { limitInputPixels: mostPixels })
+  return decoded.autoOrient()
+}
+
+/** The first image of a HEIC file, whose size is looked at before it is decoded; null where it is another format. */
+async function heicOf(photo: Uint8Array): Promise<Sharp | null> {
+  const images = await heic.all({ buffer: photo }).catch(() => null)
+  const first = images?.[0]
+  if (!first) return null
+  try {
+    const { width, height } = first
+    if (width * height > mostPixels) throw new PhotoNotReadable()
+    const decoded = await first.decode().catch(() => null)
+    return decoded && sharp(decoded.data, { raw: { width, height, channels: 4 } })
+  } finally {
+    images.dispose()
+  }
+}

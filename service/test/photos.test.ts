@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs'
+import { createService, parseConfig } from '@fitting-room/service'
+import sharp from 'sharp'
+import { afterAll, describe, expect, it } from 'vitest'
+import { suiteConfig } from '../../test/support/suite-config.ts'
+import { isBare } from '../src/drawing/bare.ts'
+import { cleaned } from '../src/drawing/cleaned.ts'
+import { openDrawing } from '../src/drawing/drawing-pool.ts'
+import { render } from '../src/drawing/renderer.ts'
+import { imageTypeOf } from '../src/photo-formats.ts'
+import { PhotoNotReadable } from '../src/photo-problems.ts'
+
+const file = (name: string) => new Uint8Array(readFileSync(new URL(`photos/${name}`, import.meta.url)))
+/** Of a phone: with where it was taken. */
+const heic = file('metadata.heic')
+/** 21 kB that would take 400 MB once decoded. */
+const bomb = file('ninety-megapixels.heic')
+
+const place = { IFD0: { Copyright: 'somebody' }, IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '51/1 30/1 0/1' } }
+const plain = (width = 40, height = 20) => sharp({ create: { width, height, channels: 3, background: '#864' } })
+const bytesOf = async (image: ReturnType<typeof sharp>) => new Uint8Array(await image.toBuffer())
+
+const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
+const service = createService({ config: parseConfig(suiteConfig), publicUrl: 'http://service.test' })
+afterAll(() => service.close())
+
+async function uploaded(type: string, body: Uint8Array<ArrayBuffer>) {
+  const asked = new Request('http://service.test/uploads', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ contentType: type }),
+  })
+  const { data } = (await (await service.fetch(asked)).json()) as { data: { uploadUrl: string; imageUrl: string } }
+  const put = await service.fetch(
+    new Request(data.uploadUrl, { method: 'PUT', body, headers: { 'Content-Type': type } }),
+  )
+  return { put, kept: await service.fetch(new Request(data.imageUrl)) }
+}
+
+describe('a photo that is uploaded', () => {
+  it.each(['jpeg', 'png', 'webp'] as const)('as %s loses where it was taken, and stays of its type', async (format) => {
+    const photo = await bytesOf(plain().withExif(place).toFormat(format))
+    const { put, kept } = await uploaded(`image/${format}`, photo)
+    expect([put.status, kept.headers.get('Content-Type')]).toEqual([200, `image/${format}`])
+    const bytes = new Uint8Array(await kept.arrayBuffer())
+    const { exif, width, height } = await sharp(bytes).metadata()
+    expect([exif, width, height, isBare(bytes)]).toEqual([undefined, 40, 20, true])
+  })
+
+  it('as HEIC or AVIF becomes a JPEG without metadata', async () => {
+    expect(new TextDecoder('latin1').decode(heic)).toContain('somebody')
+    const avif = await bytesOf(plain().withExif(place).avif())
+    for (const [type, photo, width] of [
+      ['image/heic', heic, 96],
+      ['image/heif', heic, 96],
+      ['image/avif', avif, 40],
+    ] as const) {
+      const { put, kept } = await uploaded(type, photo)
+      expect([type, put.status, kept.headers.get('Content-Type')]).toEqual([type, 200, 'image/jpeg'])
+      const bytes = new Uint8Array(await kept.arrayBuffer())
+      const found = await sharp(bytes).metadata()
+      expect([found.width, isBare(bytes)]).toEqual([width, true])
+    }
+  })
+
+  it('is turned the way up that its camera noted, as the note goes', async () => {
+    const photo = await bytesOf(plain(40, 20).withMetadata({ orientation: 6 }).jpeg())
+    const { bytes } = await cleaned(photo)
+    const { width, height, orientation } = await sharp(bytes).metadata()
+    expect([width, height, orientation]).toEqual([20, 40, undefined])
+  })
+
+  it('is refused where it can not be decoded, before anybody pays for it', async () => {
+    const cut = (await bytesOf(plain(400, 400).withExif(place).jpeg())).slice(0, 700)
+    for (const body of [new TextEncoder().encode('no picture'), cut, bomb, new Uint8Array()]) {
+      const { put, kept } = await uploaded('image/png', body)
+      expect([put.status, await put.json()]).toEqual([415, { error: 'The photo is not readable as an image' }])
+      expect(kept.status).toBe(404)
+    }
+  })
+})
+
+describe('a file', () => {
+  it('is known by what is in it, and nothing else is decoded', async () => {
+    for (const format of ['jpeg', 'png', 'webp', 'avif'] as const)
+      expect(imageTypeOf(await bytesOf(plain().toFormat(format)))).toBe(`image/${format}`)
+    for (const format of ['gif', 'tiff'] as const)
+      expect([format, imageTypeOf(await bytesOf(plain().toFormat(format)))]).toEqual([format, null])
+    const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
+    await expect(render(svg, await bytesOf(plain().png()), 'upper_body')).rejects.toThrow(PhotoNotReadable)
+  })
+
+  it.each(['jpeg', 'png', 'webp'] as const)('of %s that is bare is kept byte for byte', async (format) => {
+    const image = plain(300, 200)
+    const options = format === 'jpeg' ? { progressive: true } : {}
+    const photo = await bytesOf(image.toFormat(format, options))
+    expect(isBare(photo)).toBe(true)
+    expect((await cleaned(photo)).bytes).toEqual(photo)
+  })
+
+  it.each(['jpeg', 'png', 'webp'] as const)(
+    'of %s with anything behind its end, or cut, is not bare',
+    async (format) => {
+      const photo = await bytesOf(plain().toFormat(format))
+      expect(isBare(Uint8Array.from([...photo, ...heic]))).toBe(false)
+      for (let length = 0; length < photo.length; length++) expect(isBare(photo.slice(0, length))).toBe(false)
+    },
+  )
+
+  it.each([
+    ['a comment', [0xff, 0xfe, 0, 6, 0x68, 0x65, 0x72, 0x65]],
+    ['a thumbnail', [0xff, 0xe0, 0, 8, 0x4a, 0x46, 0x58, 0x58, 0, 0x10]],
+    ['a segment longer than the file', [0xff, 0xdb, 0xff, 0xff]],
+  ])('of JPEG with %s is not bare', async (_, segment) => {
+    const photo = await bytesOf(plain().jpeg())
+    expect(isBare(Uint8Array.from([...photo.slice(0, 2), ...segment, ...photo.slice(2)]))).toBe(false)
+  })
+})
+
+describe('a picture that takes too much', () => {
+  /** Its pixels take long enough to be in the middle of them. */
+  const large = bytesOf(plain(7_700, 7_700).withExif(place).png())
+
+  it.each([
+    ['time', { longestMs: 1 }],
+    ['memory', { mostMemory: 1 }],
+  ])('of %s ends its process alone, and whoever runs the service is told', async (_, limit) => {
+    const reports: Error[] = []
+    const drawing = openDrawing({ report: (error) => reports.push(error as Error), ...limit })
+    await expect(drawing.cleaned(await large)).rejects.toThrow(PhotoNotReadable)
+    expect(reports.map(({ message }) => message)).toEqual([
+      'a photo was given up, as it takes too long or too much to decode',
+    ])
+    await drawing.close()
+  })
+
+  it('is one of many pixels in a small file: its size is read before it is decoded', async () => {
+    await expect(cleaned(bomb)).rejects.toThrow(PhotoNotReadable)
+    expect(process.memoryUsage().arrayBuffers).toBeLessThan(4 * 60_000_000)
+  })
+})
