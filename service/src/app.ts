@@ -8,7 +8,7 @@ import type { StoreConfig } from './config.ts'
 import type { Core } from './core.ts'
 import type { RequestCount } from './ip-limiter.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
-import type { BlobStore, Clock, PhotoIntake } from './ports.ts'
+import type { BlobStore, Clock, PhotoIntake, Store } from './ports.ts'
 import type { Spoil } from './test-outcomes.ts'
 import { largestPhoto, type Uploads } from './uploads.ts'
 
@@ -26,6 +26,7 @@ export interface AppParts {
   blobs: BlobStore
   uploads: Uploads
   takePhoto: PhotoIntake
+  keepPhoto: Store['keepPhoto']
   clock: Clock
   trustedProxies: readonly string[]
   /** Hears of failures that are nobody's input. */
@@ -41,7 +42,7 @@ const photoLimits: BodyLimits = { atMost: largestPhoto, longestMs: 120_000 }
 
 /** The HTTP side of the contract: order of checks, bodies, headers (contract §4, §5 and §7). */
 export function createApp(parts: AppParts): Hono<Env> {
-  const { core, limiter, blobs, uploads, takePhoto, clock, trustedProxies, report } = parts
+  const { core, limiter, blobs, uploads, takePhoto, keepPhoto, clock, trustedProxies, report } = parts
   const app = new Hono<Env>()
 
   app.use(async (context, next) => {
@@ -117,6 +118,8 @@ export function createApp(parts: AppParts): Hono<Env> {
     const photo = isTooLarge ? 'tooLarge' : await takePhoto(context.req.raw, photoLimits)
     if (photo === 'tooLarge') throw new ApiProblem(413, { error: 'The photo is larger than 20 MB' })
     if (photo === 'tooSlow') throw badInput('the photo did not arrive in time')
+    // known first: what was begun is deleted, too
+    await keepPhoto(upload.name, clock.now())
     await blobs.put(upload.name, photo)
     return new Response(null, { status: 200 })
   })
@@ -172,11 +175,16 @@ async function inputOf<O extends Operation>(operation: O, { req }: Context<Env>)
     if (result?.success === false) {
       throw badInput(`${result.path || part} is missing or not valid`)
     }
+    if (hasLongId(result?.data)) throw badInput(`${part} has a uniqueUserId of more than ${longestId} characters`)
     if (hasUnstorable(result?.data)) throw badInput(`${part} has characters that can not be kept`)
     return [part, result?.data] as const
   })
   return Object.fromEntries(read) as unknown as Input<O>
 }
+
+/** What a shopper's ID may have, in characters. */
+const longestId = 1_024
+const hasLongId = (input: unknown) => String(Object(input).uniqueUserId ?? '').length > longestId
 
 /** NUL and half of a surrogate pair are no text to a database. */
 const hasUnstorable = (input: unknown) =>

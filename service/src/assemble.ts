@@ -35,6 +35,7 @@ export function assemble(parts: ServiceParts): Service {
   const app = createApp({
     ...parts,
     core: createCore(parts),
+    keepPhoto: (name, at) => store.keepPhoto(name, at),
     trustedProxies: config.trustedProxies,
   })
   const { work, giveUp } = createWorker(parts)

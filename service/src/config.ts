@@ -100,6 +100,10 @@ const config = z
         path: ['readyAfterMs'],
       })
       .default({ previewAfterMs: 1500, readyAfterMs: 3000 }),
+    /** For how long a photo is kept after its last use, and a try-on with its pictures. */
+    keep: z
+      .strictObject({ photoHours: z.number().positive().default(24), pictureDays: z.number().positive().default(30) })
+      .default({ photoHours: 24, pictureDays: 30 }),
     /** Only these addresses' X-Forwarded-For is believed. */
     trustedProxies: z.array(z.string().refine(isRange, 'an address, or a range such as 10.0.0.0/8')).default([]),
     /** Where clients reach the service, where that is not where it listens. */

@@ -13,6 +13,7 @@ import {
   type VisitorStatus,
 } from 'fitting-room/contract'
 import { ApiProblem, badInput, named, notFound } from './api-problem.ts'
+import { pictureMs } from './retention.ts'
 import type { Config, FunnelConfig, ProductConfig, StoreConfig, VariantConfig } from './config.ts'
 import { newVisitor, type Clock, type Job, type Ledger, type Store, type Visitor } from './ports.ts'
 import { randomId } from './random.ts'
@@ -69,6 +70,7 @@ export function createCore({ config, store, uploads, clock, publicUrl, report }:
     const photo = uploadedAt(request.imageUrl, publicUrl()) ?? { url: request.imageUrl }
     const terms = { product, variant, funnel, photo, credit, generation: config.generation, now }
     const accepted = jobOf({ storeId: of.id, visitorId: visitor.id, ...terms })
+    if ('name' in photo) await ledger.usePhoto(photo.name, now)
     await ledger.addJob(accepted)
     return accepted
   }
@@ -135,9 +137,10 @@ export function createCore({ config, store, uploads, clock, publicUrl, report }:
 
     async poll(of: StoreConfig, jobId: string, uniqueUserId: string | undefined): Promise<PolledJob> {
       const job = await store.job(jobId.toLowerCase())
-      if (job === null || job.storeId !== of.id) throw notFound('Job')
-      if (job.state === 'failed') return { status: 'ERROR', error: job.error ?? 'Generation failed' }
       const now = clock.now()
+      const isKept = job !== null && now < job.acceptedAt + pictureMs(config)
+      if (!isKept || job.storeId !== of.id) throw notFound('Job')
+      if (job.state === 'failed') return { status: 'ERROR', error: job.error ?? 'Generation failed' }
       if (job.pictures === null || now < job.previewAt) return { status: 'PROCESSING' }
       const id = uniqueUserId ?? job.visitorId
       const visitor = (await store.visitor(of.id, id)) ?? newVisitor(of.id, id)

@@ -20,6 +20,7 @@ export function fileBlobs(folder: string): BlobStore {
         await rm(part, { force: true })
       }
     },
+    remove: (name) => rm(fileOf(name), { force: true }),
     async get(name) {
       const bytes = await readFile(fileOf(name)).catch(() => null)
       return bytes && { bytes: new Uint8Array(bytes), type: imageTypeOf(bytes) ?? 'application/octet-stream' }

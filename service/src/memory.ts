@@ -1,12 +1,24 @@
-import { newVisitor, type Blob, type BlobStore, type Job, type Ledger, type Store, type Visitor } from './ports.ts'
+import {
+  newVisitor,
+  picturesOf,
+  type Blob,
+  type BlobStore,
+  type Job,
+  type Ledger,
+  type Store,
+  type Visitor,
+} from './ports.ts'
 
 /** A store that lives as long as the process; transactions run one after another. */
 export function memoryStore(atOnce = 8): Store {
   const kept = new Map<string, unknown>()
+  /** When each was used last. */
+  const photos = new Map<string, number>()
   const queue = createQueue(atOnce)
   const nameOf = (...parts: string[]) => JSON.stringify(parts)
   const visitorIn = (storeId: string, id: string) => nameOf('visitor', storeId, id)
   const jobIn = (id: string) => nameOf('job', id)
+  const isJob = (name: string) => name.startsWith('["job"')
   const of = <T>(values: ReadonlyMap<string, unknown>, name: string) => (values.get(name) ?? null) as T | null
 
   /** Writes stay in `staged` until the transaction ends. */
@@ -30,6 +42,9 @@ export function memoryStore(atOnce = 8): Store {
         return 0
       },
       giveCreditBack: async (storeId) => use(storeId, -1),
+      async usePhoto(name, at) {
+        if (photos.has(name)) photos.set(name, at)
+      },
       job: async (id) => read<Job>(jobIn(id)),
       async addJob(job) {
         staged.set(jobIn(job.id), job)
@@ -55,6 +70,15 @@ export function memoryStore(atOnce = 8): Store {
     },
     visitor: async (storeId, id) => of<Visitor>(kept, visitorIn(storeId, id)),
     job: async (id) => of<Job>(kept, jobIn(id)),
+    keepPhoto: async (name, at) => void photos.set(name, at),
+    async expire(until, remove) {
+      const unused = [...photos].filter(([, at]) => at <= until.photos).map(([name]) => name)
+      const jobs = [...kept].filter(([name, value]) => isJob(name) && (value as Job).acceptedAt <= until.jobs)
+      await remove([...unused, ...jobs.flatMap(([, job]) => picturesOf(job as Job))])
+      unused.forEach((name) => photos.delete(name))
+      jobs.forEach(([name]) => kept.delete(name))
+      return unused.length + jobs.length
+    },
     run: async (work) => queue.run(work),
     close: queue.close,
   }
@@ -95,5 +119,6 @@ export function memoryBlobs(): BlobStore {
   return {
     put: async (name, blob) => void blobs.set(name, blob),
     get: async (name) => blobs.get(name) ?? null,
+    remove: async (name) => void blobs.delete(name),
   }
 }

@@ -56,6 +56,9 @@ export interface Job {
   credit: number | null
 }
 
+/** The names of its pictures. */
+export const picturesOf = ({ pictures }: Job): string[] => (pictures ? [pictures.preview, pictures.final] : [])
+
 /**
  * What one transaction reads and writes; all of it stands, or none. Nobody else changes a visitor or a job that it has
  * read until it ends.
@@ -69,6 +72,8 @@ export interface Ledger {
   /** Takes one of a store's credits, of which it has so many; null where all are used. */
   takeCredit(storeId: string, credits: number): Promise<number | null>
   giveCreditBack(storeId: string, credit: number): Promise<void>
+  /** Notes that an uploaded photo was used. */
+  usePhoto(name: string, at: number): Promise<void>
   job(id: string): Promise<Job | null>
   /** Adds a job, and queues it. */
   addJob(job: Job): Promise<void>
@@ -81,6 +86,13 @@ export interface Store {
   /** As they stand. */
   visitor(storeId: string, id: string): Promise<Visitor | null>
   job(id: string): Promise<Job | null>
+  /** Remembers an uploaded photo, as of then. */
+  keepPhoto(name: string, at: number): Promise<void>
+  /**
+   * Forgets some of the photos that were not used after a time, and of the jobs that were not accepted after one, once
+   * `remove` has removed what has these names. Resolves with how many; times in epoch ms.
+   */
+  expire(until: { photos: number; jobs: number }, remove: (names: string[]) => Promise<void>): Promise<number>
   /**
    * Hands queued jobs to `work`, a few at a time, each until it resolves: a job whose process ended is handed out again,
    * and to `giveUp` where every process has ended with it. Rejects where it can not begin.
@@ -99,6 +111,8 @@ export interface Blob {
 export interface BlobStore {
   put(name: string, blob: Blob): Promise<void>
   get(name: string): Promise<Blob | null>
+  /** Also of what is not there. */
+  remove(name: string): Promise<void>
 }
 
 /**

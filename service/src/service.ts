@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { assemble, type Service } from './assemble.ts'
+import { assemble, type Service, type ServiceParts } from './assemble.ts'
 import type { Config } from './config.ts'
 import { openDrawing } from './drawing/drawing-pool.ts'
 import { garmentOf } from './garments.ts'
@@ -8,6 +8,7 @@ import { memoryBlobs, memoryStore } from './memory.ts'
 import { fetchPhoto } from './photo-fetcher.ts'
 import { intakeByFile } from './file-intake.ts'
 import type { BlobStore, Clock, Generator, PhotoIntake, Store } from './ports.ts'
+import { keepDeleting } from './retention.ts'
 import { SignedUploads } from './signed-uploads.ts'
 
 export interface ServiceOptions {
@@ -32,7 +33,7 @@ export interface ServiceOptions {
 export function createService({ publicUrl, uploadSecret = randomBytes(32), ...options }: ServiceOptions): Service {
   const { report = (error) => console.error(error) } = options
   const drawing = openDrawing({ report })
-  const service = assemble({
+  const parts: ServiceParts = {
     store: memoryStore(),
     blobs: memoryBlobs(),
     generator: drawing.render,
@@ -46,6 +47,14 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
     uploads: new SignedUploads(uploadSecret),
     fetchPhoto: async (url) => (await drawing.cleaned(await fetchPhoto(url))).bytes,
     garmentOf,
-  })
-  return { ...service, close: () => service.close().finally(drawing.close) }
+  }
+  const service = assemble(parts)
+  const stopDeleting = parts.works ? keepDeleting(parts, report) : async () => {}
+  return {
+    ...service,
+    async close() {
+      await stopDeleting()
+      await service.close().finally(drawing.close)
+    },
+  }
 }

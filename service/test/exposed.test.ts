@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createService, memoryStore, parseConfig, serve, type Store } from '@fitting-room/service'
+import { createService, memoryBlobs, memoryStore, parseConfig, serve, type Store } from '@fitting-room/service'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
@@ -83,6 +83,24 @@ describe('what comes over the wire', () => {
     ])
   })
 
+  it('a shopper’s ID of more than 1,024 characters is 400, wherever it is', async () => {
+    const url = await served()
+    const uniqueUserId = 'x'.repeat(1_025)
+    const post = (path: string, body: object) =>
+      fetch(url + path, { method: 'POST', headers, body: JSON.stringify({ ...body, uniqueUserId }) })
+    const answers = await Promise.all([
+      post('/generations', order),
+      post('/customer-register', { email: 'a@example.com' }),
+      fetch(`${url}/requests-left?uniqueUserId=${uniqueUserId}`, { headers }),
+      fetch(`${url}/generations/${crypto.randomUUID()}?uniqueUserId=${uniqueUserId}`, { headers }),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400])
+    expect(await answers[0].json()).toMatchObject({
+      message: 'body has a uniqueUserId of more than 1024 characters',
+    })
+    expect((await fetch(`${url}/requests-left?uniqueUserId=${uniqueUserId.slice(1)}`, { headers })).status).toBe(200)
+  })
+
   it('a poll with an ID that nobody knows remembers nobody', async () => {
     const store = memoryStore()
     const service = createService({
@@ -127,7 +145,7 @@ describe('photos', () => {
       publicUrl: 'http://service.test',
       store,
       report: () => {},
-      blobs: { put: async () => {}, get: async (name) => (name === 'never.png' ? never : picture) },
+      blobs: { ...memoryBlobs(), get: async (name) => (name === 'never.png' ? never : picture) },
       generator: async () => ({ preview: picture, final: picture }),
     })
     const submit = async (name: string) => {
@@ -160,7 +178,7 @@ describe('photos', () => {
       publicUrl: 'http://service.test',
       store,
       report: (error) => reports.push(error as Error),
-      blobs: { put: async () => {}, get: async () => ({ bytes: new Uint8Array(1), type: 'image/png' }) },
+      blobs: { ...memoryBlobs(), get: async () => ({ bytes: new Uint8Array(1), type: 'image/png' }) },
     })
     open.push(service)
     const body = JSON.stringify({ ...order, imageUrl: 'http://service.test/photos/a.png' })

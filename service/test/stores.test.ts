@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   createService,
+  memoryBlobs,
   memoryStore,
   openFolderStore,
   openServerStore,
@@ -15,6 +16,8 @@ import {
 } from '@fitting-room/service'
 import { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { deleteExpired } from '../src/retention.ts'
+import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { png } from './contract.suite.ts'
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
@@ -74,10 +77,18 @@ describe.each(kinds)('a store %s', (_, open) => {
   async function accepted(credits: number | null, shopperOf: (at: number) => string, config = configOf(credits)) {
     const { store, release } = await open()
     // nobody works on the jobs, so that none fails and gives its credit back
-    const service = createService({ config, publicUrl: url, store, works: false, report })
+    const reports: unknown[] = []
+    const service = createService({
+      config,
+      publicUrl: url,
+      store,
+      works: false,
+      report: (error) => reports.push(error),
+    })
     const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => submit(service, at, shopperOf(at))))
     await service.close()
     await release()
+    expect(reports).toEqual([])
     return answers.filter(({ status }) => status === 200).length
   }
 
@@ -100,6 +111,53 @@ describe.each(kinds)('a store %s', (_, open) => {
     }
     expect((await submit(service, 6, 'one', '2001')).status).toBe(429)
     expect((await store.visitor('main', 'one'))?.counted).toBe(5)
+    await service.close()
+    await release()
+  })
+
+  it('forgets a photo a day after its last use, and a try-on with its pictures when its time has come', async () => {
+    const { store, release } = await open()
+    const blobs = memoryBlobs()
+    let now = Date.now()
+    const clock = { now: () => now }
+    const hours = (count: number) => void (now += count * 3_600_000)
+    const config = configOf(null)
+    const service = createService({ config, publicUrl: url, store, blobs, clock, ...undrawn, report })
+    const call = async (path: string, body?: object) => {
+      const init = body && { method: 'POST', body: JSON.stringify(body) }
+      return service.fetch(new Request(url + path, { headers, ...init }))
+    }
+    const read = async (answer: Response) => ((await answer.json()) as { data: any }).data
+    const { uploadUrl, imageUrl } = await read(await call('/uploads', { contentType: 'image/png' }))
+    await service.fetch(new Request(uploadUrl, { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } }))
+    const order = { funnelId: 12, productId: '1001', variantId: '2001', imageUrl, uniqueUserId: 'one' }
+    const isThere = async (address: string) => (await service.fetch(new Request(address))).status === 200
+    const jobs: string[] = []
+    const tryOn = async () => {
+      const { jobId } = await read(await call('/generations', order))
+      await expect.poll(async () => (await store.job(jobId))?.state).toBe('rendered')
+      jobs.push(jobId)
+    }
+    const passed = async (count: number) => {
+      hours(count)
+      await deleteExpired({ config, store, blobs, clock })
+    }
+
+    await tryOn()
+    await passed(23)
+    await tryOn()
+    await passed(23)
+    expect(await isThere(imageUrl)).toBe(true)
+    await passed(2)
+    expect(await isThere(imageUrl)).toBe(false)
+    const picture = (await read(await call(`/generations/${jobs[0]}`))).imageUrl
+    expect(await isThere(picture)).toBe(true)
+    hours(30 * 24 - 48)
+    // its time has come, though nothing was deleted yet
+    expect((await call(`/generations/${jobs[0]}`)).status).toBe(404)
+    await passed(0)
+    expect([await isThere(picture), await store.job(jobs[0]!)]).toEqual([false, null])
+    expect((await call(`/generations/${jobs[1]}`)).status).toBe(200)
     await service.close()
     await release()
   })

@@ -116,7 +116,7 @@ export class Network {
       publicUrl: baseUrl,
       clock,
       store,
-      blobs: { put: blobs.put, get: given },
+      blobs: { ...blobs, get: given },
       generator,
       takePhoto: intakeInMemory,
     })

@@ -39,6 +39,16 @@ const migrations: readonly string[] = [
     value bytea not null
   );
   `,
+  `
+  create table fitting_room.photos (
+    name text primary key,
+    used_at bigint not null
+  );
+  create index on fitting_room.photos (used_at);
+  alter table fitting_room.jobs
+    add column accepted_at bigint not null generated always as ((data ->> 'acceptedAt')::bigint) stored;
+  create index on fitting_room.jobs (accepted_at);
+  `,
 ]
 
 /** The number under which one process at a time changes the schema. */

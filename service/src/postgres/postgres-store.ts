@@ -1,4 +1,4 @@
-import { newVisitor, type Job, type Ledger, type Store, type Visitor } from '../ports.ts'
+import { newVisitor, picturesOf, type Job, type Ledger, type Store, type Visitor } from '../ports.ts'
 import type { Database, Queries } from './database.ts'
 import { keyOf } from './key-of.ts'
 import type { RenderQueue } from './render-queue.ts'
@@ -16,6 +16,13 @@ export function postgresStore(database: Database, queue: RenderQueue): Store {
     },
     visitor: (storeId, id) => visitorIn(database, storeId, id, ''),
     job: (id) => jobIn(database, id, ''),
+    async keepPhoto(name, at) {
+      await database.query(
+        'insert into fitting_room.photos values ($1, $2) on conflict (name) do update set used_at = excluded.used_at',
+        [name, at],
+      )
+    },
+    expire: (until, remove) => expire(database, until, remove),
     run: queue.run,
     async close() {
       await queue.close()
@@ -58,9 +65,9 @@ function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
     async takeCredit(storeId, credits) {
       const taken =
         // a row that another submission holds is passed over, unless there is no other
-        (await takeFrom(queries, storeId, credits, 'skip locked')) ?? (await takeFrom(queries, storeId, credits, ''))
+        (await takeFrom(queries, storeId, credits, anyFree)) ?? (await takeFrom(queries, storeId, credits, inTurn))
       if (taken !== null || !(await isSpread(queries, storeId))) return taken
-      return takeFrom(queries, storeId, credits, '')
+      return takeFrom(queries, storeId, credits, inTurn)
     },
 
     async giveCreditBack(storeId, credit) {
@@ -68,6 +75,10 @@ function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
         storeId,
         credit,
       ])
+    },
+
+    async usePhoto(name, at) {
+      await query('update fitting_room.photos set used_at = $2 where name = $1', [name, at])
     },
 
     job: (id) => jobIn(queries, id, locked),
@@ -96,18 +107,46 @@ async function jobIn({ query }: Queries, id: string, lock: string): Promise<Job 
   return known?.data ?? null
 }
 
-async function takeFrom({ query }: Queries, storeId: string, credits: number, others: string): Promise<number | null> {
+const anyFree = 'order by random() limit 1 for update skip locked'
+/** All in one order, as one that is looked at stays locked. */
+const inTurn = 'order by shard limit 1 for update'
+
+async function takeFrom({ query }: Queries, storeId: string, credits: number, choice: string): Promise<number | null> {
   const [taken] = await query<{ shard: number }>(
     `update fitting_room.credits set used = used + 1
      where store_id = $1 and shard = (
        select shard from fitting_room.credits
        where store_id = $1 and used < $2::integer / ${shards} + (shard < $2::integer % ${shards})::integer
-       order by random() limit 1 for update ${others}
+       ${choice}
      )
      returning shard`,
     [storeId, credits],
   )
   return taken?.shard ?? null
+}
+
+/** How many of each are forgotten at a time. */
+const batch = 200
+
+async function expire(
+  { query }: Queries,
+  until: { photos: number; jobs: number },
+  remove: (names: string[]) => Promise<void>,
+): Promise<number> {
+  const unused = await query<{ name: string }>('select name from fitting_room.photos where used_at <= $1 limit $2', [
+    until.photos,
+    batch,
+  ])
+  const jobs = await query<{ data: Job }>('select data from fitting_room.jobs where accepted_at <= $1 limit $2', [
+    until.jobs,
+    batch,
+  ])
+  const names = unused.map(({ name }) => name)
+  await remove([...names, ...jobs.flatMap(({ data }) => picturesOf(data))])
+  // one that was used meanwhile is asked for again
+  await query('delete from fitting_room.photos where name = any($1) and used_at <= $2', [names, until.photos])
+  await query('delete from fitting_room.jobs where id = any($1)', [jobs.map(({ data }) => data.id)])
+  return names.length + jobs.length
 }
 
 /** Makes the rows of a store's credits; false where they are there. */
