@@ -8,7 +8,7 @@ import type { StoreConfig } from './config.ts'
 import type { Core } from './core.ts'
 import type { RequestCount } from './ip-limiter.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
-import type { BlobStore, Clock, PhotoIntake, Store } from './ports.ts'
+import type { BlobStore, Clock, Observer, PhotoIntake, Store } from './ports.ts'
 import type { Spoil } from './test-outcomes.ts'
 import { largestPhoto, type Uploads } from './uploads.ts'
 
@@ -31,6 +31,7 @@ export interface AppParts {
   trustedProxies: readonly string[]
   /** Hears of failures that are nobody's input. */
   report: (error: unknown) => void
+  observer?: Observer | undefined
 }
 
 type Env = { Bindings: Connection }
@@ -42,11 +43,13 @@ const photoLimits: BodyLimits = { atMost: largestPhoto, longestMs: 120_000 }
 
 /** The HTTP side of the contract: order of checks, bodies, headers (contract §4, §5 and §7). */
 export function createApp(parts: AppParts): Hono<Env> {
-  const { core, limiter, blobs, uploads, takePhoto, keepPhoto, clock, trustedProxies, report } = parts
+  const { core, limiter, blobs, uploads, takePhoto, keepPhoto, clock, trustedProxies, report, observer } = parts
   const app = new Hono<Env>()
 
   app.use(async (context, next) => {
+    const from = performance.now()
     await next()
+    observer?.answered(nameOf(context), context.res.status, (performance.now() - from) / 1000)
     await drain(context.req.raw)
     const { headers } = context.res
     headers.set('Access-Control-Allow-Origin', '*')
@@ -151,6 +154,18 @@ export function createApp(parts: AppParts): Hono<Env> {
     return context.json({ error: 'Internal error' }, 500)
   })
   return app
+}
+
+const operationAt = new Map(
+  Object.entries(endpoints).map(([operation, { method, path }]) => [`${method} ${path}`, operation]),
+)
+
+/** The operation, or what else was asked for: never a path, of which there may be any number. */
+function nameOf({ req }: Context<Env>): string {
+  const [, first = ''] = req.path.split('/')
+  const isOfJob = first === 'generations' && req.path !== '/generations'
+  const known = operationAt.get(`${req.method} /${first}${isOfJob ? '/{jobId}' : ''}`)
+  return known ?? (first === 'photos' || first === 'pictures' ? first : 'other')
 }
 
 type Endpoint<O extends Operation> = (typeof endpoints)[O]

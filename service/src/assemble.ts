@@ -2,7 +2,7 @@ import { AnswerLost, createApp, type Connection } from './app.ts'
 import type { Config } from './config.ts'
 import { createCore } from './core.ts'
 import type { RequestCount } from './ip-limiter.ts'
-import type { BlobStore, Clock, Generator, PhotoIntake, Store } from './ports.ts'
+import type { BlobStore, Clock, Generator, Observer, PhotoIntake, Store } from './ports.ts'
 import type { Uploads } from './uploads.ts'
 import { createWorker, type WorkerParts } from './worker.ts'
 
@@ -27,6 +27,7 @@ export interface ServiceParts extends Pick<WorkerParts, 'fetchPhoto' | 'garmentO
   takePhoto: PhotoIntake
   clock: Clock
   report: (error: unknown) => void
+  observer?: Observer | undefined
 }
 
 /** The service of these parts, in whatever runtime has them. */

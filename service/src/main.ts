@@ -2,7 +2,12 @@
 import { parseArgs } from 'node:util'
 import { ConfigError } from './config.ts'
 import { loadConfig } from './load-config.ts'
+import { memoryStore } from './memory.ts'
+import { createLog } from './operation/log.ts'
+import { createMetrics } from './operation/metrics.ts'
+import { serveOperation } from './operation/serve-operation.ts'
 import { fromCaller, inMemory, openData, usualData } from './open-data.ts'
+import type { Observer } from './ports.ts'
 import { sandboxConfig } from './sandbox-config.ts'
 import { serve } from './server.ts'
 import { createService } from './service.ts'
@@ -16,6 +21,8 @@ const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
   --host HOST    the address to listen on; default: 127.0.0.1, this machine alone
   --role ROLE    of several processes on one DATABASE_URL: api answers, worker renders; default: all
   --data DIR     where try-ons and pictures are kept; default: ${usualData}; ${inMemory} keeps nothing
+  --operation [HOST:]PORT
+                 /health, /ready and /metrics for Prometheus, on an address of their own; default: none
                  With DATABASE_URL in the environment try-ons are in that PostgreSQL, and pictures in the folder.`
 
 function fail(message: string): never {
@@ -32,31 +39,50 @@ function readArguments() {
       host: { type: 'string', default: '127.0.0.1' },
       role: { type: 'string', default: 'all' },
       data: { type: 'string', default: usualData },
+      operation: { type: 'string' },
     },
   })
   const port = Number(values.port)
   if (values.sandbox === (values.config !== undefined)) throw new Error('either --sandbox or --config is needed')
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new Error('--port must be a number from 0 to 65535')
   if (!/^(?:all|api|worker)$/.test(values.role)) throw new Error('--role must be all, api or worker')
-  return { ...values, port }
+  return { ...values, port, operation: values.operation === undefined ? null : addressOf(values.operation) }
 }
 
-const report = (error: unknown) => console.error(error)
+function addressOf(text: string): { host: string; port: number } {
+  const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d+)$/.exec(text) ?? []
+  if (port === undefined || Number(port) > 65_535) throw new Error('--operation must be PORT or HOST:PORT')
+  return { host, port: Number(port) }
+}
 
 async function main(): Promise<void> {
-  const { config: file, data, port, host, role } = readArguments()
+  const { config: file, data, port, host, role, operation: place } = readArguments()
   const config = file === undefined ? sandboxConfig() : loadConfig(fromCaller(file))
+  const log = createLog(() => config.stores.map(({ apiKey }) => apiKey))
+  const { report } = log
   const kept = await openData(data, report, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message))
-  const options = { config, ...kept, report, works: role !== 'api' }
+  const { store = memoryStore(), ...others } = kept
+  const metrics = createMetrics()
+  const observer: Observer = {
+    answered: metrics.answered,
+    ended(job, seconds) {
+      metrics.ended(job, seconds)
+      log.ended(job)
+    },
+  }
+  const options = { config, store, ...others, report, observer, works: role !== 'api' }
+  const orClosed = async (error: unknown) => {
+    await store.close()
+    throw error
+  }
+  const operation = place && (await serveOperation({ store, metrics }, place).catch(orClosed))
   const running =
     role === 'worker'
       ? createService({ ...options, publicUrl: config.publicUrl ?? '' })
-      : await serve(options, port, host).catch(async (error: unknown) => {
-          await kept.store?.close()
-          throw error
-        })
+      : await serve(options, port, host).catch(orClosed)
   console.log('url' in running ? `listening on ${running.url}` : 'working')
   await untilStopped()
+  operation?.stop()
   await running.close()
   process.exit(0)
 }

@@ -102,6 +102,14 @@ export interface Store {
   close(): Promise<void>
 }
 
+/** Hears what the service does, for whoever runs it. */
+export interface Observer {
+  /** A request was answered; what is none of the contract's operations has the name of its path's first part. */
+  answered(operation: string, status: number, seconds: number): void
+  /** A job has come to its end, so long after it was accepted. */
+  ended(job: Job, seconds: number): void
+}
+
 export interface Blob {
   bytes: Uint8Array<ArrayBuffer>
   type: string

@@ -66,7 +66,8 @@ export async function serve(
   }
 }
 
-function urlOf({ address, family, port }: AddressInfo): string {
+/** How this machine reaches a server. */
+export function urlOf({ address, family, port }: AddressInfo): string {
   const isAny = address === '0.0.0.0' || address === '::'
   const host = isAny ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address
   return `http://${host}:${port}`

@@ -7,7 +7,7 @@ import { IpLimiter, type RequestCount } from './ip-limiter.ts'
 import { memoryBlobs, memoryStore } from './memory.ts'
 import { fetchPhoto } from './photo-fetcher.ts'
 import { intakeByFile } from './file-intake.ts'
-import type { BlobStore, Clock, Generator, PhotoIntake, Store } from './ports.ts'
+import type { BlobStore, Clock, Generator, Observer, PhotoIntake, Store } from './ports.ts'
 import { keepDeleting } from './retention.ts'
 import { SignedUploads } from './signed-uploads.ts'
 
@@ -27,6 +27,7 @@ export interface ServiceOptions {
   works?: boolean
   clock?: Clock
   report?: (error: unknown) => void
+  observer?: Observer
 }
 
 /** The service as it runs on Node: it draws its pictures and fetches photos that lie elsewhere. */

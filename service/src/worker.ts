@@ -1,5 +1,5 @@
 import { PhotoNotAccessible, PhotoNotReadable } from './photo-problems.ts'
-import type { BlobStore, Generator, Job, Store } from './ports.ts'
+import type { BlobStore, Clock, Generator, Job, Observer, Store } from './ports.ts'
 
 export interface WorkerParts {
   store: Store
@@ -10,11 +10,13 @@ export interface WorkerParts {
   garmentOf: (product: Job['product']) => Promise<Uint8Array>
   /** Hears of failures that are nobody's input. */
   report: (error: unknown) => void
+  clock: Clock
+  observer?: Observer | undefined
 }
 
 /** Turns a queued job into its pictures, or into a failure that gives the credit back. */
 export function createWorker(parts: WorkerParts) {
-  const { store, blobs, generator, fetchPhoto, garmentOf, report } = parts
+  const { store, blobs, generator, fetchPhoto, garmentOf, report, clock, observer } = parts
 
   /** Own uploads are read where they lie; only foreign photos are fetched. */
   async function photoOf({ photo }: Job): Promise<Uint8Array> {
@@ -45,13 +47,15 @@ export function createWorker(parts: WorkerParts) {
     return { ...job, state: 'failed', error: isOfPhoto(error) ? error.message : 'Generation failed' }
   }
 
-  function end(jobId: string, ended: Job): Promise<void> {
-    return store.transaction(async (ledger) => {
+  async function end(jobId: string, ended: Job): Promise<void> {
+    const isOurs = await store.transaction(async (ledger) => {
       // another process may have done it meanwhile
-      if ((await ledger.job(jobId))?.state !== 'queued') return
+      if ((await ledger.job(jobId))?.state !== 'queued') return false
       await ledger.saveJob(ended)
       if (ended.state === 'failed' && ended.credit !== null) await ledger.giveCreditBack(ended.storeId, ended.credit)
+      return true
     })
+    if (isOurs) observer?.ended(ended, (clock.now() - ended.acceptedAt) / 1000)
   }
 
   return {
@@ -62,8 +66,7 @@ export function createWorker(parts: WorkerParts) {
     },
     async giveUp(jobId: string): Promise<void> {
       const job = await store.job(jobId)
-      if (job?.state === 'queued')
-        await end(jobId, failed(job, new Error(`job ${jobId} ended every process that did it`)))
+      if (job?.state === 'queued') await end(jobId, failed(job, new Error('a job ended every process that did it')))
     },
   }
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { freePort } from '../../test/support/free-port.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { png } from './contract.suite.ts'
 
@@ -81,10 +82,25 @@ describe('npm run service', () => {
     expect((await ended).code).toBe(0)
   })
 
+  it('shows whoever runs it how it is, on an address of its own, with one role or all', async () => {
+    const port = String(await freePort())
+    const { child, line, ended } = run('--sandbox', '--port', '0', '--role', 'worker', '--operation', port)
+    expect(await line).toBe('working\n')
+    expect(await (await fetch(`http://127.0.0.1:${port}/ready`)).text()).toBe('ready')
+    expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('process_cpu_seconds_total')
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+  })
+
   it.each([
     ['no arguments', [], 'either --sandbox or --config is needed'],
     ['a bad port', ['--config', 'c', '--data', 'd', '--port', 'x'], '--port must be a number'],
     ['a file that is not there', ['--config', 'nowhere.json', '--data', 'd', '--port', '0'], 'can not be read as JSON'],
+    [
+      'a place for operation that is none',
+      ['--sandbox', '--operation', 'here'],
+      '--operation must be PORT or HOST:PORT',
+    ],
     ['an unknown option', ['--nonsense'], 'usage:'],
   ])('%s: says what to do', async (_, args, text) => {
     const { code, err } = await run(...args).ended

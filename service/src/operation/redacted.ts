@@ -1,0 +1,9 @@
+/** Addresses of anything but the program's own files. */
+const address = /\b(?!file:|node:)[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)]+/gi
+const email = /[^\s@"'<>(),:;]+@[^\s@"'<>(),:;]+\.[a-z]{2,}/gi
+
+/** A text without addresses, e-mail addresses and the keys that are given. */
+export function redacted(text: string, keys: readonly string[]): string {
+  const open = text.replace(address, '[address]').replace(email, '[e-mail]')
+  return keys.reduce((left, key) => left.replaceAll(key, '[key]'), open)
+}

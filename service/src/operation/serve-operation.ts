@@ -1,0 +1,54 @@
+import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { urlOf } from '../server.ts'
+import type { Store } from '../ports.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface OperationServer {
+  url: string
+  /** From now on it is not ready. */
+  stop(): void
+  close(): Promise<void>
+}
+
+/** An ID that no job has. */
+const nobody = '00000000-0000-4000-8000-000000000000'
+/** How long the store may take to answer where it is ready, in ms. */
+const longestLookMs = 5_000
+
+/**
+ * For whoever runs the service, on an address of its own: `/health` while the process lives, `/ready` while its store
+ * answers and it is not about to end, `/metrics` for Prometheus. Rejects where the port is taken.
+ */
+export async function serveOperation(
+  { store, metrics }: { store: Store; metrics: Metrics },
+  { host, port }: { host: string; port: number },
+): Promise<OperationServer> {
+  let isStopping = false
+  async function isReady(): Promise<boolean> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, longestLookMs, false)))
+    const answers = store.job(nobody).then(
+      () => true,
+      () => false,
+    )
+    return Promise.race([answers, late]).finally(() => clearTimeout(timer))
+  }
+  const app = new Hono()
+    .get('/health', (context) => context.text('alive'))
+    .get('/ready', async (context) =>
+      !isStopping && (await isReady()) ? context.text('ready') : context.text('not ready', 503),
+    )
+    .get('/metrics', async (context) =>
+      context.body(await metrics.text(), 200, { 'Content-Type': metrics.contentType }),
+    )
+  const server = serve({ fetch: app.fetch, hostname: host, port })
+  await once(server, 'listening')
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    stop: () => void (isStopping = true),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
