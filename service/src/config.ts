@@ -100,6 +100,8 @@ const config = z
         path: ['readyAfterMs'],
       })
       .default({ previewAfterMs: 1500, readyAfterMs: 3000 }),
+    /** How old a job may be that is still begun with. */
+    giveUpAfterMinutes: z.number().positive().default(60),
     /** For how long a photo is kept after its last use, and a try-on with its pictures. */
     keep: z
       .strictObject({ photoHours: z.number().positive().default(24), pictureDays: z.number().positive().default(30) })

@@ -1,7 +1,9 @@
+import type { Config } from './config.ts'
 import { PhotoNotAccessible, PhotoNotReadable } from './photo-problems.ts'
 import type { BlobStore, Clock, Generator, Job, Observer, Store } from './ports.ts'
 
 export interface WorkerParts {
+  config: Pick<Config, 'giveUpAfterMinutes'>
   store: Store
   blobs: BlobStore
   generator: Generator
@@ -16,7 +18,7 @@ export interface WorkerParts {
 
 /** Turns a queued job into its pictures, or into a failure that gives the credit back. */
 export function createWorker(parts: WorkerParts) {
-  const { store, blobs, generator, fetchPhoto, garmentOf, report, clock, observer } = parts
+  const { config, store, blobs, generator, fetchPhoto, garmentOf, report, clock, observer } = parts
 
   /** Own uploads are read where they lie; only foreign photos are fetched. */
   async function photoOf({ photo }: Job): Promise<Uint8Array> {
@@ -33,6 +35,9 @@ export function createWorker(parts: WorkerParts) {
     })
 
   async function render(job: Job): Promise<Job> {
+    // whoever wanted it has gone, or it ends every process that does it
+    if (clock.now() >= job.acceptedAt + config.giveUpAfterMinutes * 60_000)
+      throw new Error('a job was too old to be done')
     if (job.test === 'jobError') throw new Error('the job was made to fail')
     if (job.test === 'photoGone') throw new PhotoNotAccessible()
     const { preview, final } = await generator(await photoOf(job), await pictureOf(job.product), job.funnelType)
@@ -66,7 +71,8 @@ export function createWorker(parts: WorkerParts) {
     },
     async giveUp(jobId: string): Promise<void> {
       const job = await store.job(jobId)
-      if (job?.state === 'queued') await end(jobId, failed(job, new Error('a job ended every process that did it')))
+      if (job?.state === 'queued')
+        await end(jobId, failed(job, new Error('a job ended too many processes that did it')))
     },
   }
 }

@@ -27,8 +27,8 @@ const givenUpName = 'render-given-up'
 /** How long a process that works on a job may be silent, and how long a job may take at all, in seconds. */
 const heartbeatSeconds = 15
 const expireInSeconds = 600
-/** How often a job is handed out again whose process ended. */
-const retryLimit = 5
+/** How often a job is handed out again whose process ended: who works on it gives it up by its age, long before. */
+const retryLimit = 1_000
 /** How long the queue remembers what is done, in seconds: the jobs' own rows tell the rest. */
 const deleteAfterSeconds = 60
 /** How often processes look for jobs that they were not told of, in seconds. */
