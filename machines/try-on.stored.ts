@@ -7,12 +7,14 @@ import { freshContext, stateOfPhase, tryOnMachine } from './try-on.machine.ts'
 import type { TryOnInput } from './try-on.types.ts'
 import { tryOnView } from './try-on.view.ts'
 
-/** Where a record stands that another page is at, which is not heard: that page may have the submission out. */
-const stateElsewhere = { ...stateOfPhase, claimed: 'submitting.sending', emailRegistered: 'submitting.waiting' }
+/** Where a record stands that is not run here. */
+const standing = { ...stateOfPhase, emailRegistered: 'submitting.waiting' }
 
-/** The view of what storage holds, for a page that waits for another one and hears nothing from it. */
-export function storedView(record: AttemptRecord | null, input: TryOnInput): TryOnView {
-  const state = record === null ? 'idle' : stateElsewhere[record.phase]
+/** The view of what storage holds, for a page that hears nothing from another one; `mayBeOut`, which may be at it. */
+export function storedView(record: AttemptRecord | null, input: TryOnInput, mayBeOut: boolean): TryOnView {
+  const phase = record?.phase
+  const isOut = phase === 'claimed' && mayBeOut
+  const state = isOut ? 'submitting.sending' : phase ? standing[phase] : 'idle'
   const elapsedMs = Math.max(0, input.clock.now() - (record?.job?.acceptedAt ?? Infinity))
   const snapshot: unknown = snapshotAt(tableIn(tryOnMachine), state, {
     ...freshContext(input),

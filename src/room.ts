@@ -28,7 +28,8 @@ import { isPhotoNeeded, listAttempts, type Listed } from './records/listing.ts'
 import { paceCodec, timesCodec } from './records/learnt.ts'
 import { boundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
-import { recordCodec, type AttemptRecord } from './rules/record.ts'
+import { consentLifetimeMs, recordCodec, type AttemptRecord } from './rules/record.ts'
+import type { TryOnView } from './rules/view.ts'
 import { roomTexts } from './rules/room-texts.ts'
 import { TryOnError } from './rules/try-on-error.ts'
 import { createErrands } from './shopper/errands.ts'
@@ -228,7 +229,12 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     return { clock, nextLookMs, deadlineMs, askVisitorFirst, exclusive: ownership.exclusive, archived }
   }
 
-  const viewOf = (record: AttemptRecord) => storedView(record, inputOf(true))
+  /** As the page that is at it shows it, where that is this one. */
+  function viewOf(record: AttemptRecord, archived: boolean): TryOnView {
+    for (const { tryOn } of tryOns.values()) if (tryOn.get().attempt?.id === record.attemptId) return tryOn.get()
+    // no submission is out for as long as that
+    return storedView(record, inputOf(true), clock.now() < record.startedAt + consentLifetimeMs && !archived)
+  }
 
   function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
     const same = tryOns.get(name)

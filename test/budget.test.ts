@@ -5,7 +5,18 @@ import { boundedBudget } from '../src/budget/bounded.ts'
 import { createBudget } from '../src/budget/budget.ts'
 import { weightOf, weightUpTo, withObserved, type Histogram } from '../src/budget/durations.ts'
 import { nextLookMs, noTimes, type JobTimes } from '../src/budget/look.ts'
-import { freePace, paceOfMany, priceAt, refusedIn, sentIn, waitFor, widened, type Asked } from '../src/budget/pace.ts'
+import {
+  freePace,
+  isForgotten,
+  paceOfMany,
+  priceAt,
+  refusedIn,
+  sentIn,
+  waitFor,
+  widened,
+  type Asked,
+  type Pace,
+} from '../src/budget/pace.ts'
 import type { Operation } from '../src/contract/endpoints.ts'
 import { paceCodec, timesCodec } from '../src/records/learnt.ts'
 import { refusal } from './support/answers.ts'
@@ -98,12 +109,21 @@ describe('the pace of one device', () => {
     expect(waitFor(pace, 'createGeneration', { begins: false }, now)).toBe(63_000)
     const begun = sentIn(refusedIn(freePace, 'createUpload', refused, now), true, now)
     expect(waitFor({ ...begun, gapMs: 3_600_000 }, 'createUpload', { begins: true }, now + 1_800_000)).toBe(1_800_000)
-    const nextDay = { ...begun, gapMs: 3_600_000, begunAt: now + 86_400_000 }
-    expect(waitFor(nextDay, 'createUpload', { begins: true }, now + 86_400_000)).toBe(0)
+    expect([isForgotten(begun, now + 43_200_000), isForgotten(begun, now + 43_200_001)]).toEqual([false, true])
+  })
+
+  it('learns once from what was refused at one time', () => {
+    const first = refusedIn(freePace, 'createUpload', refused, now)
+    const all = [100, 200, 19_999].reduce((pace, ms) => refusedIn(pace, 'createUpload', refused, now + ms), first)
+    expect(all).toEqual(first)
+    // by then it was let in again
+    expect(refusedIn(first, 'createUpload', refused, now + 20_000).gapMs).toBeGreaterThan(first.gapMs)
+    // of a lower threshold it says nothing
+    expect(refusedIn(first, 'registerCustomer', refused, now).price).toBeGreaterThan(first.price)
   })
 
   it('of one of many that know of each other begins at a time of its own', () => {
-    expect(paceOfMany(4, 0.5, now)).toEqual(freePace)
+    expect(paceOfMany(4, 0.5, now)).toEqual({ ...freePace, pricedAt: now })
     const pace = paceOfMany(1_000, 0.25, now)
     expect(waitFor(pace, 'createUpload', { begins: true }, now)).toBe(0.75 * 2_300_000)
     expect(waitFor(pace, 'getGeneration', { begins: false }, now)).toBe(0)
@@ -227,6 +247,17 @@ describe('a budget', () => {
     void budget.ask({ operation: 'createUpload' })
     await new Promise((resolve) => setImmediate(resolve))
     expect(ask).toHaveBeenCalledTimes(2)
+  })
+
+  it('of one of many goes by that again where what it learnt is forgotten', async () => {
+    const clock = manualClock()
+    let stored: Pace | null = null
+    const kept = { update: async (change: (old: Pace | null) => Pace) => (stored = change(stored)) }
+    await createBudget(clock, kept, 1_000).ask({ operation: 'getGeneration' })
+    stored = { ...stored!, gapMs: 0 }
+    clock.advance(12 * 3_600_000 + 1)
+    await createBudget(clock, kept, 1_000).ask({ operation: 'getGeneration' })
+    expect(stored.gapMs).toBe(2_300_000)
   })
 
   it('believes no junk that it finds', () => {

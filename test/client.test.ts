@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createClient, type Client } from 'fitting-room/client'
 import { refusal, refusedKey } from './support/answers.ts'
 import { manualClock, type ManualClock } from 'fitting-room/testing'
@@ -221,6 +221,19 @@ function heldAnswer() {
 }
 
 describe('a submission', () => {
+  it('tells which attempt it is of to the page’s own origin, and to no other', async () => {
+    handler = json(200, started)
+    await client.createGeneration(order, { turn: 'attempt' })
+    vi.stubGlobal('location', { origin: url })
+    await client.createGeneration(order, { turn: 'attempt' })
+    await client.getFunnel([12], { turn: 'attempt' })
+    vi.stubGlobal('location', { origin: 'https://elsewhere.example' })
+    await client.createGeneration(order, { turn: 'attempt' })
+    vi.unstubAllGlobals()
+    const told = requests.map(({ headers }) => headers['idempotency-key'])
+    expect(told).toEqual([undefined, 'attempt', undefined, undefined])
+  })
+
   it('is not aborted by its time limit: a late answer is told', async () => {
     const { arrival, answer } = heldAnswer()
     let late: (outcome: unknown) => void = () => {}

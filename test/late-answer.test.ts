@@ -33,6 +33,33 @@ describe('a lost answer', () => {
     expect(archived).toMatchObject({ archived: true, phase: 'accepted', jobId: expect.any(String) })
   })
 
+  it('makes an attempt unknown in the list as in the view, for good, and in other pages as well', async () => {
+    world.fault('POST', '/generations', [dropped])
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'outcomeUnknown')
+    const states = async () => (await room.list()).map(({ state }) => state)
+    expect(await states()).toEqual(['outcomeUnknown'])
+    await tryOn.retry()
+    await world.until(tryOn, 'final')
+    const elsewhere = (await world.room().list()).map(({ state }) => state)
+    expect([(await states()).toSorted(), elsewhere.toSorted()]).toEqual([
+      ['final', 'outcomeUnknown'],
+      ['final', 'outcomeUnknown'],
+    ])
+  })
+
+  it('of a page that is gone is one that is out, until it can be no more', async () => {
+    const held = world.hold('POST', '/generations')
+    await started(world.room().tryOn(product))
+    await held.reached
+    const states = async () => (await world.room().list()).map(({ state }) => state)
+    expect(await states()).toEqual(['submitting'])
+    world.clock.advance(700_000)
+    expect(await states()).toEqual(['outcomeUnknown'])
+    held.release()
+  })
+
   it('is never sent again by itself, whatever time passes', async () => {
     world.fault('POST', '/generations', [dropped])
     const tryOn = await started(world.room().tryOn(product))

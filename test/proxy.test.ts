@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
 import { serve } from '@hono/node-server'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -204,6 +206,7 @@ describe('what is not passed on', async () => {
   it.each<[string, Request, number]>([
     ['a path of nothing', asked('/nothing'), 404],
     ['a page of another site', asked('/context', { headers: { 'Sec-Fetch-Site': 'cross-site' } }), 403],
+    ['a page of a sister site', asked('/context', { headers: { 'Sec-Fetch-Site': 'same-site' } }), 403],
     ['another origin path', new Request('https://shop.test/elsewhere/funnel'), 404],
     ['another method', asked('/funnel', { method: 'POST', body: {} }), 405],
     [
@@ -355,6 +358,55 @@ describe('a submission', () => {
     expect((await handle(generation(next))).status).toBe(200)
   })
 
+  it('that says which word it carries out is sent once, however late its browser says it again', async () => {
+    const handle = proxyOf()
+    const ofWord = (word: string) =>
+      handle(generation({ headers: { ...cookie(anId).headers, 'Idempotency-Key': word } })).then((each) => each.json())
+    const first = await ofWord('one')
+    await world.pass(30_000)
+    expect(await ofWord('one')).toEqual(first)
+    expect(world.count('POST', '/generations')).toBe(1)
+    // the same photo of the same shopper, by another word
+    expect(await ofWord('two')).not.toEqual(first)
+    expect(world.count('POST', '/generations')).toBe(2)
+    await world.pass(600_000)
+    await ofWord('one')
+    expect(world.count('POST', '/generations')).toBe(3)
+  })
+
+  it('of a new word waits for none that is out', async () => {
+    const handle = proxyOf()
+    const ofWord = (word: string) =>
+      handle(generation({ headers: { ...cookie(anId).headers, 'Idempotency-Key': word } }))
+    const { reached, release } = world.hold('POST', '/generations')
+    const first = ofWord('one')
+    await reached
+    expect((await ofWord('two')).status).toBe(200)
+    release()
+    await first
+    expect(world.count('POST', '/generations')).toBe(2)
+  })
+
+  it('that was refused is sent for the same word', async () => {
+    const handle = proxyOf()
+    const { status, body } = refusal('emailRequired')
+    world.fault('POST', '/generations', [answers(status, body)])
+    const ofWord = () => handle(generation({ headers: { ...cookie(anId).headers, 'Idempotency-Key': 'one' } }))
+    expect([(await ofWord()).status, (await ofWord()).status]).toEqual([403, 200])
+  })
+
+  it('is not joined by any number of others', async () => {
+    const handle = proxyOf()
+    const { reached, release } = world.hold('POST', '/generations')
+    const all = Array.from({ length: 22 }, () => handle(generation(cookie(anId))))
+    await reached
+    release()
+    const statuses = (await Promise.all(all)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20)
+    expect(statuses.slice(20)).toEqual([429, 429])
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
   it('whose browser has gone before it was sent is not sent', async () => {
     let give = (_key: string) => {}
     const apiKey = () => new Promise<string>((resolve) => (give = resolve))
@@ -467,6 +519,10 @@ describe('the line', () => {
       },
     })
     const [ada, bob] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'].map(cookie)
+    isOpen = true
+    await Promise.all([ada, bob].map((whose) => handle(asked(`/generations/${anId}`, whose))))
+    isOpen = false
+    order.length = 0
     const upload = (type: string, whose: Asked = {}) =>
       handle(asked('/uploads', { method: 'POST', body: { contentType: type }, ...whose }))
     const all = [
@@ -530,9 +586,56 @@ describe('the line', () => {
     expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200])
   })
 
+  it('lets whoever had no turn yet stand in it as one, whatever they call themselves', async () => {
+    let isOpen = true
+    const order: string[] = []
+    const handle = proxyOf({
+      budget: { ask: () => (isOpen ? 0 : 1_000), learn() {}, price: () => 0 },
+      fetch: (input, init) => (order.push(String(input)), world.fetch(input, init)),
+    })
+    await handle(asked('/context', cookie(anId)))
+    isOpen = false
+    order.length = 0
+    // by a cookie that they made up, or by an ID that they name, another one each time
+    const strangers = [1, 2, 3].flatMap((count) => [
+      handle(asked('/requests-left', cookie(`${anId.slice(0, -2)}a${count}`))),
+      handle(asked(`/requests-left?uniqueUserId=stranger-${count}`)),
+    ])
+    await world.settle()
+    const known = [1, 2, 3].map(() => handle(asked('/context', cookie(anId))))
+    await world.settle()
+    isOpen = true
+    await world.pass(1_000)
+    await Promise.all([...strangers, ...known])
+    expect(order.slice(0, 6).map((url) => new URL(url).pathname)).toEqual([
+      '/requests-left',
+      '/context',
+      '/requests-left',
+      '/context',
+      '/requests-left',
+      '/context',
+    ])
+  })
+
+  it('counts no request whose key is not there yet', async () => {
+    const ask = vi.fn(() => 0)
+    let give = (_key: string) => {}
+    const apiKey = () => new Promise<string>((resolve) => (give = resolve))
+    const answer = proxyOf({ apiKey, budget: { ask, learn() {}, price: () => 0 } })(asked('/context'))
+    await world.settle()
+    expect(ask).not.toHaveBeenCalled()
+    give('main-key')
+    expect((await answer).status).toBe(200)
+    expect(ask).toHaveBeenCalledOnce()
+  })
+
   it('lets no shopper have more than a tenth of it', async () => {
-    const handle = proxyOf({ waitingAtMost: 20, budget: { ask: () => 1_000, learn() {}, price: () => 0 } })
+    let isOpen = true
+    const budget = { ask: () => (isOpen ? 0 : 1_000), learn() {}, price: () => 0 }
+    const handle = proxyOf({ waitingAtMost: 20, budget })
     const answered = vi.fn()
+    await handle(asked('/context', cookie(anId)))
+    isOpen = false
     void handle(asked('/context'))
     await world.settle()
     for (let count = 0; count < 3; count += 1) void handle(asked('/context', cookie(anId))).then(answered)
@@ -616,6 +719,38 @@ describe('what is passed on', () => {
     await world.pass(600_000)
     await funnel()
     expect(world.count('GET', '/funnel')).toBe(3)
+  })
+
+  it('is told to all who wait for the same funnel, be it a refusal', async () => {
+    const handle = proxyOf()
+    const { reached, release } = world.hold('GET', '/funnel')
+    const all = Array.from({ length: 9 }, () => handle(asked('/funnel?funnelIds=99')))
+    await reached
+    release()
+    expect((await Promise.all(all)).map(({ status }) => status)).toEqual(Array.from({ length: 9 }, () => 404))
+    expect(world.count('GET', '/funnel')).toBe(1)
+  })
+
+  it('is in no error that is told, though the platform puts it there', async () => {
+    const server = createServer((socket) => {
+      socket.once('data', () =>
+        socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{"data":{"jobId":"a-secret"}}'),
+      )
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const errors: unknown[] = []
+    const handle = proxyOf({
+      baseUrl: `http://127.0.0.1:${port}`,
+      fetch: undefined,
+      clock: undefined,
+      onError: (error) => void errors.push(error),
+    })
+    expect((await handle(generation(cookie(anId)))).status).toBe(502)
+    expect(errors).toHaveLength(1)
+    expect(inspect(errors, { depth: null, showHidden: true })).not.toContain('a-secret')
+    expect(String(errors[0])).toMatch(/^Error: createGeneration was not answered: \w+$/)
+    server.close()
   })
 
   it.each<[string, Partial<Budget>]>([

@@ -13,7 +13,9 @@ export interface Line {
 
 interface Waiting {
   operation: Operation
+  /** Who they are to others in line, and by their own name. */
   shopper: string
+  name: string
   /** When it gives up, on the monotonic clock. */
   until: number
   end(waitMs: number): void
@@ -36,6 +38,9 @@ const ranks: Readonly<Record<Operation, number>> = {
 
 /** After how many others, at the latest, one of that rank goes: consents alone would leave no room for what comes of them. */
 const othersAtMost: Readonly<Record<number, number>> = { 0: Infinity, 1: 4, 2: 1, 3: 4 }
+
+/** All who have had no turn yet stand in line as one: it costs nothing to be another one with every request. */
+const newcomers = ''
 
 /** How many of those who wait may be one shopper's, and how many are taken who come before it is known how long they wait. */
 const shareOfOne = 0.1
@@ -120,9 +125,12 @@ export function createLine(budget: Budget, clock: Clock, placesAtMost: number): 
   function take(each: Waiting): void {
     const rank = ranks[each.operation]
     others.forEach((count, of) => (others[of] = of === rank ? 0 : count + 1))
-    const at = [...recent(each.shopper), clock.monotonic()]
-    served.delete(each.shopper)
-    served.set(each.shopper, { turn: (turns += 1), at })
+    turns += 1
+    for (const shopper of new Set([each.shopper, each.name])) {
+      const at = [...recent(shopper), clock.monotonic()]
+      served.delete(shopper)
+      served.set(shopper, { turn: turns, at })
+    }
     if (served.size > shoppersAtMost) served.delete([...served.keys()][0]!)
     each.end(0)
   }
@@ -142,7 +150,8 @@ export function createLine(budget: Budget, clock: Clock, placesAtMost: number): 
   }
 
   return {
-    enter(operation, shopper, signal) {
+    enter(operation, name, signal) {
+      const shopper = served.has(name) ? name : newcomers
       const ofShopper = [...waiting].filter((each) => each.shopper === shopper).length
       // where nobody has to wait everybody who is in line has their turn at once
       const places = lastWaitMs > 0 ? placesAtMost : placesAtMost * burst
@@ -156,6 +165,7 @@ export function createLine(budget: Budget, clock: Clock, placesAtMost: number): 
         const each: Waiting = {
           operation,
           shopper,
+          name,
           until: clock.monotonic() + patience,
           end(waitMs) {
             waiting.delete(each)

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/ports.ts'
-import type { Answer } from './answers.ts'
+import { tooMany, type Answer } from './answers.ts'
 import { meaningOf } from './meaning.ts'
 import type { Routed } from './route.ts'
 
@@ -7,6 +7,10 @@ import type { Routed } from './route.ts'
 const turnsOutMs = 1_000
 /** How long the answer to a submission that may have been started waits for a browser that was not there to take it, in ms. */
 const keptMs = 60_000
+/** How long a submission is known that says which it is, in ms: as long as a consent lives. */
+const knownMs = 600_000
+/** How many may say the same one again. */
+const repeatsAtMost = 20
 
 /** Answers a request with what `send` gives, which does not reject, or with what the same one was given that it repeats. */
 export type Once = (asked: Routed, signal: AbortSignal, send: () => Promise<Answer>) => Promise<Answer>
@@ -20,21 +24,22 @@ interface Out {
 }
 
 /**
- * A browser says a POST again by itself when its connection ends without an answer. So the same submission of the same
- * shopper joins the one that is out, and has its answer where nobody else was there to take it.
+ * A browser says a POST again by itself when its connection ends without an answer, with all that it said: so one of the
+ * same name joins the first, and has its answer. A room names each word of its shopper. One that has no name is known by its
+ * body for as long as it is out, and where nobody was there to take its answer: another word may say the same.
  */
 export function createOnce(clock: Clock): Once {
   const out = new Map<string, Out>()
 
   return (asked, signal, send) => {
     if (asked.operation !== 'createGeneration') return send()
-    // which says whose it is, too
-    const name = String(asked.body)
+    // the body says whose it is, too
+    const name = JSON.stringify([asked.word, asked.body])
     const forget = (made: Out) => void (out.get(name) === made && out.delete(name))
     const isTaken = ({ signals }: Out) => signals.some(({ aborted }) => !aborted)
     const known = out.get(name)
     if (known) {
-      known.signals.push(signal)
+      if (known.signals.push(signal) > repeatsAtMost) return Promise.resolve(tooMany(turnsOutMs))
       if (known.isKept) clock.setTimeout(() => isTaken(known) && forget(known), turnsOutMs)
       return known.answering
     }
@@ -49,7 +54,8 @@ export function createOnce(clock: Clock): Once {
       const { kind } = meaningOf(asked, answer)
       // what was not started may be said again, with the same words
       if (kind === 'rejected' || kind === 'limitReached' || kind === 'throttled') forget(made)
-      else clock.setTimeout(look, turnsOutMs)
+      else if (asked.word === null) clock.setTimeout(look, turnsOutMs)
+      else clock.setTimeout(() => forget(made), knownMs)
     }
     void made.answering.then(end)
     return made.answering

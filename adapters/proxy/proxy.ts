@@ -39,14 +39,16 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
   const onError = guarded(options.onError ?? console.error)
   const budget = boundedBudget(options.budget ?? exactBudget(clock), clock, onError)
   const line = createLine(budget, clock, waitingAtMost)
-  const send = createUpstream(options, clock, onError)
+  const prepare = createUpstream(options, clock, onError)
   const once = createOnce(clock)
   const funnels = createFunnelAnswers(clock)
 
   async function sendInTurn(asked: Routed, shopper: string, signal: AbortSignal): Promise<Answer> {
+    // what takes its time is done before the count
+    const send = await prepare(asked)
     const waitMs = await line.enter(asked.operation, shopper, signal)
     if (waitMs > 0) return tooMany(waitMs)
-    const answer = await send(asked, signal)
+    const answer = await send(signal)
     const outcome = meaningOf(asked, answer)
     void budget.learn({ operation: asked.operation }, refusedMsOf(outcome))
     funnels.learn(asked, answer)
@@ -64,11 +66,11 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
       return problem(429, { error: 'The shopper is not known yet; nothing was sent' })
     const { signal } = request
     const send = () =>
-      sendInTurn(asked, asked.named ?? (cookie === null ? id : newcomers), signal).catch((error: unknown) => {
+      sendInTurn(asked, cookie === null ? id : (asked.named ?? ''), signal).catch((error: unknown) => {
         onError(error)
         return unanswered(asked.operation, true)
       })
-    return asked.operation === 'getFunnel' ? funnels.of(asked, send) : once(asked, signal, send)
+    return asked.operation === 'getFunnel' ? funnels.of(asked, signal, send) : once(asked, signal, send)
   }
 
   return async (request) => {
@@ -77,16 +79,13 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     if (request.method === 'DELETE' && below === '/visitor')
       return responseOf({ status: 204, body: null }, forgotten(request, path))
     // no frame, picture or form of another site's page uses up the count
-    if (request.headers.get('Sec-Fetch-Site') === 'cross-site')
+    if (/^(?:cross|same)-site$/.test(request.headers.get('Sec-Fetch-Site') ?? ''))
       return responseOf(problem(403, { error: 'Not for pages of other sites' }), null)
     const visitor = visitorOf(request, path)
     const asked = await routed(request, below, visitor.id)
     return responseOf('status' in asked ? asked : await answerTo(request, asked, visitor), visitor.cookie)
   }
 }
-
-/** All who are not known yet stand in line as one, as each of their requests is a stranger's. */
-const newcomers = ''
 
 /** What no script of the page can leave out. */
 const isOfBrowser = ({ headers }: Request) => headers.has('Origin') || headers.has('Sec-Fetch-Site')

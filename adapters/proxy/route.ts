@@ -1,7 +1,11 @@
 import { endpoints, type Operation } from '../../src/contract/endpoints.ts'
 import type { Schema } from '../../src/contract/schema.ts'
+import { wordHeader } from '../../src/wire/exchange.ts'
 import { badInput, problem, type Answer } from './answers.ts'
 import { readBytes } from './read-bytes.ts'
+
+/** The longest name of a word that is looked at, in characters. */
+const wordAtMost = 100
 
 /** The longest body that the service takes, in bytes. */
 const bodyAtMost = 65_536
@@ -15,6 +19,8 @@ export interface Routed {
   body: string | null
   /** The ID of the shopper whom it names itself; null where it is the one of the cookie. */
   named: string | null
+  /** Which word of its shopper it carries out; null where it does not say. */
+  word: string | null
 }
 
 interface Named {
@@ -46,13 +52,14 @@ export async function routed(request: Request, path: string, visitorId: string):
   if (misfit) return badInput(`"${misfit.path}" is not valid`)
   const search = new URLSearchParams(asked).toString()
   const target = path + (search && `?${search}`)
-  if (body === null) return { operation, target, body: null, named: given['uniqueUserId'] ?? null }
+  const word = request.headers.get(wordHeader)?.slice(0, wordAtMost) ?? null
+  if (body === null) return { operation, target, body: null, named: given['uniqueUserId'] ?? null, word }
   const sent = await jsonOf(request)
   if (sent === null) return badInput('the body is not a JSON object of at most 64 KiB, sent as application/json')
   const read = body.safeParse(takesVisitor(body) ? { uniqueUserId: visitorId, ...sent } : sent)
   if (!read.success) return badInput(`"${read.path}" is not valid`)
   const { uniqueUserId = null } = sent as { uniqueUserId?: string }
-  return { operation, target, body: JSON.stringify(read.data), named: uniqueUserId }
+  return { operation, target, body: JSON.stringify(read.data), named: uniqueUserId, word }
 }
 
 const takesVisitor = (schema: Schema<unknown>) => 'shape' in schema && 'uniqueUserId' in (schema.shape as object)

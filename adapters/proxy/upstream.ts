@@ -24,17 +24,23 @@ const keyLimitMs = 10_000
 /** The longest answer, in bytes. */
 const answerAtMost = 1_048_576
 
-/** Sends a request once, whatever comes of it, and says it in the contract's words; not at all where the signal has aborted. */
-export type Send = (routed: Routed, signal: AbortSignal) => Promise<Answer>
+/**
+ * Makes a request ready, with its key. What it resolves with sends it once, whatever comes of it, and says that in the
+ * contract's words; not at all where the signal has aborted.
+ */
+export type Prepare = (routed: Routed) => Promise<(signal: AbortSignal) => Promise<Answer>>
 
-export function createUpstream(options: UpstreamOptions, clock: Clock, onError: (error: unknown) => void): Send {
+export function createUpstream(options: UpstreamOptions, clock: Clock, onError: (error: unknown) => void): Prepare {
   const access = createAccess(options, clock, keyLimitMs)
   const send: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
 
-  async function request({ operation, target, body }: Routed, signal: AbortSignal): Promise<Answer> {
+  async function request(
+    { operation, target, body }: Routed,
+    key: string | null,
+    signal: AbortSignal,
+  ): Promise<Answer> {
     const base = access.baseUrl()
     if (base === null || /^https?:\/\/[^/]*@/i.test(base)) throw new NotSent('baseUrl is no plain http(s) address')
-    const key = await access.key()
     if (key === null) throw new NotSent('apiKey gave no key that can be sent')
     if (signal.aborted) throw new NotSent('nobody waits for it any more')
     const ends = new AbortController()
@@ -53,15 +59,25 @@ export function createUpstream(options: UpstreamOptions, clock: Clock, onError: 
     }
   }
 
-  return async (routed, signal) => {
-    try {
-      return await request(routed, signal)
-    } catch (error) {
-      onError(error)
-      const isSent = !(error instanceof NotSent || (options.fetch === undefined && neverConnected(error)))
-      return unanswered(routed.operation, isSent)
+  return async (routed) => {
+    const key = await access.key()
+    return async (signal) => {
+      try {
+        return await request(routed, key, signal)
+      } catch (error) {
+        onError(describedIn(error, routed.operation))
+        const isSent = !(error instanceof NotSent || (options.fetch === undefined && neverConnected(error)))
+        return unanswered(routed.operation, isSent)
+      }
     }
   }
+}
+
+/** A platform's error may hold what was answered, of which only its code is nobody's. */
+function describedIn(error: unknown, operation: Operation): unknown {
+  if (error instanceof NotSent || error instanceof NoAnswer) return error
+  const { name, code, cause } = Object(error) as { name?: unknown; code?: unknown; cause?: { code?: unknown } }
+  return new NoAnswer(`${operation} was not answered: ${String(cause?.code ?? code ?? name ?? 'no error')}`)
 }
 
 /** What is answered where the service was not. */
@@ -74,7 +90,7 @@ export function unanswered(operation: Operation, isSent: boolean): Answer {
 
 async function read({ status, headers, body }: Response): Promise<Answer> {
   const bytes = await readBytes(body, answerAtMost)
-  if (bytes === null || !isAnswer(status)) throw new Error(`no usable answer, status ${status}`)
+  if (bytes === null || !isAnswer(status)) throw new NoAnswer(`no usable answer, status ${status}`)
   const hasBody = status !== 204 && status !== 205
   return { status, body: hasBody ? new TextDecoder().decode(bytes) : null, retryAfter: headers.get('Retry-After') }
 }
@@ -101,3 +117,6 @@ const isAnswer = (status: number) =>
 
 /** The request has not left this process. */
 class NotSent extends Error {}
+
+/** Nothing that can be passed on came back. */
+class NoAnswer extends Error {}

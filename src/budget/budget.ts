@@ -2,7 +2,7 @@ import { ipWindowMs } from '../contract/limits.ts'
 import { deferred } from '../platform/deferred.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Budget, BudgetRequest, Clock } from '../ports.ts'
-import { paceOfMany, priceAt, refusedIn, sentIn, waitFor, widened, type Pace } from './pace.ts'
+import { isForgotten, paceOfMany, priceAt, refusedIn, sentIn, waitFor, widened, type Pace } from './pace.ts'
 
 /** Where several pages keep what they have learnt, one change at a time. */
 export interface KeptPace {
@@ -39,7 +39,8 @@ const turnsAtMost = 2_000
  * place share it. `shareOf` is how many devices there are, as far as that is known before.
  */
 export function createBudget(clock: Clock, kept?: KeptPace, shareOf = 1): Budget {
-  let known = paceOfMany(shareOf, Math.random(), clock.now())
+  const hint = () => paceOfMany(shareOf, Math.random(), clock.now())
+  let known = hint()
   let restsUntil = -Infinity
   const turns = new Map<string, Turn>()
   /** Until when a consent waits for room. */
@@ -47,11 +48,12 @@ export function createBudget(clock: Clock, kept?: KeptPace, shareOf = 1): Budget
 
   /** Changes what all know; where that takes too long, what this page knows. */
   async function change(how: (pace: Pace) => Pace): Promise<void> {
-    if (!kept || clock.monotonic() < restsUntil) return void (known = how(known))
+    const changedOf = (pace: Pace) => how(isForgotten(pace, clock.now()) ? hint() : pace)
+    if (!kept || clock.monotonic() < restsUntil) return void (known = changedOf(known))
     let isLate = false
     let isDone = false
     const changed = kept.update((old) => {
-      const next = how(old ?? known)
+      const next = changedOf(old ?? known)
       isDone = true
       if (!isLate) known = next
       return next
@@ -60,7 +62,7 @@ export function createBudget(clock: Clock, kept?: KeptPace, shareOf = 1): Budget
       isLate = true
       restsUntil = clock.monotonic() + restMs
       // what was decided stands, and is only not written yet
-      if (!isDone) known = how(known)
+      if (!isDone) known = changedOf(known)
     })
   }
 

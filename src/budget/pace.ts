@@ -35,7 +35,7 @@ const leastGapMs = 45_000
 const freeGapMs = 35_000
 const greatestGapMs = 3_600_000
 
-/** When a gap is forgotten where nothing was refused since, in ms. */
+/** When what was learnt is forgotten where nothing was refused since, in ms. */
 const forgottenMs = 12 * 3_600_000
 
 /** How often a try-on may begin where nothing else is sent than what it takes, in ms. */
@@ -63,8 +63,8 @@ const greatestSpreadMs = 6_000
 /** What so many devices go by before they have learnt anything: each at its own time, as `random` says from 0 to 1. */
 export function paceOfMany(count: number, random: number, now: number): Pace {
   const gapMs = Math.min(greatestGapMs, count * eachMs)
-  if (gapMs < freeGapMs) return freePace
-  return { ...freePace, gapMs, begunAt: now - random * gapMs, price: hintedPrice, pricedAt: now }
+  const pace = { ...freePace, pricedAt: now }
+  return gapMs < freeGapMs ? pace : { ...pace, gapMs, begunAt: now - random * gapMs, price: hintedPrice }
 }
 
 /** By what was refused, and by what this device sends itself: many try-ons at once are a crowd, too. */
@@ -74,7 +74,8 @@ export const priceAt = (pace: Pace, now: number): number =>
 // one that is ahead is of a clock that was set back since
 const learntPriceAt = ({ price, pricedAt }: Pace, now: number) => price * 0.5 ** (Math.abs(now - pricedAt) / halfLifeMs)
 
-const gapAt = ({ gapMs, pricedAt }: Pace, now: number) => (Math.abs(now - pricedAt) > forgottenMs ? 0 : gapMs)
+/** Whether it is too old to be believed: nothing was refused for long. */
+export const isForgotten = ({ pricedAt }: Pace, now: number): boolean => Math.abs(now - pricedAt) > forgottenMs
 
 const recentIn = ({ sent }: Pace, now: number) => sent.filter((at) => at > now - ipWindowMs && at <= now)
 
@@ -113,8 +114,8 @@ export function waitFor(pace: Pace, operation: Operation, asked: Asked, now: num
     const end = Math.min(until, from + ipWindowMs) + lateMs
     return Number(of) >= threshold && from <= now + aheadMs ? Math.min(end - from, end - now) : 0
   })
-  const gapMs = gapAt(pace, now)
-  const untilTurn = begins && pace.begunAt <= now + aheadMs ? Math.min(gapMs, pace.begunAt + gapMs - now) : 0
+  const { gapMs, begunAt } = pace
+  const untilTurn = begins && begunAt <= now + aheadMs ? Math.min(gapMs, begunAt + gapMs - now) : 0
   return Math.ceil(Math.max(0, untilRoom, untilTurn, ...untilOpen))
 }
 
@@ -150,8 +151,10 @@ export function refusedIn(
 ): Pace {
   const { threshold } = endpoints[operation]
   const begins = operation !== 'getGeneration' && !hadPassed
-  const known = gapAt(pace, now)
-  const gapMs = begins ? widerGap(known, refusedMs) : known
+  const closing = pace.closed[threshold]
+  // what was out when the service closed is refused for the same reason, and tells nothing new
+  if (closing && closing.from <= now + aheadMs && now < closing.until) return pace
+  const gapMs = begins ? widerGap(pace.gapMs, refusedMs) : pace.gapMs
   // nothing in the window outlasts it
   const until = now + Math.min(refusedMs, ipWindowMs)
   const closure = { from: now, until, spreadMs: random * (begins ? gapMs : greatestSpreadMs) }

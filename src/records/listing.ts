@@ -41,7 +41,7 @@ export interface ListingParts extends ArchiveParts {
 /** Every attempt of the room's visitor that storage holds and that has not expired, newest first. */
 export async function listAttempts<Opened>(
   parts: ListingParts,
-  viewOf: (record: AttemptRecord) => TryOnView,
+  viewOf: (record: AttemptRecord, archived: boolean) => TryOnView,
   open: (attempt: StoredAttempt) => Opened,
 ): Promise<Listed<Opened>[]> {
   const { keys, clock, retentionMs, cellOf } = parts
@@ -54,7 +54,7 @@ export async function listAttempts<Opened>(
     .sort((a, b) => b.record.startedAt - a.record.startedAt)
     .map(({ key, record }) => {
       const archived = !shown.has(key)
-      const { state, preview, result } = viewOf(record)
+      const { state, preview, result } = viewOf(record, archived)
       return { ...listing(record), archived, state, preview, result, open: () => open({ key, record, archived }) }
     })
 }

@@ -159,7 +159,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       const show = (record: AttemptRecord | null) => {
         // whatever is asked for here, nobody hears it
         if (seat !== own || !own.isWaiting || heard === own || (record && attempts.hasExpired(record))) return
-        shown.set({ ...storedView(record, input), durable: attempts.isStored(record), can: restoringView.can })
+        shown.set({ ...storedView(record, input, true), durable: attempts.isStored(record), can: restoringView.can })
       }
       attempts.look().then(show, () => undefined)
       lookOn(own)

@@ -14,11 +14,16 @@ export interface RequestParts {
   body?: UploadRequest | RegisterRequest | GenerationRequest
 }
 
+/** Tells a server of the page's own which word of its shopper a submission carries out: a browser may say it again. */
+export const wordHeader = 'Idempotency-Key'
+
 /** How it is sent. */
 interface Sending {
   base: string
   key: string
   streamed: boolean
+  /** The attempt that a submission is of. */
+  turn?: string | undefined
   signal: AbortSignal
 }
 
@@ -28,7 +33,7 @@ export type SendRequest = (operation: Operation, parts: RequestParts, sending: S
 export function createExchange(fetch: Fetch | undefined, addresses: Addresses): SendRequest {
   const send: Fetch = fetch ?? ((url, init) => globalThis.fetch(url, init))
 
-  return async (operation, parts, { base, key, streamed, signal }) => {
+  return async (operation, parts, { base, key, streamed, turn, signal }) => {
     const { body } = parts
     const hideAddress = addresses.note(addressIn(parts))
     // an answer may repeat what it was sent
@@ -37,7 +42,12 @@ export function createExchange(fetch: Fetch | undefined, addresses: Addresses): 
     try {
       const answer = await send(url, {
         method: endpoints[operation].method,
-        headers: { [keyHeader]: key, ...(body && { 'Content-Type': 'application/json' }) },
+        headers: {
+          [keyHeader]: key,
+          ...(body && { 'Content-Type': 'application/json' }),
+          // elsewhere it would have to be permitted
+          ...(turn && isOwnOrigin(url) && { [wordHeader]: turn }),
+        },
         ...(body && (streamed ? { body: streamOf(body), duplex: 'half' } : { body: JSON.stringify(body) })),
         redirect: 'error',
         cache: 'no-store',
@@ -101,6 +111,8 @@ export async function bounded<T>(
     signal?.removeEventListener('abort', abort)
   }
 }
+
+const isOwnOrigin = (url: string) => globalThis.location?.origin === new URL(url).origin
 
 /** Only a browser knows that it is offline. */
 export const offline = () => typeof navigator !== 'undefined' && navigator.onLine === false

@@ -96,11 +96,12 @@ export function createRoomClient(options: ClientOptions): RoomClient {
       access.learn(key, outcome)
       return outcome
     }
-    const send = (inner: AbortSignal) => exchange(operation, parts, { base, key, streamed, signal: inner })
+    const send = (inner: AbortSignal, turn?: string) =>
+      exchange(operation, parts, { base, key, streamed, turn, signal: inner })
     if (columnOf(operation) !== 'submission') {
-      return conclude(await bounded(clock, timing.requestTimeoutMs, signal, send))
+      return conclude(await bounded(clock, timing.requestTimeoutMs, signal, (inner) => send(inner)))
     }
-    const answer = send(new AbortController().signal).then(conclude)
+    const answer = send(new AbortController().signal, settings.turn).then(conclude)
     let isTaken = false
     try {
       const ended = await bounded(clock, timing.submitTimeoutMs, signal, () => answer)
