@@ -6,6 +6,7 @@ import { drain, readBody, type BodyLimits } from './body.ts'
 import { clientOf } from './client-address.ts'
 import type { StoreConfig } from './config.ts'
 import type { Core } from './core.ts'
+import type { Webhooks } from './provider/webhooks.ts'
 import type { RequestCount } from './ip-limiter.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
 import type { BlobStore, Clock, Observer, PhotoIntake, Store } from './ports.ts'
@@ -26,6 +27,9 @@ export interface AppParts {
   blobs: BlobStore
   uploads: Uploads
   takePhoto: PhotoIntake
+  webhooks?: Webhooks | undefined
+  /** A provider makes a job's pictures under that ID. */
+  hear(jobId: string, id: string): Promise<void>
   keepPhoto: Store['keepPhoto']
   clock: Clock
   trustedProxies: readonly string[]
@@ -43,7 +47,20 @@ const photoLimits: BodyLimits = { atMost: largestPhoto, longestMs: 120_000 }
 
 /** The HTTP side of the contract: order of checks, bodies, headers (contract §4, §5 and §7). */
 export function createApp(parts: AppParts): Hono<Env> {
-  const { core, limiter, blobs, uploads, takePhoto, keepPhoto, clock, trustedProxies, report, observer } = parts
+  const {
+    core,
+    limiter,
+    blobs,
+    uploads,
+    takePhoto,
+    keepPhoto,
+    webhooks,
+    hear,
+    clock,
+    trustedProxies,
+    report,
+    observer,
+  } = parts
   const app = new Hono<Env>()
 
   app.use(async (context, next) => {
@@ -124,6 +141,14 @@ export function createApp(parts: AppParts): Hono<Env> {
     // known first: what was begun is deleted, too
     await keepPhoto(upload.name, clock.now())
     await blobs.put(upload.name, photo)
+    return new Response(null, { status: 200 })
+  })
+  app.post('/webhooks/:jobId/:signature', async (context) => {
+    const { jobId, signature } = context.req.param()
+    if (!webhooks?.isOf(jobId, signature)) throw new ApiProblem(404, { error: 'Not found' })
+    const { id } = Object(await jsonOf(context.req.raw)) as { id?: unknown }
+    if (typeof id !== 'string' || id === '') throw badInput('body.id is missing or not valid')
+    await hear(jobId, id)
     return new Response(null, { status: 200 })
   })
   app.options('/photos/:name', () => new Response(null, { status: 204 }))

@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import { createCore } from './core.ts'
 import type { RequestCount } from './ip-limiter.ts'
 import type { BlobStore, Clock, Generator, Observer, PhotoIntake, Store } from './ports.ts'
+import type { Webhooks } from './provider/webhooks.ts'
 import type { Uploads } from './uploads.ts'
 import { createWorker, type WorkerParts } from './worker.ts'
 
@@ -13,7 +14,7 @@ export interface Service {
   close(): Promise<void>
 }
 
-export interface ServiceParts extends Pick<WorkerParts, 'fetchPhoto' | 'garmentOf'> {
+export interface ServiceParts extends Pick<WorkerParts, 'fetchPhoto' | 'garmentOf' | 'provided'> {
   config: Config
   /** The address under which the service is reached, without a trailing slash. */
   publicUrl: () => string
@@ -24,6 +25,8 @@ export interface ServiceParts extends Pick<WorkerParts, 'fetchPhoto' | 'garmentO
   /** Whether it works on the jobs, too. */
   works: boolean
   uploads: Uploads
+  /** Where a provider tells of jobs; none where there is none. */
+  webhooks?: Webhooks | undefined
   takePhoto: PhotoIntake
   clock: Clock
   report: (error: unknown) => void
@@ -35,6 +38,7 @@ export function assemble(parts: ServiceParts): Service {
   const { config, store, report } = parts
   const app = createApp({
     ...parts,
+    hear: async (jobId, id) => void (await parts.provided?.startedAs(jobId, id)),
     core: createCore(parts),
     keepPhoto: (name, at) => store.keepPhoto(name, at),
     trustedProxies: config.trustedProxies,

@@ -100,6 +100,16 @@ const config = z
         path: ['readyAfterMs'],
       })
       .default({ previewAfterMs: 1500, readyAfterMs: 3000 }),
+    /** Who makes the pictures; null: the sandbox's own drawing. */
+    generator: z
+      .strictObject({
+        provider: z.literal('fashn'),
+        url: ofContract(httpUrl).default('https://api.fashn.ai/v1'),
+        /** Whether it reaches the service at its publicUrl, to tell what it makes. */
+        webhook: z.boolean().default(false),
+      })
+      .nullable()
+      .default(null),
     /** How old a job may be that is still begun with. */
     giveUpAfterMinutes: z.number().positive().default(60),
     /** For how long a photo is kept after its last use, and a try-on with its pictures. */

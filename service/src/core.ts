@@ -196,10 +196,12 @@ function jobOf({ product, variant, funnel, generation, now, ...accepted }: Accep
     variantId: variant.id,
     test: variant.test ?? null,
     funnelType: funnel.funnelType,
+    generationModel: funnel.generationModel,
     acceptedAt: now,
     previewAt: now + generation.previewAfterMs + later.preview,
     readyAt: now + generation.readyAfterMs + later.ready,
     state: 'queued',
+    asked: null,
     error: null,
     pictures: null,
   }

@@ -70,7 +70,8 @@ async function main(): Promise<void> {
       log.ended(job)
     },
   }
-  const options = { config, store, ...others, report, observer, works: role !== 'api' }
+  const providerKey = process.env['FASHN_API_KEY']
+  const options = { config, store, ...others, report, observer, providerKey, works: role !== 'api' }
   const orClosed = async (error: unknown) => {
     await store.close()
     throw error

@@ -11,3 +11,10 @@ export class PhotoNotReadable extends Error {
     super('The photo is not readable as an image')
   }
 }
+
+/** Nobody who could wear anything is seen in the photo, or nobody who may be shown; the message may be shown to the shopper. */
+export class PhotoNotUsable extends Error {
+  constructor() {
+    super('No person who can try this on was found in the photo')
+  }
+}

@@ -1,4 +1,4 @@
-import type { FunnelType } from 'fitting-room/contract'
+import type { Funnel, FunnelType } from 'fitting-room/contract'
 import type { BodyLimits, BodyProblem } from './body.ts'
 import type { ProductConfig, TestOutcome } from './config.ts'
 
@@ -41,13 +41,20 @@ export interface Job {
   variantId: string
   test: TestOutcome | null
   funnelType: FunnelType
+  generationModel: Funnel['generationModel']
   /** The shopper's photo: one that was uploaded, by its name, or one that lies elsewhere, by its address. */
   photo: { name: string } | { url: string }
   acceptedAt: number
   /** When the preview and the final picture may be shown. */
   previewAt: number
   readyAt: number
-  state: 'queued' | 'rendered' | 'failed'
+  /**
+   * `starting` is written before a provider is asked for its pictures: nobody asks a second time. `started`: it has said
+   * under which ID it makes them.
+   */
+  state: 'queued' | 'starting' | 'started' | 'rendered' | 'failed'
+  /** Since when a provider was asked, and its ID of the pictures once it is known; null where none was asked. */
+  asked: { since: number; id: string | null } | null
   /** What the shopper is told of a failed job. */
   error: string | null
   /** The names of the rendered pictures. */
@@ -131,7 +138,35 @@ export interface PhotoIntake {
   (request: Request, limits: BodyLimits): Promise<Blob | BodyProblem>
 }
 
-/** Makes the pictures of a try-on from the shopper's photo and the garment's picture. */
+/** The pictures of a try-on. */
+export interface Pictures {
+  preview: Blob
+  final: Blob
+}
+
+/** Draws the pictures of a try-on from the shopper's photo and the garment's picture. */
 export interface Generator {
-  (photo: Uint8Array, garment: Uint8Array, funnelType: FunnelType): Promise<{ preview: Blob; final: Blob }>
+  (photo: Uint8Array, garment: Uint8Array, funnelType: FunnelType): Promise<Pictures>
+}
+
+/** What a provider is asked for. */
+export interface Order extends Pick<Job, 'funnelType' | 'generationModel'> {
+  photo: Uint8Array
+  garment: Uint8Array
+  /** Where it may tell that it is done; null where it can not reach the service. */
+  webhook: string | null
+}
+
+/** How far a provider is. */
+export type Progress = { state: 'going' } | { state: 'done'; pictures: Pictures } | { state: 'failed'; error: Error }
+
+/** Makes the pictures of a try-on elsewhere, and is paid for each; it has no idempotency key either. */
+export interface Provider {
+  /**
+   * Has pictures begun, and resolves with the provider's ID. Rejects with `NotBegun` where surely none were, and with
+   * anything else where nobody knows. Asks once.
+   */
+  start(order: Order): Promise<string>
+  /** Rejects where it can not be known now. */
+  look(id: string): Promise<Progress>
 }

@@ -1,12 +1,15 @@
 import type { Config } from './config.ts'
-import { PhotoNotAccessible, PhotoNotReadable } from './photo-problems.ts'
+import { PhotoNotAccessible, PhotoNotReadable, PhotoNotUsable } from './photo-problems.ts'
 import type { BlobStore, Clock, Generator, Job, Observer, Store } from './ports.ts'
+import type { Provided } from './provider/provided.ts'
 
 export interface WorkerParts {
   config: Pick<Config, 'giveUpAfterMinutes'>
   store: Store
   blobs: BlobStore
   generator: Generator
+  /** Who makes the pictures in place of the generator. */
+  provided?: Provided | undefined
   /** A photo that lies elsewhere, without the metadata that it came with. */
   fetchPhoto: (url: string) => Promise<Uint8Array>
   garmentOf: (product: Job['product']) => Promise<Uint8Array>
@@ -18,7 +21,7 @@ export interface WorkerParts {
 
 /** Turns a queued job into its pictures, or into a failure that gives the credit back. */
 export function createWorker(parts: WorkerParts) {
-  const { config, store, blobs, generator, fetchPhoto, garmentOf, report, clock, observer } = parts
+  const { config, store, blobs, generator, provided, fetchPhoto, garmentOf, report, clock, observer } = parts
 
   /** Own uploads are read where they lie; only foreign photos are fetched. */
   async function photoOf({ photo }: Job): Promise<Uint8Array> {
@@ -34,49 +37,64 @@ export function createWorker(parts: WorkerParts) {
       throw new Error(`the picture of product ${product.id} could not be had`, { cause })
     })
 
-  async function render(job: Job): Promise<Job> {
+  async function render(job: Job): Promise<End> {
     // whoever wanted it has gone, or it ends every process that does it
-    if (clock.now() >= job.acceptedAt + config.giveUpAfterMinutes * 60_000)
+    if (job.state === 'queued' && clock.now() >= job.acceptedAt + config.giveUpAfterMinutes * 60_000)
       throw new Error('a job was too old to be done')
     if (job.test === 'jobError') throw new Error('the job was made to fail')
     if (job.test === 'photoGone') throw new PhotoNotAccessible()
-    const { preview, final } = await generator(await photoOf(job), await pictureOf(job.product), job.funnelType)
+    const { funnelType, generationModel } = job
+    const orderOf = async () => ({
+      funnelType,
+      generationModel,
+      photo: await photoOf(job),
+      garment: await pictureOf(job.product),
+    })
+    const { preview, final } = provided
+      ? await provided.picturesOf(job, orderOf)
+      : await orderOf().then(({ photo, garment }) => generator(photo, garment, funnelType))
     const pictures = { preview: `${job.id}-preview.jpeg`, final: `${job.id}.jpeg` }
     await blobs.put(pictures.preview, preview)
     await blobs.put(pictures.final, final)
-    return { ...job, state: 'rendered', pictures }
+    return { state: 'rendered', pictures }
   }
 
-  function failed(job: Job, error: unknown): Job {
+  function failed(job: Job, error: unknown): End {
     if (job.test === null && !isOfPhoto(error)) report(error)
-    return { ...job, state: 'failed', error: isOfPhoto(error) ? error.message : 'Generation failed' }
+    return { state: 'failed', error: isOfPhoto(error) ? error.message : 'Generation failed' }
   }
 
-  async function end(jobId: string, ended: Job): Promise<void> {
-    const isOurs = await store.transaction(async (ledger) => {
+  async function end(jobId: string, how: End): Promise<void> {
+    const ended = await store.transaction(async (ledger) => {
+      const job = await ledger.job(jobId)
       // another process may have done it meanwhile
-      if ((await ledger.job(jobId))?.state !== 'queued') return false
-      await ledger.saveJob(ended)
-      if (ended.state === 'failed' && ended.credit !== null) await ledger.giveCreditBack(ended.storeId, ended.credit)
-      return true
+      if (job === null || !isOpen(job)) return null
+      await ledger.saveJob({ ...job, ...how })
+      if (how.state === 'failed' && job.credit !== null) await ledger.giveCreditBack(job.storeId, job.credit)
+      return { ...job, ...how }
     })
-    if (isOurs) observer?.ended(ended, (clock.now() - ended.acceptedAt) / 1000)
+    if (ended) observer?.ended(ended, (clock.now() - ended.acceptedAt) / 1000)
   }
 
   return {
     async work(jobId: string): Promise<void> {
       const job = await store.job(jobId)
-      if (job?.state !== 'queued') return
+      if (job === null || !isOpen(job)) return
       await end(jobId, await render(job).catch((error: unknown) => failed(job, error)))
     },
     async giveUp(jobId: string): Promise<void> {
       const job = await store.job(jobId)
-      if (job?.state === 'queued')
+      if (job !== null && isOpen(job))
         await end(jobId, failed(job, new Error('a job ended too many processes that did it')))
     },
   }
 }
 
+/** What a job comes to. */
+type End = Pick<Job, 'state'> & Partial<Pick<Job, 'error' | 'pictures'>>
+
+const isOpen = ({ state }: Job) => state !== 'rendered' && state !== 'failed'
+
 /** Only what the shopper can act on is told; the rest stays inside. */
 const isOfPhoto = (error: unknown): error is Error =>
-  error instanceof PhotoNotAccessible || error instanceof PhotoNotReadable
+  error instanceof PhotoNotAccessible || error instanceof PhotoNotReadable || error instanceof PhotoNotUsable

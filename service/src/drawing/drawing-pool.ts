@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import workerpool from 'workerpool'
 import { PhotoNotReadable } from '../photo-problems.ts'
-import type { Blob, Generator } from '../ports.ts'
+import type { Blob, Generator, Pictures } from '../ports.ts'
 import type { DrawingMethods } from './drawing-process.ts'
 
 /** Decodes and draws in processes of its own, which are ended where a picture takes too long or too much. */
@@ -10,6 +10,10 @@ export interface Drawing {
   /** A photo, or the file that it is in, without its metadata. Rejects with `PhotoNotReadable`. */
   cleaned(photo: Uint8Array | string): Promise<Blob>
   render: Generator
+  /** A picture that others made, as it is shown. */
+  finished(picture: Uint8Array): Promise<Pictures>
+  /** A picture as others are sent it. */
+  prepared(picture: Uint8Array): Promise<Uint8Array>
   close(): Promise<void>
 }
 
@@ -60,6 +64,8 @@ export function openDrawing({
         throw new PhotoNotReadable()
       }
     },
+    finished: (picture) => ask('finished', picture),
+    prepared: (picture) => ask('prepared', picture),
     render: (photo, garment, funnelType) => ask('render', photo, garment, funnelType),
     close: async () => {
       await pool.terminate(true)

@@ -7,7 +7,7 @@ import workerpool from 'workerpool'
 import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob } from '../ports.ts'
 import { cleaned } from './cleaned.ts'
-import { render } from './renderer.ts'
+import { finished, prepared, render } from './renderer.ts'
 
 /** The process in which strangers' files are decoded: it knows no secret, and may end at any moment. */
 new Worker(new URL(`./process-guard${extname(import.meta.url)}`, import.meta.url), {
@@ -29,6 +29,8 @@ const methods = {
   cleanedFile: async (file: string): Promise<Blob | null> => orNull(cleaned(new Uint8Array(await readFile(file)))),
   render: (photo: Uint8Array, garment: Uint8Array, funnelType: FunnelType) =>
     orNull(render(photo, garment, funnelType)),
+  finished,
+  prepared,
 }
 export type DrawingMethods = typeof methods
 

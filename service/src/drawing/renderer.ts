@@ -1,11 +1,13 @@
 import type { FunnelType } from 'fitting-room/contract'
 import sharp from 'sharp'
 import { PhotoNotReadable } from '../photo-problems.ts'
-import type { Blob } from '../ports.ts'
+import type { Blob, Pictures } from '../ports.ts'
 import { mostPixels, pixelsOf } from './pixels.ts'
 import { watermark } from './watermark.ts'
 
 const longestSide = 1280
+/** Of a picture that others make something of. */
+const longestSent = 1600
 /** Smaller photos are enlarged, so that the garment has pixels to lie on. */
 const shortestSide = 256
 const previewWidth = 360
@@ -28,12 +30,8 @@ const placements: Record<FunnelType, Placement> = {
   custom: { left: 0.42, top: 0.6, width: 0.16, height: 0.22, below: 0 },
 }
 
-/** Lays the garment over the photo, shaded by the photo's own light, first small and marked, then whole. */
-export async function render(
-  photo: Uint8Array,
-  garment: Uint8Array,
-  funnelType: FunnelType,
-): Promise<{ preview: Blob; final: Blob }> {
+/** Lays the garment over the photo, shaded by the photo's own light. */
+export async function render(photo: Uint8Array, garment: Uint8Array, funnelType: FunnelType): Promise<Pictures> {
   const base = await upright(photo)
   const { width, height } = base
   const placement = placements[funnelType]
@@ -46,8 +44,13 @@ export async function render(
     height: Math.round(height * placement.height),
   }
   const worn = await dressed(canvas, { width, height: height + below }, garment, box)
-  const final = await sharp(worn).jpeg({ quality: 88 }).toBuffer()
-  const small = await sharp(worn)
+  return finished(worn)
+}
+
+/** A picture as it is shown: first small and marked, then whole. */
+export async function finished(picture: Uint8Array): Promise<Pictures> {
+  const final = await sharp(picture).jpeg({ quality: 88 }).toBuffer()
+  const small = await sharp(picture)
     .resize({ width: previewWidth, height: longestSide, fit: 'inside' })
     .toBuffer({ resolveWithObject: true })
   const preview = await sharp(small.data)
@@ -55,6 +58,18 @@ export async function render(
     .jpeg({ quality: 62 })
     .toBuffer()
   return { preview: jpeg(preview), final: jpeg(final) }
+}
+
+/** A picture as others are sent it: an opaque JPEG, not larger than they have use for. */
+export async function prepared(picture: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(
+    await sharp(picture, { limitInputPixels: mostPixels })
+      .autoOrient()
+      .resize({ width: longestSent, height: longestSent, fit: 'inside', withoutEnlargement: true })
+      .flatten({ background: '#fff' })
+      .jpeg({ quality: 90 })
+      .toBuffer(),
+  )
 }
 
 const jpeg = (bytes: Uint8Array): Blob => ({ bytes: new Uint8Array(bytes), type: 'image/jpeg' })

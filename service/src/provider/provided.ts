@@ -1,0 +1,90 @@
+import { setTimeout as after } from 'node:timers/promises'
+import type { Clock, Job, Order, Pictures, Provider, Store } from '../ports.ts'
+import { NotBegun } from './not-begun.ts'
+
+export interface ProvidedParts {
+  provider: Provider
+  store: Store
+  clock: Clock
+  /** Where the provider may tell of a job. */
+  webhookOf: (jobId: string) => string | null
+  /** How often a provider is looked at. Default: 2 s. */
+  lookMs?: number
+  /** How long pictures, or word of whether they were begun, are waited for. Default: 10 minutes. */
+  patienceMs?: number
+  /** The same of word that can only come as the answer to another process, in ms. Default: a minute. */
+  answerMs?: number
+  /** Hears of failures that are nobody's input. */
+  report: (error: unknown) => void
+}
+
+export type Provided = ReturnType<typeof createProvided>
+
+/** Gets a job's pictures from a provider who is asked for them once, whatever happens to this process on the way. */
+export function createProvided(parts: ProvidedParts) {
+  const { provider, store, clock, webhookOf, report, lookMs = 2_000, patienceMs = 600_000, answerMs = 60_000 } = parts
+
+  /** The job as `change` makes it of how it stands; null where that is nothing to change. */
+  function changed(jobId: string, change: (job: Job) => Job | null): Promise<Job | null> {
+    return store.transaction(async (ledger) => {
+      const known = await ledger.job(jobId)
+      const next = known && change(known)
+      if (next) await ledger.saveJob(next)
+      return next
+    })
+  }
+
+  /** Says that the pictures are made under that ID. */
+  const startedAs = (jobId: string, id: string) =>
+    changed(jobId, (job) =>
+      job.state === 'starting' && job.asked ? { ...job, state: 'started', asked: { ...job.asked, id } } : null,
+    )
+
+  /** Asks, once it is written that it will. */
+  async function ask(job: Job, orderOf: () => Promise<Omit<Order, 'webhook'>>): Promise<void> {
+    const order = { ...(await orderOf()), webhook: webhookOf(job.id) }
+    const asked = { since: clock.now(), id: null }
+    const isOurs = await changed(job.id, (known) =>
+      known.state === 'queued' ? { ...known, state: 'starting', asked } : null,
+    )
+    if (!isOurs) return
+    try {
+      await startedAs(job.id, await provider.start(order))
+    } catch (error) {
+      if (error instanceof NotBegun) throw error
+      report(new Error('whether a provider has begun pictures is not known', { cause: error }))
+    }
+  }
+
+  /** The ID that the provider gave, in answer or later; rejects where it never came. */
+  async function idOf(jobId: string): Promise<string> {
+    for (;;) {
+      const job = await store.job(jobId)
+      const { id, since } = job?.asked ?? { id: null, since: -Infinity }
+      if (id !== null) return id
+      if (clock.now() >= since + (webhookOf(jobId) === null ? answerMs : patienceMs))
+        throw new Error('a provider never said whether it has begun pictures')
+      await after(lookMs)
+    }
+  }
+
+  return {
+    async picturesOf(job: Job, orderOf: () => Promise<Omit<Order, 'webhook'>>): Promise<Pictures> {
+      if (job.state === 'queued') await ask(job, orderOf)
+      const id = await idOf(job.id)
+      const until = clock.now() + patienceMs
+      for (;;) {
+        const progress = await provider.look(id).catch((error: unknown) => {
+          if (clock.now() >= until) throw error
+          return { state: 'going' as const }
+        })
+        if (progress.state === 'failed') throw progress.error
+        if (progress.state === 'done') return progress.pictures
+        if (clock.now() >= until) throw new Error('a provider never finished its pictures')
+        await after(lookMs)
+      }
+    },
+    /** A provider has told of a job under its own ID. */
+    startedAs,
+  }
+}

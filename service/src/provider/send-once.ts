@@ -1,0 +1,48 @@
+import * as http from 'node:http'
+import * as https from 'node:https'
+import { NotBegun } from './not-begun.ts'
+
+export interface Sent {
+  method: 'GET' | 'POST'
+  headers?: Record<string, string>
+  body?: string
+  /** How long it may take in all, in ms. */
+  longestMs: number
+}
+
+/** Errors of a connection that never came to be. */
+const neverConnected = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']
+/** What an answer may have, in bytes. */
+const largestAnswer = 1024 * 1024
+
+/**
+ * Sends a request over a connection of its own, and never again: `fetch` repeats some by itself. Rejects with `NotBegun`
+ * where there was no connection, and with the connection's error otherwise.
+ */
+export function sendOnce(
+  url: string,
+  { method, headers = {}, body, longestMs }: Sent,
+): Promise<{ status: number; headers: http.IncomingHttpHeaders; text: string }> {
+  const { request } = url.startsWith('https:') ? https : http
+  const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(longestMs)
+    const sent = request(url, { method, headers: { ...headers, ...length }, agent: false, signal }, (answer) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      answer.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size > largestAnswer) answer.destroy(new Error('the answer is too large'))
+        else chunks.push(chunk)
+      })
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(chunks).toString() }),
+      )
+      answer.on('error', reject)
+    })
+    sent.on('error', (error: NodeJS.ErrnoException) =>
+      reject(neverConnected.includes(error.code ?? '') ? new NotBegun('no connection', { cause: error }) : error),
+    )
+    sent.end(body)
+  })
+}

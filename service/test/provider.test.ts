@@ -1,0 +1,237 @@
+import { createService, memoryBlobs, memoryStore, parseConfig, type Job, type Provider } from '@fitting-room/service'
+import sharp from 'sharp'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { suiteConfig } from '../../test/support/suite-config.ts'
+import { finished, prepared } from '../src/drawing/renderer.ts'
+import { fashn } from '../src/provider/fashn.ts'
+import { NotBegun } from '../src/provider/not-begun.ts'
+import { createProvided } from '../src/provider/provided.ts'
+import { createWorker } from '../src/worker.ts'
+import { png } from './contract.suite.ts'
+import { answer, lost, startFashnStandIn, type FashnStandIn } from './fashn-stand-in.ts'
+
+let standIn: FashnStandIn
+beforeEach(async () => {
+  standIn = await startFashnStandIn()
+})
+afterEach(() => standIn.close())
+
+const fetchPicture = async (url: string) => new Uint8Array(await (await fetch(url)).arrayBuffer())
+const providerAt = (url: string) => fashn({ url, key: 'fa-secret', prepared, finished, fetchPicture, busyMs: 1 })
+
+const accepted: Job = {
+  id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
+  storeId: 'main',
+  visitorId: 'shopper',
+  product: { id: '1001', title: 'Tee', image: null },
+  variantId: '2001',
+  test: null,
+  funnelType: 'upper_body',
+  generationModel: 'SERVICE_PRO',
+  photo: { name: 'photo.png' },
+  acceptedAt: Date.now(),
+  previewAt: 0,
+  readyAt: 0,
+  state: 'queued',
+  asked: null,
+  error: null,
+  pictures: null,
+  credit: 0,
+}
+
+/** A worker with one job, whose store has one credit, which that job has. */
+async function worker(
+  provider: Provider,
+  stored: Partial<Job> = {},
+  { webhook = null, answerMs = 0 }: { webhook?: string | null; answerMs?: number } = {},
+) {
+  const store = memoryStore()
+  const blobs = memoryBlobs()
+  await blobs.put('photo.png', { bytes: png, type: 'image/png' })
+  await store.transaction(async (ledger) => {
+    await ledger.takeCredit('main', 1)
+    await ledger.addJob({ ...accepted, ...stored })
+  })
+  const reports: Error[] = []
+  const report = (error: unknown) => void reports.push(error as Error)
+  const times = { lookMs: 1, answerMs }
+  const provided = createProvided({ provider, store, clock: Date, webhookOf: () => webhook, report, ...times })
+  const { work } = createWorker({
+    config: parseConfig(suiteConfig),
+    store,
+    blobs,
+    generator: () => Promise.reject(new Error('nobody draws')),
+    provided,
+    fetchPhoto: () => Promise.reject(new Error('nothing is fetched')),
+    garmentOf: async () => png,
+    report,
+    clock: Date,
+  })
+  return {
+    blobs,
+    reports,
+    startedAs: provided.startedAs,
+    job: () => store.job(accepted.id),
+    /** The job once it is done with, and whether its credit was given back. */
+    async worked() {
+      await work(accepted.id)
+      const isFree = await store.transaction((ledger) => ledger.takeCredit('main', 1))
+      return { job: (await store.job(accepted.id))!, isCreditBack: isFree !== null }
+    },
+  }
+}
+
+describe('FASHN', () => {
+  it('makes the pictures, of which the service keeps copies', async () => {
+    const { worked, blobs } = await worker(providerAt(standIn.url))
+    const { job, isCreditBack } = await worked()
+    expect([job.state, job.asked?.id, isCreditBack]).toEqual(['rendered', 'prediction-1', false])
+    const [final, preview] = await Promise.all([blobs.get(job.pictures!.final), blobs.get(job.pictures!.preview)])
+    expect((await sharp(final!.bytes).metadata()).width).toBe(30)
+    expect(preview!.bytes.length).toBeGreaterThan(0)
+    expect(standIn.asked[0]).toEqual({ authorization: 'Bearer fa-secret', search: '' })
+    const [{ model_name, inputs } = { model_name: '', inputs: {} as Record<string, string> }] = standIn.runs
+    expect([model_name, inputs['category'], inputs['mode']]).toEqual(['tryon-v1.6', 'tops', 'quality'])
+    for (const name of ['model_image', 'garment_image']) expect(inputs[name]).toMatch(/^data:image\/jpeg;base64,\/9j\//)
+  })
+
+  it.each([
+    ['lost', lost],
+    ['a server’s error', answer(500)],
+    ['no answer in its words', answer(200, { what: 'ever' })],
+  ])('is asked once where its answer is %s: the job fails, and its credit is given back', async (_, fault) => {
+    standIn.faults.push(fault)
+    const { worked, reports } = await worker(providerAt(standIn.url))
+    const { job, isCreditBack } = await worked()
+    expect([job.state, job.error, isCreditBack]).toEqual(['failed', 'Generation failed', true])
+    expect(standIn.runs).toHaveLength(1)
+    expect(reports.map(({ message }) => message)).toEqual([
+      'whether a provider has begun pictures is not known',
+      'a provider never said whether it has begun pictures',
+    ])
+  })
+
+  it.each([400, 401, 402, 404])('that refuses with %i has begun nothing', async (status) => {
+    standIn.faults.push(answer(status))
+    const { worked, reports } = await worker(providerAt(standIn.url))
+    expect(await worked()).toMatchObject({ job: { state: 'failed' }, isCreditBack: true })
+    expect([standIn.runs.length, reports[0]]).toEqual([1, expect.any(NotBegun)])
+  })
+
+  it('at which nobody listens has begun nothing', async () => {
+    const { worked, reports } = await worker(providerAt('http://127.0.0.1:1'))
+    expect(await worked()).toMatchObject({ job: { state: 'failed' }, isCreditBack: true })
+    expect(reports).toEqual([expect.any(NotBegun)])
+  })
+
+  it('that has too much to do is asked again, as it has begun nothing', async () => {
+    standIn.faults.push(answer(429), answer(429))
+    const { worked } = await worker(providerAt(standIn.url))
+    expect((await worked()).job.state).toBe('rendered')
+    expect(standIn.runs).toHaveLength(3)
+  })
+
+  it.each([
+    ['PoseError', 'No person who can try this on was found in the photo'],
+    ['ContentModerationError', 'No person who can try this on was found in the photo'],
+    ['PipelineError', 'Generation failed'],
+  ])('that fails with %s makes the job fail with words for the shopper', async (name, error) => {
+    standIn.states.splice(0, 2, { status: 'failed', error: { name, message: 'internal words' } })
+    const { worked } = await worker(providerAt(standIn.url))
+    expect(await worked()).toMatchObject({ job: { state: 'failed', error }, isCreditBack: true })
+  })
+
+  it('that can not be looked at for a while is looked at again', async () => {
+    standIn.states.unshift({ status: 7 }, { status: 'in_queue' })
+    const { worked } = await worker(providerAt(standIn.url))
+    expect((await worked()).job.state).toBe('rendered')
+  })
+})
+
+describe('a job whose process ended', () => {
+  const since = Date.now()
+
+  it('while a provider was asked is not sent again: it fails, and its credit is given back', async () => {
+    const { worked } = await worker(providerAt(standIn.url), { state: 'starting', asked: { since, id: null } })
+    expect(await worked()).toMatchObject({ job: { state: 'failed' }, isCreditBack: true })
+    expect(standIn.runs).toEqual([])
+  })
+
+  it('while a provider was asked goes on when that tells of it', async () => {
+    const stored: Partial<Job> = { state: 'starting', asked: { since, id: null } }
+    const { worked, startedAs } = await worker(providerAt(standIn.url), stored, {
+      webhook: 'https://try-on.example/webhooks/x',
+    })
+    const done = worked()
+    await startedAs(accepted.id, 'prediction-7')
+    expect(await done).toMatchObject({ job: { state: 'rendered', asked: { id: 'prediction-7' } }, isCreditBack: false })
+    expect(standIn.runs).toEqual([])
+  })
+
+  it('once the provider had answered goes on with the same pictures, however old it is', async () => {
+    const { worked } = await worker(providerAt(standIn.url), {
+      state: 'started',
+      asked: { since, id: 'prediction-7' },
+      acceptedAt: 0,
+    })
+    expect((await worked()).job.state).toBe('rendered')
+    expect(standIn.runs).toEqual([])
+  })
+
+  it('is not asked for by two processes at once', async () => {
+    const { worked, job } = await worker(providerAt(standIn.url), {}, { answerMs: 60_000 })
+    await Promise.all([worked(), worked()])
+    expect([(await job())?.state, standIn.runs.length]).toEqual(['rendered', 1])
+  })
+})
+
+describe('a provider that tells of its jobs', () => {
+  it('does so at an address that nobody else can make', async () => {
+    const config = parseConfig({
+      ...suiteConfig,
+      generation: { previewAfterMs: 0, readyAfterMs: 0 },
+      generator: { provider: 'fashn', url: standIn.url, webhook: true },
+    })
+    const store = memoryStore()
+    const url = 'http://service.test'
+    // its answer is lost, whatever it has begun
+    standIn.faults.push(lost)
+    const reports: Error[] = []
+    const service = createService({
+      config,
+      store,
+      publicUrl: url,
+      provider: providerAt(standIn.url),
+      report: (error) => reports.push(error as Error),
+    })
+    const call = (path: string, body: object) =>
+      service.fetch(
+        new Request(url + path, {
+          method: 'POST',
+          headers: { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+      )
+    const { data } = (await (await call('/uploads', { contentType: 'image/png' })).json()) as {
+      data: { uploadUrl: string; imageUrl: string }
+    }
+    await service.fetch(
+      new Request(data.uploadUrl, { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } }),
+    )
+    const order = { funnelId: 12, productId: '1001', variantId: '2001', imageUrl: data.imageUrl }
+    const started = (await (await call('/generations', order)).json()) as { data: { jobId: string } }
+    await expect.poll(() => reports.length).toBe(1)
+    const webhook = new URL(new URLSearchParams(standIn.asked[0]?.search).get('webhook_url') ?? '')
+    expect((await call(`${webhook.pathname}x`, { id: 'prediction-1' })).status).toBe(404)
+    expect((await call(webhook.pathname, { id: '' })).status).toBe(400)
+    expect((await call(webhook.pathname, { id: 'prediction-1', status: 'completed' })).status).toBe(200)
+    await expect.poll(async () => (await store.job(started.data.jobId))?.state).toBe('rendered')
+    expect(standIn.runs).toHaveLength(1)
+    await service.close()
+  })
+
+  it('is one whose key is there', () => {
+    const config = parseConfig({ ...suiteConfig, generator: { provider: 'fashn' } })
+    expect(() => createService({ config, publicUrl: 'http://service.test' })).toThrow('FASHN_API_KEY')
+  })
+})
