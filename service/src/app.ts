@@ -32,7 +32,8 @@ export interface AppParts {
   hear(jobId: string, id: string): Promise<void>
   keepPhoto: Store['keepPhoto']
   clock: Clock
-  trustedProxies: readonly string[]
+  /** As they are now. */
+  trustedProxies: () => readonly string[]
   /** Hears of failures that are nobody's input. */
   report: (error: unknown) => void
   observer?: Observer | undefined
@@ -81,7 +82,7 @@ export function createApp(parts: AppParts): Hono<Env> {
   })
 
   const clientIp = (context: Context<Env>) =>
-    clientOf(context.env?.ip ?? '127.0.0.1', context.req.header('X-Forwarded-For'), trustedProxies)
+    clientOf(context.env?.ip ?? '127.0.0.1', context.req.header('X-Forwarded-For'), trustedProxies())
 
   function authorized(context: Context<Env>): StoreConfig {
     const store = core.storeOfKey(context.req.header(keyHeader) ?? null)

@@ -41,7 +41,7 @@ export function assemble(parts: ServiceParts): Service {
     hear: async (jobId, id) => void (await parts.provided?.startedAs(jobId, id)),
     core: createCore(parts),
     keepPhoto: (name, at) => store.keepPhoto(name, at),
-    trustedProxies: config.trustedProxies,
+    trustedProxies: () => config.trustedProxies,
   })
   const { work, giveUp } = createWorker(parts)
   if (parts.works) store.run(work, giveUp).catch(report)

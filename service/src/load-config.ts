@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigError, isUrl, parseConfig, type Config } from './config.ts'
 
-/** Reads a configuration file; product images are taken relative to it. */
+/** Reads a configuration file; product images are taken relative to it, and must be there. Throws `ConfigError`. */
 export function loadConfig(file: string): Config {
   let input: unknown
   try {
@@ -11,10 +11,15 @@ export function loadConfig(file: string): Config {
     throw new ConfigError(`${file} can not be read as JSON: ${(error as Error).message}`)
   }
   const read = parseConfig(input)
-  for (const { products } of read.stores) {
-    for (const each of products) {
-      if (each.image && !isUrl(each.image)) each.image = resolve(dirname(file), each.image)
-    }
-  }
+  const missing: string[] = []
+  read.stores.forEach(({ products }, store) =>
+    products.forEach((each, product) => {
+      if (!each.image || isUrl(each.image)) return
+      each.image = resolve(dirname(file), each.image)
+      if (!existsSync(each.image))
+        missing.push(`  stores[${store}].products[${product}].image: there is no ${each.image}`)
+    }),
+  )
+  if (missing.length > 0) throw new ConfigError(`the configuration is not valid:\n${missing.join('\n')}`)
   return read
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { ConfigError } from './config.ts'
+import { ConfigError, type Config } from './config.ts'
 import { loadConfig } from './load-config.ts'
 import { memoryStore } from './memory.ts'
 import { createLog } from './operation/log.ts'
@@ -16,7 +16,7 @@ import { untilStopped } from './until-stopped.ts'
 const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
 
   --sandbox      the store of the examples, and a product whose variants force every outcome
-  --config FILE  stores, products and times, as JSON
+  --config FILE  stores, products and times, as JSON; read again at SIGUSR2
   --port N       default: 8787; 0 takes a free one
   --host HOST    the address to listen on; default: 127.0.0.1, this machine alone
   --role ROLE    of several processes on one DATABASE_URL: api answers, worker renders; default: all
@@ -81,11 +81,24 @@ async function main(): Promise<void> {
     role === 'worker'
       ? createService({ ...options, publicUrl: config.publicUrl ?? '' })
       : await serve(options, port, host).catch(orClosed)
+  // Windows has no such signal
+  if (file !== undefined && process.platform !== 'win32') reloadAtSignal(config, file, report)
   console.log('url' in running ? `listening on ${running.url}` : 'working')
   await untilStopped()
   operation?.stop()
   await running.close()
   process.exit(0)
+}
+
+/** Reads the file again at SIGUSR2; where it is not valid, all stays as it was. */
+function reloadAtSignal(config: Config, file: string, report: (error: unknown) => void): void {
+  process.on('SIGUSR2', () => {
+    try {
+      Object.assign(config, loadConfig(fromCaller(file)))
+    } catch (error) {
+      report(error)
+    }
+  })
 }
 
 main().catch((error: NodeJS.ErrnoException) => {

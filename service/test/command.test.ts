@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,6 +72,40 @@ describe('npm run service', () => {
     expect(code).toBe(2)
     expect(err).toContain('stores[0].apiKey:')
     expect(err).not.toMatch(/^\s+at /m)
+  })
+
+  it('refuses a configuration that names a picture that is not there', async () => {
+    const config = structuredClone(suiteConfig)
+    config.stores[0]!.products[0]!.image = 'nowhere.svg'
+    await writeFile(join(folder, 'config.json'), JSON.stringify(config))
+    const { code, err } = await run('--config', 'config.json', '--port', '0', '--data', 'data').ended
+    expect([code, err]).toEqual([2, expect.stringContaining('  stores[0].products[0].image: there is no ')])
+  })
+
+  it('reads its configuration again at SIGUSR2, and goes by the old one where that is wrong', async () => {
+    const path = join(folder, 'config.json')
+    const withKey = (apiKey: string) =>
+      JSON.stringify({
+        ...suiteConfig,
+        stores: suiteConfig.stores.map((each, at) => (at === 0 ? { ...each, apiKey } : each)),
+      })
+    await writeFile(path, withKey('first-key'))
+    const { child, line, ended } = run('--config', 'config.json', '--port', '0', '--data', ':memory:')
+    const [, url] = /(http:\S+)/.exec(await line) ?? []
+    const statusOf = async (key: string) =>
+      (await fetch(`${url}/funnel?funnelIds=12`, { headers: { 'X-Service-SDK-Key': key } })).status
+    expect(await statusOf('first-key')).toBe(200)
+    await writeFile(path, withKey('second-key'))
+    child.kill('SIGUSR2')
+    await expect.poll(() => statusOf('second-key'), { interval: 500 }).toBe(200)
+    expect(await statusOf('first-key')).toBe(401)
+    await writeFile(path, '{')
+    const told = once(child.stderr, 'data')
+    child.kill('SIGUSR2')
+    expect(String(await told)).toContain('can not be read as JSON')
+    expect(await statusOf('second-key')).toBe(200)
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
   })
 
   it('serves the sandbox, with its pictures in memory', async () => {
