@@ -1,17 +1,27 @@
 import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { takeBody } from './body.ts'
+import { removeLeft } from './left-files.ts'
 import type { Blob, PhotoIntake } from './ports.ts'
 
-/** Takes photos into a file, part by part, and cleans them from there: many at once take no memory. */
-export function intakeByFile(cleaned: (file: string) => Promise<Blob>): PhotoIntake {
+/** How what arrives is called until it is cleaned. */
+const prefix = 'fitting-room-upload-'
+
+/**
+ * Takes photos into a file of a folder, by default the system's for such, part by part, and cleans them from there: many at
+ * once take no memory.
+ */
+export function intakeByFile(cleaned: (file: string) => Promise<Blob>, folder = tmpdir()): PhotoIntake {
+  mkdirSync(folder, { recursive: true })
+  void removeLeft(folder, (name) => name.startsWith(prefix)).catch(() => undefined)
   return async (request, limits) => {
-    const path = join(tmpdir(), `fitting-room-${randomUUID()}`)
+    const path = join(folder, prefix + randomUUID())
     const file = await open(path, 'wx', 0o600)
     try {
-      const problem = await takeBody(request, limits, (chunk) => file.write(chunk))
+      const problem = await takeBody(request, limits, (chunk) => file.appendFile(chunk))
       return problem ?? (await cleaned(path))
     } finally {
       await file.close()

@@ -1,9 +1,10 @@
 import { createService, fileBlobs, memoryStore, parseConfig, serve, type Store } from '@fitting-room/service'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { intakeByFile } from '../src/file-intake.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 
 const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
@@ -49,6 +50,17 @@ describe('file blobs', () => {
     const kept = await blobs.get('a.png')
     expect(written).toContainEqual(kept?.bytes)
     expect(await readdir(folder)).toEqual(['a.png'])
+    await rm(folder, { recursive: true })
+  })
+
+  it('and uploads that a killed process has left in the middle are removed, once they are old', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'blobs-'))
+    const names = ['.part', 'fitting-room-upload-1', 'a.png']
+    for (const name of [...names, '.fresh']) await writeFile(join(folder, name), 'x')
+    for (const name of names) await utimes(join(folder, name), 0, 0)
+    fileBlobs(folder)
+    intakeByFile(() => Promise.reject(new Error('nothing is uploaded')), folder)
+    await expect.poll(async () => (await readdir(folder)).toSorted()).toEqual(['.fresh', 'a.png'])
     await rm(folder, { recursive: true })
   })
 })

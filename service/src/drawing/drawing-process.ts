@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -10,9 +11,11 @@ import { cleaned } from './cleaned.ts'
 import { finished, prepared, render } from './renderer.ts'
 
 /** The process in which strangers' files are decoded: it knows no secret, and may end at any moment. */
-new Worker(new URL(`./process-guard${extname(import.meta.url)}`, import.meta.url), {
+const guard = new Worker(new URL(`./process-guard${extname(import.meta.url)}`, import.meta.url), {
   argv: process.argv.slice(2),
-}).unref()
+})
+await once(guard, 'message')
+guard.unref()
 // each picture is seen once
 sharp.cache(false)
 

@@ -1,3 +1,4 @@
+import { parentPort } from 'node:worker_threads'
 import { argv, kill, memoryUsage, pid, ppid } from 'node:process'
 
 /** How often it looks, in ms: a decoder that runs away takes some hundred megabytes a second. */
@@ -10,4 +11,6 @@ function look(): void {
   if (memoryUsage.rss() > mostMemory || process.ppid !== parent) kill(pid, 'SIGKILL')
 }
 
+look()
 setInterval(look, lookMs)
+parentPort?.postMessage('it looks')
