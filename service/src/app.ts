@@ -6,6 +6,7 @@ import { drain, readBody, type BodyLimits } from './body.ts'
 import { clientOf } from './client-address.ts'
 import type { StoreConfig } from './config.ts'
 import type { Core } from './core.ts'
+import { openApi } from './open-api.ts'
 import type { Webhooks } from './provider/webhooks.ts'
 import type { RequestCount } from './ip-limiter.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
@@ -130,6 +131,7 @@ export function createApp(parts: AppParts): Hono<Env> {
     app.all(route, () => notAllowed(method))
   }
 
+  app.get('/openapi.json', (context) => context.json(openApi))
   app.put('/photos/:name', async (context) => {
     const upload = uploads.verify(new URL(context.req.url), clock.now())
     if (upload === null) throw new ApiProblem(403, { error: 'Upload target is not valid or has expired' })

@@ -87,8 +87,8 @@ export type GenerationRequest = is.TypeOf<typeof generationRequest>
 export const generationStarted = is.object({ jobId, etaSeconds: is.integer, uniqueUserId: visitorId })
 export type GenerationStarted = is.TypeOf<typeof generationStarted>
 
-const jobProcessing = is.object({ status: is.oneOf('PROCESSING') })
-const jobFailed = is.object({ status: is.oneOf('ERROR'), error: is.text })
+export const jobProcessing = is.object({ status: is.oneOf('PROCESSING') })
+export const jobFailed = is.object({ status: is.oneOf('ERROR'), error: is.text })
 
 /** A finished or previewed job; `storageStatus` PENDING means a temporary preview (contract §2). */
 export const jobSuccess = is.object({
