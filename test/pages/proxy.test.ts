@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createProxy } from 'fitting-room/proxy'
+import { manualClock } from 'fitting-room/testing'
 import type { Wire } from '../support/serve-fetch.ts'
 import { servePage } from '../support/serve-page.ts'
 import { startChromium, type Chromium } from './chromium-process.ts'
@@ -14,6 +15,8 @@ let tab: Page
 /** What stands before the proxy. */
 let meet: (request: Request, wire: Wire) => Promise<Response>
 let proxy: (request: Request) => Promise<Response>
+/** The proxy's. */
+let clock: ReturnType<typeof manualClock>
 
 beforeAll(async () => {
   page = await servePage(fileURLToPath(new URL('./page.ts', import.meta.url)), (request, wire) => meet(request, wire))
@@ -21,7 +24,8 @@ beforeAll(async () => {
 afterAll(() => page.close())
 beforeEach(async () => {
   service = await watchedService()
-  proxy = createProxy({ baseUrl: service.url, apiKey: 'sandbox-key' })
+  clock = manualClock()
+  proxy = createProxy({ baseUrl: service.url, apiKey: 'sandbox-key', clock })
   meet = proxy
   chromium = await startChromium()
   tab = await chromium.context.newPage()
@@ -64,4 +68,26 @@ it('submits once what the browser says again because its connection died', async
   expect(service.count('POST /generations')).toBe(1)
   // without a second one from the browser nobody knows what has become of the first
   expect(await tab.evaluate('tryOn.get().state')).toBe(posts > 1 ? 'final' : 'outcomeUnknown')
+})
+
+it('submits once what the browser says again long after the proxy has answered', async () => {
+  const words: (string | null)[] = []
+  meet = async (request, { drop }) => {
+    const answer = await proxy(request)
+    // as a server does that keeps its connections: it is on one of these that a browser says a POST again
+    answer.headers.delete('Connection')
+    if (!request.url.endsWith('/generations')) return answer
+    words.push(request.headers.get('Idempotency-Key'))
+    if (words.length > 1) return answer
+    // the answer is in a buffer on the way, for all that the proxy knows
+    clock.advance(30_000)
+    // where the first is not known any more, a second one is paid for
+    drop()
+    return answer
+  }
+  await start()
+  await expect.poll(() => tab.evaluate('tryOn.get().state'), { interval: 20 }).toMatch(/final|outcomeUnknown/)
+  expect(service.count('POST /generations')).toBe(1)
+  expect(words[0]).toMatch(/^[0-9a-f]{32}$/)
+  expect(new Set(words).size).toBe(1)
 })
