@@ -28,3 +28,8 @@ export const ipLimit = (seconds: number) =>
     { error: 'Rate limit exceeded', message: `Too many requests from this address; try again in ${seconds} s` },
     seconds,
   )
+
+/** For a method that is none of the path's, which has these. */
+export function notAllowed(allowed: string): Response {
+  return Response.json({ error: 'Method not allowed' }, { status: 405, headers: { Allow: `${allowed}, OPTIONS` } })
+}

@@ -1,0 +1,57 @@
+import { endpoints, type Operation, type Schema, type TypeOf } from 'fitting-room/contract'
+import type { HonoRequest } from 'hono'
+import { badInput } from './api-problem.ts'
+import { readBody, type BodyLimits } from './body.ts'
+
+const bodyLimits: BodyLimits = { atMost: 64 * 1024, longestMs: 10_000 }
+
+type Endpoint<O extends Operation> = (typeof endpoints)[O]
+
+/** What an operation takes, by the contract. */
+export interface Input<O extends Operation> {
+  params: TypeOf<Endpoint<O>['params']>
+  query: TypeOf<Endpoint<O>['query']>
+  body: Endpoint<O>['body'] extends Schema<unknown> ? TypeOf<Endpoint<O>['body']> : undefined
+}
+
+/** Reads and checks params, query and body by the contract; the message names the first field that does not fit. */
+export async function inputOf<O extends Operation>(operation: O, req: HonoRequest): Promise<Input<O>> {
+  const { params, query, body } = endpoints[operation]
+  const given: [keyof Input<O>, Schema<unknown> | null, unknown][] = [
+    ['params', params, req.param()],
+    ['query', query, req.query()],
+    ['body', body, body && (await jsonOf(req.raw))],
+  ]
+  const read = given.map(([part, schema, value]) => {
+    const result = schema?.safeParse(value)
+    if (result?.success === false) {
+      throw badInput(`${result.path || part} is missing or not valid`)
+    }
+    if (hasLongId(result?.data)) throw badInput(`${part} has a uniqueUserId of more than ${longestId} characters`)
+    if (hasUnstorable(result?.data)) throw badInput(`${part} has characters that can not be kept`)
+    return [part, result?.data] as const
+  })
+  return Object.fromEntries(read) as unknown as Input<O>
+}
+
+/** What a shopper's ID may have, in characters. */
+const longestId = 1_024
+const hasLongId = (input: unknown) => String(Object(input).uniqueUserId ?? '').length > longestId
+
+/** NUL and half of a surrogate pair are no text to a database. */
+const hasUnstorable = (input: unknown) =>
+  Object.values(Object(input)).some((value) => typeof value === 'string' && /[\0\p{Surrogate}]/u.test(value))
+
+/** The JSON of a request that says that it is that. */
+export async function jsonOf(request: Request): Promise<unknown> {
+  const bytes = await readBody(request, bodyLimits)
+  const type = request.headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') throw badInput('Content-Type must be application/json')
+  if (bytes === 'tooLarge') throw badInput('the body is larger than 64 KiB')
+  if (bytes === 'tooSlow') throw badInput('the body did not arrive in time')
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw badInput('the body is not JSON')
+  }
+}
