@@ -48,12 +48,12 @@ export interface Job {
   /** When the preview and the final picture may be shown. */
   previewAt: number
   readyAt: number
+  /** `queued` until it has come to its end. */
+  state: 'queued' | 'rendered' | 'failed'
   /**
-   * `starting` is written before a provider is asked for its pictures: nobody asks a second time. `started`: it has said
-   * under which ID it makes them.
+   * Since when a provider is asked for its pictures, which is written before it is: nobody asks a second time. With the
+   * provider's ID of them once that is known; null where none was asked.
    */
-  state: 'queued' | 'starting' | 'started' | 'rendered' | 'failed'
-  /** Since when a provider was asked, and its ID of the pictures once it is known; null where none was asked. */
   asked: { since: number; id: string | null } | null
   /** What the shopper is told of a failed job. */
   error: string | null

@@ -39,7 +39,7 @@ export function createWorker(parts: WorkerParts) {
 
   async function render(job: Job): Promise<End> {
     // whoever wanted it has gone, or it ends every process that does it
-    if (job.state === 'queued' && clock.now() >= job.acceptedAt + config.giveUpAfterMinutes * 60_000)
+    if (!job.asked && clock.now() >= job.acceptedAt + config.giveUpAfterMinutes * 60_000)
       throw new Error('a job was too old to be done')
     if (job.test === 'jobError') throw new Error('the job was made to fail')
     if (job.test === 'photoGone') throw new PhotoNotAccessible()
@@ -68,7 +68,7 @@ export function createWorker(parts: WorkerParts) {
     const ended = await store.transaction(async (ledger) => {
       const job = await ledger.job(jobId)
       // another process may have done it meanwhile
-      if (job === null || !isOpen(job)) return null
+      if (job?.state !== 'queued') return null
       await ledger.saveJob({ ...job, ...how })
       if (how.state === 'failed' && job.credit !== null) await ledger.giveCreditBack(job.storeId, job.credit)
       return { ...job, ...how }
@@ -79,12 +79,12 @@ export function createWorker(parts: WorkerParts) {
   return {
     async work(jobId: string): Promise<void> {
       const job = await store.job(jobId)
-      if (job === null || !isOpen(job)) return
+      if (job?.state !== 'queued') return
       await end(jobId, await render(job).catch((error: unknown) => failed(job, error)))
     },
     async giveUp(jobId: string): Promise<void> {
       const job = await store.job(jobId)
-      if (job !== null && isOpen(job))
+      if (job?.state === 'queued')
         await end(jobId, failed(job, new Error('a job ended too many processes that did it')))
     },
   }
@@ -92,8 +92,6 @@ export function createWorker(parts: WorkerParts) {
 
 /** What a job comes to. */
 type End = Pick<Job, 'state'> & Partial<Pick<Job, 'error' | 'pictures'>>
-
-const isOpen = ({ state }: Job) => state !== 'rendered' && state !== 'failed'
 
 /** Only what the shopper can act on is told; the rest stays inside. */
 const isOfPhoto = (error: unknown): error is Error =>

@@ -152,13 +152,13 @@ describe('a job whose process ended', () => {
   const since = Date.now()
 
   it('while a provider was asked is not sent again: it fails, and its credit is given back', async () => {
-    const { worked } = await worker(providerAt(standIn.url), { state: 'starting', asked: { since, id: null } })
+    const { worked } = await worker(providerAt(standIn.url), { asked: { since, id: null } })
     expect(await worked()).toMatchObject({ job: { state: 'failed' }, isCreditBack: true })
     expect(standIn.runs).toEqual([])
   })
 
   it('while a provider was asked goes on when that tells of it', async () => {
-    const stored: Partial<Job> = { state: 'starting', asked: { since, id: null } }
+    const stored: Partial<Job> = { asked: { since, id: null } }
     const { worked, startedAs } = await worker(providerAt(standIn.url), stored, {
       webhook: 'https://try-on.example/webhooks/x',
     })
@@ -170,7 +170,6 @@ describe('a job whose process ended', () => {
 
   it('once the provider had answered goes on with the same pictures, however old it is', async () => {
     const { worked } = await worker(providerAt(standIn.url), {
-      state: 'started',
       asked: { since, id: 'prediction-7' },
       acceptedAt: 0,
     })

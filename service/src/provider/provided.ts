@@ -37,7 +37,7 @@ export function createProvided(parts: ProvidedParts) {
   /** Says that the pictures are made under that ID. */
   const startedAs = (jobId: string, id: string) =>
     changed(jobId, (job) =>
-      job.state === 'starting' && job.asked ? { ...job, state: 'started', asked: { ...job.asked, id } } : null,
+      job.state === 'queued' && job.asked?.id === null ? { ...job, asked: { ...job.asked, id } } : null,
     )
 
   /** Asks, once it is written that it will. */
@@ -45,7 +45,7 @@ export function createProvided(parts: ProvidedParts) {
     const order = { ...(await orderOf()), webhook: webhookOf(job.id) }
     const asked = { since: clock.now(), id: null }
     const isOurs = await changed(job.id, (known) =>
-      known.state === 'queued' ? { ...known, state: 'starting', asked } : null,
+      known.state === 'queued' && !known.asked ? { ...known, asked } : null,
     )
     if (!isOurs) return
     try {
@@ -70,7 +70,7 @@ export function createProvided(parts: ProvidedParts) {
 
   return {
     async picturesOf(job: Job, orderOf: () => Promise<Omit<Order, 'webhook'>>): Promise<Pictures> {
-      if (job.state === 'queued') await ask(job, orderOf)
+      if (!job.asked) await ask(job, orderOf)
       const id = await idOf(job.id)
       const until = clock.now() + patienceMs
       for (;;) {
