@@ -1,16 +1,17 @@
 import { situations, type ApiError, type ErrorSituation } from 'fitting-room/contract'
+import type { HeaderRecord } from './answers.ts'
 
 /** An answer that is an error of the contract (contract §7). */
 export class ApiProblem extends Error {
   readonly status: number
   readonly body: ApiError
-  readonly retryAfterSeconds: number | null
+  readonly headers: HeaderRecord
 
-  constructor(status: number, body: ApiError, retryAfterSeconds: number | null = null) {
+  constructor(status: number, body: ApiError, headers: HeaderRecord = {}) {
     super(body.error)
     this.status = status
     this.body = body
-    this.retryAfterSeconds = retryAfterSeconds
+    this.headers = headers
   }
 }
 
@@ -26,10 +27,9 @@ export const ipLimit = (seconds: number) =>
   new ApiProblem(
     429,
     { error: 'Rate limit exceeded', message: `Too many requests from this address; try again in ${seconds} s` },
-    seconds,
+    { 'Retry-After': String(seconds) },
   )
 
 /** For a method that is none of the path's, which has these. */
-export function notAllowed(allowed: string): Response {
-  return Response.json({ error: 'Method not allowed' }, { status: 405, headers: { Allow: `${allowed}, OPTIONS` } })
-}
+export const notAllowed = (allowed: string) =>
+  new ApiProblem(405, { error: 'Method not allowed' }, { Allow: `${allowed}, OPTIONS` })

@@ -1,5 +1,6 @@
 import { endpoints, keyHeader, type Operation } from 'fitting-room/contract'
 import { Hono, type Context } from 'hono'
+import { answer, answerJson } from './answers.ts'
 import { ApiProblem, badInput, ipLimit, notAllowed } from './api-problem.ts'
 import { drain } from './body.ts'
 import { clientOf } from './client-address.ts'
@@ -47,17 +48,8 @@ export function createApp(parts: AppParts): Hono<Env> {
     const from = performance.now()
     await next()
     observer?.answered(nameOf(context), context.res.status, (performance.now() - from) / 1000)
-    await drain(context.req.raw)
-    const { headers } = context.res
-    headers.set('Access-Control-Allow-Origin', '*')
-    headers.set('Access-Control-Allow-Headers', `Content-Type, ${keyHeader}`)
-    headers.set('Access-Control-Allow-Methods', 'GET, POST, PUT, OPTIONS')
-    headers.set('Access-Control-Expose-Headers', 'Retry-After')
-    headers.set('Access-Control-Max-Age', '600')
-    headers.set('X-Content-Type-Options', 'nosniff')
-    if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
-    // a browser repeats a POST by itself when a connection that it uses again dies
-    if (context.req.header('Origin') !== undefined) headers.set('Connection', 'close')
+    // what has no body is no whole request yet, and need not become one
+    if (context.req.method !== 'GET') await drain(context.req.raw)
   })
 
   const clientIp = (context: Context<Env>) =>
@@ -79,7 +71,7 @@ export function createApp(parts: AppParts): Hono<Env> {
     const { data, spoil } = await operations[operation](store, ip, input)
     if (spoil === 'lost') context.env.drop?.()
     if (spoil === 'error') throw new ApiProblem(500, { error: 'Internal error' })
-    return context.json({ data: spoil === 'malformed' ? { jobId: 7, etaSeconds: 'soon' } : data })
+    return answerJson(context, 200, { data: spoil === 'malformed' ? { jobId: 7, etaSeconds: 'soon' } : data })
   }
 
   const operations: {
@@ -101,33 +93,41 @@ export function createApp(parts: AppParts): Hono<Env> {
 
   for (const [operation, { method, path }] of Object.entries(endpoints)) {
     const route = path.replace('{jobId}', ':jobId')
-    app.on(method, route, (context) =>
+    app.on(method, route, (context) => {
       // hono answers HEAD by GET; the contract knows no HEAD
-      context.req.raw.method === 'HEAD' ? notAllowed(method) : handle(operation as Operation, context),
-    )
-    app.options(route, () => new Response(null, { status: 204 }))
-    app.all(route, () => notAllowed(method))
+      if (context.req.raw.method === 'HEAD') throw notAllowed(method)
+      return handle(operation as Operation, context)
+    })
+    app.options(route, (context) => answer(context, 204))
+    app.all(route, () => {
+      throw notAllowed(method)
+    })
   }
 
-  app.get('/openapi.json', (context) => context.json(openApi))
+  app.get('/openapi.json', (context) => answerJson(context, 200, openApi))
   app.post('/webhooks/:jobId/:signature', async (context) => {
     const { jobId, signature } = context.req.param()
     if (!webhooks?.isOf(jobId, signature)) throw new ApiProblem(404, { error: 'Not found' })
     const { id } = Object(await jsonOf(context.req.raw)) as { id?: unknown }
     if (typeof id !== 'string' || id === '') throw badInput('body.id is missing or not valid')
     await hear(jobId, id)
-    return new Response(null, { status: 200 })
+    return answer(context, 200)
   })
   addPhotoRoutes(app, parts)
 
-  app.notFound((context) => context.json({ error: 'Not found' }, 404))
+  app.notFound((context) => answerJson(context, 404, { error: 'Not found' }))
   app.onError((error, context) => {
-    if (error instanceof ApiProblem) return answerOf(error)
-    if (error instanceof PhotoNotReadable) return answerOf(new ApiProblem(415, { error: error.message }))
-    // a client that went away in the middle of its body is nobody's failure
-    if (!context.req.raw.signal.aborted) report(error)
-    return context.json({ error: 'Internal error' }, 500)
+    const { status, body, headers } = problemOf(error, context)
+    return answerJson(context, status, body, headers)
   })
+
+  function problemOf(error: Error, { req }: Context<Env>): ApiProblem {
+    if (error instanceof ApiProblem) return error
+    if (error instanceof PhotoNotReadable) return new ApiProblem(415, { error: error.message })
+    // a client that went away in the middle of its body is nobody's failure
+    if (!req.raw.signal.aborted) report(error)
+    return new ApiProblem(500, { error: 'Internal error' })
+  }
   return app
 }
 
@@ -141,11 +141,6 @@ function nameOf({ req }: Context<Env>): string {
   const isOfJob = first === 'generations' && req.path !== '/generations'
   const known = operationAt.get(`${req.method} /${first}${isOfJob ? '/{jobId}' : ''}`)
   return known ?? (first === 'photos' || first === 'pictures' ? first : 'other')
-}
-
-function answerOf({ status, body, retryAfterSeconds }: ApiProblem): Response {
-  const headers = retryAfterSeconds === null ? {} : { 'Retry-After': String(retryAfterSeconds) }
-  return Response.json(body, { status, headers })
 }
 
 /** What an embedded service throws in place of an answer that is lost. */

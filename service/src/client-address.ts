@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
+type Range = readonly [Address, number]
 
 /** Whether a text is an address, or a range of addresses such as 10.0.0.0/8. */
 export const isRange = (text: string): boolean => ipaddr.isValid(text) || ipaddr.isValidCIDR(text)
@@ -10,7 +11,7 @@ export const isRange = (text: string): boolean => ipaddr.isValid(text) || ipaddr
  * client has a whole one.
  */
 export function clientOf(socket: string, forwarded: string | undefined, trusted: readonly string[]): string {
-  const ranges = trusted.map(rangeOf)
+  const ranges = rangesOf(trusted)
   let client = addressOf(socket)
   for (const hop of (forwarded?.split(',') ?? []).toReversed()) {
     const address = addressOf(hop)
@@ -29,13 +30,24 @@ function addressOf(text: string): Address | null {
   return ipaddr.isValid(bare) ? ipaddr.process(bare) : null
 }
 
-function rangeOf(text: string): readonly [Address, number] {
+const parsed = new WeakMap<readonly string[], Range[]>()
+
+/** As they are asked for with every request, they are read once. */
+function rangesOf(trusted: readonly string[]): Range[] {
+  const known = parsed.get(trusted)
+  if (known) return known
+  const ranges = trusted.map(rangeOf)
+  parsed.set(trusted, ranges)
+  return ranges
+}
+
+function rangeOf(text: string): Range {
   if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text)
   const address = ipaddr.process(text)
   return [address, address.kind() === 'ipv4' ? 32 : 128]
 }
 
-const isIn = (address: Address, [network, bits]: readonly [Address, number]) =>
+const isIn = (address: Address, [network, bits]: Range) =>
   address.kind() === network.kind() && address.match(network, bits)
 
 const networkOf = (address: Address) =>

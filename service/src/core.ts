@@ -15,7 +15,7 @@ import {
 import { ApiProblem, badInput, named, notFound } from './api-problem.ts'
 import { pictureMs } from './retention.ts'
 import type { Config, FunnelConfig, ProductConfig, StoreConfig, VariantConfig } from './config.ts'
-import { newVisitor, type Clock, type Job, type Ledger, type Store, type Visitor } from './ports.ts'
+import type { Clock, Job, Ledger, Store, Visitor } from './ports.ts'
 import { randomId } from './random.ts'
 import { createForcedRefusals, delays, spoils, type Spoil } from './test-outcomes.ts'
 import type { Uploads } from './uploads.ts'
@@ -99,12 +99,13 @@ export function createCore({ config, store, uploads, clock, publicUrl, report }:
       return { uploadUrl: publicUrl() + signed, imageUrl: `${publicUrl()}/photos/${name}` }
     },
 
-    visitor(
+    async visitor(
       of: StoreConfig,
       ip: string,
       uniqueUserId: string | undefined,
     ): Promise<VisitorStatus & { uniqueUserId: string }> {
-      return store.transaction(async (ledger) => statusOf(of, await visitorOf(ledger, of.id, ip, uniqueUserId)))
+      const anonymous = (ledger: Ledger) => ledger.anonymousId(of.id, ip, randomId())
+      return statusOf(of, await store.visitor(of.id, uniqueUserId ?? (await store.transaction(anonymous))))
     },
 
     register(of: StoreConfig, ip: string, { email, name, uniqueUserId }: RegisterRequest) {
@@ -136,14 +137,13 @@ export function createCore({ config, store, uploads, clock, publicUrl, report }:
     },
 
     async poll(of: StoreConfig, jobId: string, uniqueUserId: string | undefined): Promise<PolledJob> {
-      const job = await store.job(jobId.toLowerCase())
+      const found = await store.poll(jobId.toLowerCase(), uniqueUserId)
       const now = clock.now()
-      const isKept = job !== null && now < job.acceptedAt + pictureMs(config)
-      if (!isKept || job.storeId !== of.id) throw notFound('Job')
+      const isKept = found !== null && now < found.job.acceptedAt + pictureMs(config)
+      if (!isKept || found.job.storeId !== of.id) throw notFound('Job')
+      const { job, visitor } = found
       if (job.state === 'failed') return { status: 'ERROR', error: job.error ?? 'Generation failed' }
       if (job.pictures === null || now < job.previewAt) return { status: 'PROCESSING' }
-      const id = uniqueUserId ?? job.visitorId
-      const visitor = (await store.visitor(of.id, id)) ?? newVisitor(of.id, id)
       return { status: 'SUCCESS', ...statusOf(of, visitor), ...picturesOf(job, job.pictures, publicUrl(), now) }
     },
   }

@@ -21,6 +21,9 @@ export function memoryStore(atOnce = 8): Store {
   const isJob = (name: string) => name.startsWith('["job"')
   const of = <T>(values: ReadonlyMap<string, unknown>, name: string) => (values.get(name) ?? null) as T | null
 
+  const visitorOf = (values: ReadonlyMap<string, unknown>, storeId: string, id: string) =>
+    of<Visitor>(values, visitorIn(storeId, id)) ?? newVisitor(storeId, id)
+
   /** Writes stay in `staged` until the transaction ends. */
   function ledgerOn(staged: Map<string, unknown>, queued: string[]): Ledger {
     const read = <T>(name: string) => of<T>(staged, name) ?? of<T>(kept, name)
@@ -68,8 +71,12 @@ export function memoryStore(atOnce = 8): Store {
       last = turn.catch(() => undefined)
       return turn
     },
-    visitor: async (storeId, id) => of<Visitor>(kept, visitorIn(storeId, id)),
+    visitor: async (storeId, id) => visitorOf(kept, storeId, id),
     job: async (id) => of<Job>(kept, jobIn(id)),
+    async poll(jobId, visitorId) {
+      const job = of<Job>(kept, jobIn(jobId))
+      return job && { job, visitor: visitorOf(kept, job.storeId, visitorId ?? job.visitorId) }
+    },
     keepPhoto: async (name, at) => void photos.set(name, at),
     async expire(until, remove) {
       const unused = [...photos].filter(([, at]) => at <= until.photos).map(([name]) => name)

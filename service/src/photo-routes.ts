@@ -1,4 +1,5 @@
 import { Hono, type Context } from 'hono'
+import { answer } from './answers.ts'
 import { ApiProblem, badInput, notAllowed } from './api-problem.ts'
 import type { BodyLimits } from './body.ts'
 import type { BlobStore, Clock, PhotoIntake, Store } from './ports.ts'
@@ -31,25 +32,27 @@ export function addPhotoRoutes<E extends { Bindings: object }>(app: Hono<E>, par
     // known first: what was begun is deleted, too
     await keepPhoto(upload.name, clock.now())
     await blobs.put(upload.name, photo)
-    return new Response(null, { status: 200 })
+    return answer(context, 200)
   })
 
-  app.options('/photos/:name', () => new Response(null, { status: 204 }))
+  app.options('/photos/:name', (context) => answer(context, 204))
   app.get('/photos/:name', (context) => picture(context))
   app.get('/pictures/:name', (context) => picture(context))
-  app.all('/photos/:name', () => notAllowed('GET, PUT'))
-  app.all('/pictures/:name', () => notAllowed('GET'))
+  app.all('/photos/:name', () => {
+    throw notAllowed('GET, PUT')
+  })
+  app.all('/pictures/:name', () => {
+    throw notAllowed('GET')
+  })
 
   async function picture(context: Context<E>): Promise<Response> {
     const blob = await blobs.get(context.req.param('name') ?? '')
     if (blob === null) throw new ApiProblem(404, { error: 'Picture not found' })
-    return new Response(blob.bytes, {
-      headers: {
-        'Content-Type': blob.type,
-        'Cache-Control': 'private, max-age=3600',
-        'Content-Security-Policy': "default-src 'none'; sandbox",
-        'Cross-Origin-Resource-Policy': 'cross-origin',
-      },
+    return answer(context, 200, blob.bytes, {
+      'Content-Type': blob.type,
+      'Cache-Control': 'private, max-age=3600',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Cross-Origin-Resource-Policy': 'cross-origin',
     })
   }
 }

@@ -71,7 +71,7 @@ export const picturesOf = ({ pictures }: Job): string[] => (pictures ? [pictures
  * read until it ends.
  */
 export interface Ledger {
-  /** The shopper of that ID, made at first need. */
+  /** The shopper of that ID, made where there is none. */
   visitor(storeId: string, id: string): Promise<Visitor>
   saveVisitor(visitor: Visitor): Promise<void>
   /** The ID of an address's own anonymous visitor in a store; `fresh` from now on where it has none. */
@@ -87,12 +87,20 @@ export interface Ledger {
   saveJob(job: Job): Promise<void>
 }
 
+export interface Polled {
+  job: Job
+  visitor: Visitor
+}
+
 /** What the service must remember, and the jobs on their way to the renderer. */
 export interface Store {
   transaction<T>(work: (ledger: Ledger) => Promise<T>): Promise<T>
-  /** As they stand. */
-  visitor(storeId: string, id: string): Promise<Visitor | null>
+  /** The shopper of that ID as they stand, or a new one. */
+  visitor(storeId: string, id: string): Promise<Visitor>
+  /** As it stands. */
   job(id: string): Promise<Job | null>
+  /** A job, and whom it is asked for, as they stand: the shopper of that ID, or else its own. Null where there is no job. */
+  poll(jobId: string, visitorId: string | undefined): Promise<Polled | null>
   /** Remembers an uploaded photo, as of then. */
   keepPhoto(name: string, at: number): Promise<void>
   /**

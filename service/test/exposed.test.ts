@@ -12,6 +12,7 @@ import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { clientOf } from '../src/client-address.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
+import { newVisitor } from '../src/ports.ts'
 import { png } from './contract.suite.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -121,7 +122,7 @@ describe('what comes over the wire', () => {
     await expect.poll(async () => (await store.job(jobId))?.state).toBe('rendered')
     const polled = (await call(`/generations/${jobId}?uniqueUserId=stranger`)).data
     expect(polled).toMatchObject({ status: 'SUCCESS', uniqueUserId: 'stranger', totalRequests: 0 })
-    expect(await store.visitor('main', 'stranger')).toBe(null)
+    expect(await store.visitor('main', 'stranger')).toEqual(newVisitor('main', 'stranger'))
     expect((await call(`/generations/${jobId}`)).data).toMatchObject({ uniqueUserId: 'known', totalRequests: 1 })
   })
 })

@@ -16,6 +16,7 @@ import {
 } from '@fitting-room/service'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteExpired } from '../src/retention.ts'
+import { newVisitor } from '../src/ports.ts'
 import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { png } from './contract.suite.ts'
@@ -109,7 +110,7 @@ describe.each(kinds)('a store %s', (_, open) => {
       await expect.poll(async () => (await store.job(data.jobId))?.state).toBe('failed')
     }
     expect((await submit(service, 6, 'one', '2001')).status).toBe(429)
-    expect((await store.visitor('main', 'one'))?.counted).toBe(5)
+    expect((await store.visitor('main', 'one')).counted).toBe(5)
     await service.close()
     await release()
   })
@@ -177,7 +178,7 @@ describe.each(kinds)('a store %s', (_, open) => {
     const refused = await submit(service, 0, 'one')
     expect([refused.status, await refused.json()]).toEqual([500, { error: 'Could not create generation' }])
     expect(reports).toHaveLength(1)
-    expect(await store.visitor('main', 'one')).toBe(null)
+    expect(await store.visitor('main', 'one')).toEqual(newVisitor('main', 'one'))
     await service.close()
     await release()
   })

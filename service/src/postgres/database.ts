@@ -1,4 +1,4 @@
-import { Pool, type PoolClient } from 'pg'
+import { Pool, type PoolClient, type QueryConfig } from 'pg'
 
 /** Where a database is, in node-postgres's words. */
 export type Connection = { connectionString: string } | { host: string; user: string; database: string }
@@ -10,8 +10,9 @@ export interface Queries {
 
 export interface Database extends Queries {
   /**
-   * What `work` writes stands once this resolves; where it rejects, none of it does. It is called again where the database
-   * ended it, so that others who waited for each other could go on.
+   * What `work` writes stands once this resolves; where it or one of its statements rejects, none of it does. Statements
+   * are sent as they come, so it need not wait for those whose rows it does not read. It is called again where the
+   * database ended it, so that others who waited for each other could go on.
    */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -24,14 +25,23 @@ const connectionTimeoutMillis = 10_000
 const deadlock = '40P01'
 const mostTries = 5
 
+/** What a statement is called, so that a connection reads and plans it once. */
+const names = new Map<string, string>()
+
+function prepared(text: string, values: readonly unknown[]): QueryConfig {
+  const name = names.get(text) ?? `statement ${names.size}`
+  names.set(text, name)
+  return { name, text, values: [...values] }
+}
+
 export function openDatabase(connection: Connection, atOnce: number, report: (error: unknown) => void): Database {
   let isOpen = true
-  const pool = new Pool({ ...connection, max: atOnce, connectionTimeoutMillis })
+  const pool = new Pool({ ...connection, max: atOnce, connectionTimeoutMillis, pipeline: true })
   // an idle connection that breaks is replaced by the next request's; of the error only the text is nobody's secret
   pool.on('error', ({ message }) => isOpen && report(new Error(`a connection to the database broke: ${message}`)))
   const queriesOf = (client: Pool | PoolClient): Queries => ({
     async query<R extends object>(text: string, values: readonly unknown[] = []) {
-      const result: unknown = await (values.length > 0 ? client.query(text, [...values]) : client.query(text))
+      const result: unknown = await client.query(values.length > 0 ? prepared(text, values) : text)
       // several statements have several results
       return ([result].flat() as { rows: R[] }[]).flatMap(({ rows }) => rows)
     },
@@ -39,10 +49,19 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
 
   async function once<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     const client = await pool.connect()
+    const sent: Promise<unknown>[] = []
+    const send = <R>(query: Promise<R>): Promise<R> => {
+      sent.push(query)
+      query.catch(() => undefined)
+      return query
+    }
     try {
-      await client.query('begin')
-      const result = await work(queriesOf(client))
-      await client.query('commit')
+      void send(client.query('begin'))
+      const { query } = queriesOf(client)
+      const result = await work({ query: (text, values) => send(query(text, values)) })
+      // a transaction of which a statement failed is rolled back by its end
+      void send(client.query('commit'))
+      await Promise.all(sent)
       client.release()
       return result
     } catch (error) {
@@ -52,7 +71,11 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
       )
       // a connection that can not even do that is given up
       client.release(!isUndone)
-      throw error
+      // what failed first tells why the rest did
+      throw await Promise.all(sent).then(
+        () => error,
+        (first: unknown) => first,
+      )
     }
   }
 

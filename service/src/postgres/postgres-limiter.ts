@@ -2,7 +2,18 @@ import { endpoints, ipWindowMs, type Operation } from 'fitting-room/contract'
 import { highestThreshold, secondsUntilFree, type RequestCount } from '../ip-limiter.ts'
 import type { Clock } from '../ports.ts'
 import type { Database } from './database.ts'
+import { gathered } from './gathered.ts'
 import { keyOf } from './key-of.ts'
+
+interface Counted {
+  /** Of the address, in hexadecimal digits. */
+  key: string
+  count: number
+  /** When its requests came, in no order; null where it has fewer than any threshold. */
+  at: string[] | null
+}
+
+const lowestThreshold = Math.min(...Object.values(endpoints).map(({ threshold }) => threshold))
 
 /** The count of all processes of one database; their clocks must agree. */
 export function postgresLimiter(
@@ -18,20 +29,42 @@ export function postgresLimiter(
     query('delete from fitting_room.requests where last_at <= $1', [now - ipWindowMs]).catch(report)
   }
 
+  /** How often each address asks, and its window after that. */
+  async function countAll(asked: ReadonlyMap<string, number>, now: number): Promise<Map<string, Counted>> {
+    const counted = await query<Counted>(
+      `insert into fitting_room.requests as known (address, at, last_at)
+       -- in one order, so that no two processes wait for each other
+       select decode(key, 'hex'), array_fill($3::bigint, array[more]), $3
+       from unnest($1::text[], $2::integer[]) as asked (key, more) order by key
+       on conflict (address) do update set last_at = excluded.last_at, at = array(
+         select each from unnest(known.at) each where each > $3 - $4::bigint order by each desc limit $5
+       ) || excluded.at
+       returning encode(address, 'hex') as key, cardinality(at) as count,
+         case when cardinality(at) > $6 then at end as at`,
+      [[...asked.keys()], [...asked.values()], now, ipWindowMs, highestThreshold, lowestThreshold],
+    )
+    return new Map(counted.map((each) => [each.key, each]))
+  }
+
+  const count = gathered<{ key: string; threshold: number }, number>(async (requests) => {
+    const now = clock.now()
+    forget(now)
+    const asked = new Map<string, number>()
+    for (const { key } of requests) asked.set(key, (asked.get(key) ?? 0) + 1)
+    const counted = await countAll(asked, now)
+    return requests.map(({ key, threshold }) => {
+      const later = (asked.get(key) ?? 1) - 1
+      asked.set(key, later)
+      const { count: all, at } = counted.get(key) ?? { count: 1, at: null }
+      const until = at?.map(Number).toSorted((a, b) => a - b) ?? []
+      // those of this call that came after it do not count yet
+      const blockingAt = until[until.length - later - threshold] ?? now
+      return secondsUntilFree(all - later, threshold, blockingAt, now)
+    })
+  })
+
   return {
-    async count(ip: string, operation: Operation) {
-      const now = clock.now()
-      const { threshold } = endpoints[operation]
-      forget(now)
-      const [counted] = await query<{ count: number; blocking_at: string | null }>(
-        `insert into fitting_room.requests as known (address, at, last_at) values ($1, array[$2::bigint], $2)
-         on conflict (address) do update set last_at = $2, at = array(
-           select each from unnest(known.at) each where each > $2 - $3::bigint order by each desc limit $4
-         ) || $2::bigint
-         returning cardinality(at) as count, (select each from unnest(at) each order by each desc offset $5 limit 1) as blocking_at`,
-        [keyOf(ip), now, ipWindowMs, highestThreshold, threshold - 1],
-      )
-      return secondsUntilFree(counted?.count ?? 1, threshold, Number(counted?.blocking_at ?? now), now)
-    },
+    count: (ip: string, operation: Operation) =>
+      count({ key: Buffer.from(keyOf(ip)).toString('hex'), threshold: endpoints[operation].threshold }),
   }
 }

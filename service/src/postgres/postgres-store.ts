@@ -1,5 +1,6 @@
-import { newVisitor, picturesOf, type Job, type Ledger, type Store, type Visitor } from '../ports.ts'
+import { newVisitor, picturesOf, type Job, type Ledger, type Polled, type Store, type Visitor } from '../ports.ts'
 import type { Database, Queries } from './database.ts'
+import { gathered } from './gathered.ts'
 import { keyOf } from './key-of.ts'
 import type { RenderQueue } from './render-queue.ts'
 
@@ -8,14 +9,25 @@ const shards = 16
 
 /** A store in PostgreSQL: what has been acknowledged is there after whatever happens to the process. */
 export function postgresStore(database: Database, queue: RenderQueue): Store {
+  const poll = gathered((asked: Asked[]) => pollAll(database, asked))
   return {
     async transaction(work) {
       const result = await database.transaction((queries) => work(ledgerOn(queries, queue)))
       queue.wake()
       return result
     },
-    visitor: (storeId, id) => visitorIn(database, storeId, id, ''),
-    job: (id) => jobIn(database, id, ''),
+    async visitor(storeId, id) {
+      const [known] = await database.query<{ data: Visitor }>(
+        'select data from fitting_room.visitors where store_id = $1 and key = $2',
+        [storeId, keyOf(id)],
+      )
+      return known?.data ?? newVisitor(storeId, id)
+    },
+    async job(id) {
+      const [known] = await database.query<{ data: Job }>('select data from fitting_room.jobs where id = $1', [id])
+      return known?.data ?? null
+    },
+    poll: (jobId, visitorId) => poll({ jobId, visitorId }),
     async keepPhoto(name, at) {
       await database.query(
         'insert into fitting_room.photos values ($1, $2) on conflict (name) do update set used_at = excluded.used_at',
@@ -31,21 +43,22 @@ export function postgresStore(database: Database, queue: RenderQueue): Store {
   }
 }
 
-const locked = 'for update'
-
+/** Its writes are sent, and known to have come to something at the transaction's end. */
 function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
   const { query } = queries
   return {
     async visitor(storeId, id) {
-      const known = await visitorIn(queries, storeId, id, locked)
-      if (known) return known
-      // there is no row yet that could be locked
-      await query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`${storeId} ${id}`])
-      return (await visitorIn(queries, storeId, id, locked)) ?? newVisitor(storeId, id)
+      const [known] = await query<{ data: Visitor }>(
+        // what is there is locked by that
+        `insert into fitting_room.visitors values ($1, $2, $3)
+         on conflict (store_id, key) do update set data = visitors.data returning data`,
+        [storeId, keyOf(id), newVisitor(storeId, id)],
+      )
+      return known?.data ?? newVisitor(storeId, id)
     },
 
     async saveVisitor(visitor) {
-      await query(
+      void query(
         `insert into fitting_room.visitors values ($1, $2, $3)
          on conflict (store_id, key) do update set data = excluded.data`,
         [visitor.storeId, keyOf(visitor.id), visitor],
@@ -71,40 +84,54 @@ function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
     },
 
     async giveCreditBack(storeId, credit) {
-      await query('update fitting_room.credits set used = greatest(0, used - 1) where store_id = $1 and shard = $2', [
+      void query('update fitting_room.credits set used = greatest(0, used - 1) where store_id = $1 and shard = $2', [
         storeId,
         credit,
       ])
     },
 
     async usePhoto(name, at) {
-      await query('update fitting_room.photos set used_at = $2 where name = $1', [name, at])
+      void query('update fitting_room.photos set used_at = $2 where name = $1', [name, at])
     },
 
-    job: (id) => jobIn(queries, id, locked),
+    async job(id) {
+      const [known] = await query<{ data: Job }>('select data from fitting_room.jobs where id = $1 for update', [id])
+      return known?.data ?? null
+    },
 
     async addJob(job) {
-      await query('insert into fitting_room.jobs values ($1, $2, $3)', [job.id, job.state, job])
+      void query('insert into fitting_room.jobs values ($1, $2, $3)', [job.id, job.state, job])
       await queue.add(job.id, queries)
     },
 
     async saveJob(job) {
-      await query('update fitting_room.jobs set state = $2, data = $3 where id = $1', [job.id, job.state, job])
+      void query('update fitting_room.jobs set state = $2, data = $3 where id = $1', [job.id, job.state, job])
     },
   }
 }
 
-async function visitorIn({ query }: Queries, storeId: string, id: string, lock: string): Promise<Visitor | null> {
-  const [known] = await query<{ data: Visitor }>(
-    `select data from fitting_room.visitors where store_id = $1 and key = $2 ${lock}`,
-    [storeId, keyOf(id)],
-  )
-  return known?.data ?? null
+interface Asked {
+  jobId: string
+  visitorId: string | undefined
 }
 
-async function jobIn({ query }: Queries, id: string, lock: string): Promise<Job | null> {
-  const [known] = await query<{ data: Job }>(`select data from fitting_room.jobs where id = $1 ${lock}`, [id])
-  return known?.data ?? null
+/** What is there, each in the place of what was asked for. */
+async function pollAll({ query }: Queries, asked: Asked[]): Promise<(Polled | null)[]> {
+  const found = await query<{ at: string; job: Job; visitor: Visitor | null }>(
+    `select asked.at, jobs.data as job, visitors.data as visitor
+     from unnest($1::uuid[], $2::text[]) with ordinality as asked (job_id, visitor_id, at)
+     join fitting_room.jobs on jobs.id = asked.job_id
+     left join fitting_room.visitors on store_id = jobs.data ->> 'storeId'
+       and key = sha256(convert_to(coalesce(asked.visitor_id, jobs.data ->> 'visitorId'), 'UTF8'))`,
+    [asked.map(({ jobId }) => jobId), asked.map(({ visitorId }) => visitorId ?? null)],
+  )
+  const polled = asked.map((): Polled | null => null)
+  for (const { at, job, visitor } of found) {
+    const place = Number(at) - 1
+    const id = asked[place]?.visitorId ?? job.visitorId
+    polled[place] = { job, visitor: visitor ?? newVisitor(job.storeId, id) }
+  }
+  return polled
 }
 
 const anyFree = 'order by random() limit 1 for update skip locked'

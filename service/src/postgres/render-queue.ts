@@ -3,7 +3,7 @@ import type { Connection, Database, Queries } from './database.ts'
 
 /** Jobs on their way to the renderer, in the service's own database. */
 export interface RenderQueue {
-  /** Queues a job in a transaction, with which it stands or falls. */
+  /** Queues a job in a transaction, with which it stands or falls; resolves once that is sent. */
   add(jobId: string, inTransaction: Queries): Promise<void>
   /** Something was queued: who has nothing to do looks at once. */
   wake(): void
@@ -59,8 +59,15 @@ export async function openRenderQueue(options: RenderQueueOptions): Promise<Rend
   const wake = () => workers.forEach((id) => boss.notifyWorker(id))
 
   return {
-    async add(jobId, inTransaction) {
-      await boss.send(queueName, { jobId }, { db: sqlOf(inTransaction) })
+    add(jobId, { query }) {
+      return new Promise((sent, reject) => {
+        const sending: Queries['query'] = (text, values) => {
+          const rows = query<never>(text, values)
+          sent()
+          return rows
+        }
+        boss.send(queueName, { jobId }, { db: sqlOf({ query: sending }) }).catch(reject)
+      })
     },
     wake,
     async run(work, giveUp) {

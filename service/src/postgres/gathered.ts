@@ -1,0 +1,40 @@
+/** How many are asked for at once. */
+const atMost = 500
+
+interface Waiting<A, R> {
+  item: A
+  resolve(result: R): void
+  reject(error: unknown): void
+}
+
+/**
+ * Asks for many things as one: what comes while a call is out goes with the next one, in the order in which it came. `ask`
+ * resolves with a result for each; where it rejects, so do all of that call.
+ */
+export function gathered<A, R>(ask: (items: A[]) => Promise<R[]>): (item: A) => Promise<R> {
+  let waiting: Waiting<A, R>[] = []
+  let isOut = false
+
+  async function askForWaiting(): Promise<void> {
+    isOut = true
+    while (waiting.length > 0) {
+      // what arrives in the same turn goes along
+      await new Promise(setImmediate)
+      const asked = waiting.slice(0, atMost)
+      waiting = waiting.slice(atMost)
+      try {
+        const results = await ask(asked.map(({ item }) => item))
+        asked.forEach(({ resolve }, at) => resolve(results[at] as R))
+      } catch (error) {
+        asked.forEach(({ reject }) => reject(error))
+      }
+    }
+    isOut = false
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      if (!isOut) void askForWaiting()
+    })
+}

@@ -1,0 +1,132 @@
+import { fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { keyHeader } from 'fitting-room/contract'
+import autocannon, { type Request } from 'autocannon'
+import { startPostgresServer } from '../postgres-server.ts'
+import type { Served, Wanted } from './served.ts'
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '8' }, only: { type: 'string' } } })
+const seconds = Number(values.seconds)
+const connections = 64
+/** From how many addresses it is asked, so that none of them is refused. */
+const addresses = 60_000
+
+const file = fileURLToPath(new URL('./served.ts', import.meta.url))
+const postgres = await startPostgresServer()
+const folder = await mkdtemp(join(tmpdir(), 'bench-'))
+
+const placeOf = async (kind: Wanted['kind']) =>
+  kind === 'server' ? postgres.newDatabase() : join(folder, randomUUID())
+
+/** A process of its own until `use` has done with what it says. */
+async function withProcess<A, T>(wanted: Wanted, args: string[], use: (said: A) => Promise<T>): Promise<T> {
+  const child = fork(file, [JSON.stringify(wanted), ...args])
+  try {
+    const [said] = (await once(child, 'message')) as [A]
+    return await use(said)
+  } finally {
+    child.kill()
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+}
+
+const address = () => {
+  const number = Math.floor(Math.random() * addresses)
+  return `10.0.${number >> 8}.${number & 255}`
+}
+const headersOf = () => ({
+  [keyHeader]: 'sandbox-key',
+  'x-forwarded-for': address(),
+  'content-type': 'application/json',
+})
+
+interface Rate {
+  perSecond: number
+  p50: number
+  p99: number
+}
+
+/** Asks for some seconds, after some that do not count. */
+async function rateOf(url: string, next: (request: Request) => Request): Promise<Rate> {
+  const shoot = (duration: number) => autocannon({ url, connections, duration, requests: [{ setupRequest: next }] })
+  await shoot(2)
+  const { requests, latency, non2xx, errors } = await shoot(seconds)
+  if (non2xx + errors > 0) throw new Error(`${non2xx} refusals and ${errors} errors are no bench`)
+  return { perSecond: requests.average, p50: latency.p50, p99: latency.p99 }
+}
+
+const polls = (wanted: Wanted) =>
+  withProcess<Served, Rate>(wanted, [], ({ url, ids }) =>
+    rateOf(url, (request) => ({
+      ...request,
+      path: `/generations/${ids[Math.floor(Math.random() * ids.length)]}`,
+      headers: headersOf(),
+    })),
+  )
+
+const submission = JSON.stringify({
+  imageUrl: 'https://pictures.example/photo.jpeg',
+  productId: '1001',
+  variantId: '2001',
+  funnelId: 11,
+})
+const submissions = (wanted: Wanted) =>
+  withProcess<Served, Rate>(wanted, [], ({ url }) =>
+    rateOf(url, (request) => ({
+      ...request,
+      method: 'POST',
+      path: '/generations',
+      headers: headersOf(),
+      body: submission.replace('{', `{"uniqueUserId":"${randomUUID()}",`),
+    })),
+  )
+
+const load = () => loadavg()[0]?.toFixed(1)
+const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(' | ')} |`)
+const cellsOf = ({ perSecond, p50, p99 }: Rate, of: number) => [
+  Math.round(perSecond),
+  (perSecond / of).toFixed(2),
+  `${p50} ms`,
+  `${p99} ms`,
+  load() ?? '',
+]
+
+row('What', 'a second', 'ratio', 'p50', 'p99', 'load before and beside')
+const wants = (what: string) => what.includes(values.only ?? '')
+const kinds = ['memory', 'folder', 'server'] as const
+if (wants('polls')) {
+  const bare = await polls({ kind: 'hono', place: '', jobs: 0 })
+  row('polls, hono with nothing behind it', ...cellsOf(bare, bare.perSecond))
+  for (const kind of kinds)
+    for (const jobs of [1_000, 100_000])
+      row(
+        `polls, ${kind}, ${jobs} jobs`,
+        ...cellsOf(await polls({ kind, place: await placeOf(kind), jobs }), bare.perSecond),
+      )
+}
+if (wants('submissions')) {
+  for (const kind of ['folder', 'server'] as const) {
+    const queue: Wanted = { kind, place: await placeOf(kind), jobs: 0 }
+    const alone = await withProcess<number, number>(
+      queue,
+      ['queue', String(seconds), String(connections)],
+      async (rate) => rate,
+    )
+    row(`submissions, ${kind}, the queue alone`, Math.round(alone), '1.00', '', '', load() ?? '')
+    for (const jobs of [1_000, 100_000])
+      row(
+        `submissions, ${kind}, ${jobs} jobs`,
+        ...cellsOf(await submissions({ kind, place: await placeOf(kind), jobs }), alone),
+      )
+  }
+  const memory = await submissions({ kind: 'memory', place: '', jobs: 1_000 })
+  row('submissions, memory', Math.round(memory.perSecond), '', `${memory.p50} ms`, `${memory.p99} ms`, load() ?? '')
+}
+await postgres.close()
+await rm(folder, { recursive: true, force: true })

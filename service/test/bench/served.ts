@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import { type AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+import { startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.ts'
+import { memoryStore } from '../../src/memory.ts'
+import { openFolderStore, openServerStore, type DurableStore } from '../../src/open-store.ts'
+import type { Job, Store } from '../../src/ports.ts'
+import { openDatabase, type Connection } from '../../src/postgres/database.ts'
+import { openRenderQueue } from '../../src/postgres/render-queue.ts'
+import { sandboxConfig } from '../../src/sandbox-config.ts'
+import { serve } from '../../src/server.ts'
+
+/** What the bench asks for, and is told. */
+export interface Wanted {
+  kind: 'hono' | 'memory' | 'folder' | 'server'
+  /** The folder, or the database's address. */
+  place: string
+  /** How many finished try-ons are there before. */
+  jobs: number
+}
+export interface Served {
+  url: string
+  /** Some of the try-ons. */
+  ids: string[]
+}
+
+const report = console.error
+const wanted = JSON.parse(process.argv[2] ?? '') as Wanted
+const idsAtMost = 1_000
+
+const finished = (id: string): Job => ({
+  id,
+  storeId: 'sandbox',
+  visitorId: id,
+  product: { id: '1001', title: 'Tee', image: '' },
+  variantId: '2001',
+  test: null,
+  funnelType: 'upper_body',
+  generationModel: 'SERVICE_PRO',
+  photo: { name: `${id}.jpeg` },
+  acceptedAt: Date.now(),
+  previewAt: 0,
+  readyAt: 0,
+  state: 'rendered',
+  asked: null,
+  error: null,
+  pictures: { preview: `${id}-preview.jpeg`, final: `${id}.jpeg` },
+  credit: null,
+})
+
+/** Puts the try-ons where the service finds them, and gives the IDs of some. */
+async function fillDatabase(connection: Connection, atOnce: number): Promise<string[]> {
+  const database = openDatabase(connection, atOnce, report)
+  await database.query(
+    `insert into fitting_room.jobs (id, state, data)
+     select id, 'rendered', $1::jsonb || jsonb_build_object('id', id, 'visitorId', id)
+     from (select gen_random_uuid() as id from generate_series(1, $2)) made`,
+    [JSON.stringify(finished(randomUUID())), wanted.jobs],
+  )
+  await database.query('analyze fitting_room.jobs')
+  const kept = await database.query<{ id: string }>('select id from fitting_room.jobs limit $1', [idsAtMost])
+  await database.close()
+  return kept.map(({ id }) => id)
+}
+
+async function fillMemory(store: Store): Promise<string[]> {
+  const ids = Array.from({ length: wanted.jobs }, () => randomUUID())
+  await store.transaction(async (ledger) => {
+    for (const id of ids) await ledger.saveJob(finished(id))
+  })
+  return ids.slice(0, idsAtMost)
+}
+
+async function openFolder(): Promise<[DurableStore, string[]]> {
+  await openFolderStore(wanted.place, { report }).then(({ store }) => store.close())
+  const embedded = await startEmbeddedPostgres(wanted.place)
+  const ids = await fillDatabase(embedded.connection, 1)
+  await embedded.close()
+  return [await openFolderStore(wanted.place, { report }), ids]
+}
+
+async function openServer(): Promise<[DurableStore, string[]]> {
+  const opened = await openServerStore(wanted.place, { report })
+  return [opened, await fillDatabase({ connectionString: wanted.place }, 1)]
+}
+
+async function openMemory(): Promise<[Pick<DurableStore, 'store'>, string[]]> {
+  const store = memoryStore()
+  return [{ store }, await fillMemory(store)]
+}
+
+async function serveBare(): Promise<Served> {
+  const app = new Hono()
+  app.get('/generations/:jobId', (context) => context.json({ data: { status: 'PROCESSING' } }))
+  const server = createServer(getRequestListener(app.fetch))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ids: [randomUUID()] }
+}
+
+/** The service, which only takes: nothing is drawn meanwhile. */
+async function serveService(): Promise<Served> {
+  const open = { memory: openMemory, folder: openFolder, server: openServer }[wanted.kind as 'memory']
+  const [opened, ids] = await open()
+  const given = sandboxConfig()
+  // nobody is asked for an e-mail address, and no credit runs out
+  const stores = given.stores.map((store) => ({ ...store, email: null, credits: null }))
+  const config = { ...given, stores, trustedProxies: ['127.0.0.1'] }
+  const { url } = await serve({ ...opened, config, works: false, report }, 0)
+  return { url, ids }
+}
+
+/** How many jobs a second the queue takes by itself, in as many calls at once as the service has. */
+async function queued(seconds: number, atOnce: number): Promise<number> {
+  const embedded = wanted.kind === 'folder' ? await startEmbeddedPostgres(wanted.place) : null
+  const connection = embedded?.connection ?? { connectionString: wanted.place }
+  const database = openDatabase(connection, embedded ? 1 : 10, report)
+  const queue = await openRenderQueue({ place: embedded ? database : connection, atOnce: 1, report })
+  let added = 0
+  const until = performance.now() + seconds * 1000
+  const add = async () => {
+    while (performance.now() < until) {
+      let rows: Promise<unknown[]> | undefined
+      await queue.add(randomUUID(), {
+        query: (text, values) => (rows = database.query(text, values)) as Promise<never[]>,
+      })
+      await rows
+      added++
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, add))
+  await queue.close()
+  await database.close()
+  await embedded?.close()
+  return added / seconds
+}
+
+if (process.argv[3] === 'queue') process.send?.(await queued(Number(process.argv[4]), Number(process.argv[5])))
+else process.send?.(wanted.kind === 'hono' ? await serveBare() : await serveService())

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endpoints } from 'fitting-room/contract'
+import { openServerStore } from '../src/open-store.ts'
+import { openDatabase, type Database } from '../src/postgres/database.ts'
+import { gathered } from '../src/postgres/gathered.ts'
+import { postgresLimiter } from '../src/postgres/postgres-limiter.ts'
+import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
+
+const report = (error: unknown) => console.error(error)
+let server: PostgresServer
+let database: Database
+beforeAll(async () => {
+  server = await startPostgresServer()
+  const connectionString = await server.newDatabase()
+  await (await openServerStore(connectionString, { report })).store.close()
+  database = openDatabase({ connectionString }, 4, report)
+})
+afterAll(async () => {
+  await database.close()
+  await server.close()
+})
+
+describe('what is asked for together', () => {
+  it('goes in one call with all that came while the last one was out, in its order', async () => {
+    const calls: number[][] = []
+    const answers: (() => void)[] = []
+    const twice = gathered(async (items: number[]) => {
+      calls.push(items)
+      await new Promise<void>((resolve) => answers.push(resolve))
+      return items.map((item) => item * 2)
+    })
+    const first = twice(1)
+    await expect.poll(() => answers.length).toBe(1)
+    const later = [twice(2), twice(3), twice(4)]
+    answers[0]?.()
+    expect(await first).toBe(2)
+    await expect.poll(() => answers.length).toBe(2)
+    answers[1]?.()
+    expect(await Promise.all(later)).toEqual([4, 6, 8])
+    expect(calls).toEqual([[1], [2, 3, 4]])
+  })
+
+  it('fails together, and what comes after it does not', async () => {
+    let isBroken = true
+    const same = gathered(async (items: number[]) => {
+      if (isBroken) throw new Error('broken')
+      return items
+    })
+    const failed = await Promise.allSettled([same(1), same(2)])
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    isBroken = false
+    expect(await same(3)).toBe(3)
+  })
+})
+
+describe('a transaction', () => {
+  const photos = () => database.query<{ name: string }>('select name from fitting_room.photos')
+  const insert = 'insert into fitting_room.photos values ($1, 0)'
+
+  it('writes nothing where a statement failed that nobody waited for, and says what failed first', async () => {
+    const broken = database.transaction(async ({ query }) => {
+      void query(insert, ['one'])
+      void query('select 1 / $1::integer', [0])
+      void query(insert, ['two'])
+    })
+    await expect(broken).rejects.toThrow('division by zero')
+    expect(await photos()).toEqual([])
+  })
+
+  it('has written what it did not wait for once it has resolved', async () => {
+    await database.transaction(async ({ query }) => void query(insert, ['three']))
+    expect(await photos()).toEqual([{ name: 'three' }])
+  })
+})
+
+it('requests of one address that come at once are counted in their order, and refused from the first one too many', async () => {
+  let now = 1_000_000
+  const limiter = postgresLimiter(database, report, { now: () => now })
+  const { threshold } = endpoints.createUpload
+  const waits = (count: number) =>
+    Promise.all(Array.from({ length: count }, async () => limiter.count('10.0.0.1', 'createUpload')))
+  expect(await waits(threshold - 1)).toEqual(Array.from({ length: threshold - 1 }, () => 0))
+  now += 20_000
+  // the last that passes is of now, those before go on counting for 40 s
+  expect(await waits(3)).toEqual([0, 40, 40])
+  expect(await limiter.count('10.0.0.2', 'createUpload')).toBe(0)
+  now += 40_001
+  expect(await waits(1)).toEqual([0])
+})
