@@ -2,8 +2,12 @@ import type { FunnelType } from 'fitting-room/contract'
 import sharp from 'sharp'
 import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob, Pictures } from '../ports.ts'
+import { card } from './card.ts'
+import { faceIn } from './face.ts'
+import { garmentAlone, type Garment } from './garment-picture.ts'
+import { sandboxMark, watermark } from './lettering.ts'
 import { mostPixels, pixelsOf } from './pixels.ts'
-import { watermark } from './watermark.ts'
+import { placeOf, visible, type Box, type Size } from './placement.ts'
 
 const longestSide = 1280
 /** Of a picture that others make something of. */
@@ -12,39 +16,24 @@ const longestSent = 1600
 const shortestSide = 256
 const previewWidth = 360
 
-/** Where a garment lies on a portrait, in parts of the photo's width and height. */
-interface Placement {
-  left: number
-  top: number
-  width: number
-  height: number
-  /** How much is added below a photo that ends at the waist, in parts of its height. */
-  below: number
-}
-
-const placements: Record<FunnelType, Placement> = {
-  upper_body: { left: -0.02, top: 0.34, width: 0.82, height: 0.94, below: 0 },
-  lower_body: { left: 0.08, top: 0.83, width: 0.64, height: 1, below: 0.9 },
-  dress: { left: -0.02, top: 0.34, width: 0.84, height: 1.5, below: 0.88 },
-  accessory: { left: 0.345, top: 0.15, width: 0.205, height: 0.085, below: 0 },
-  custom: { left: 0.42, top: 0.6, width: 0.16, height: 0.22, below: 0 },
-}
-
-/** Lays the garment over the photo, shaded by the photo's own light. */
+/**
+ * Lays the garment over the photo where the face says that it is worn, shaded by the photo's own light; beside it where there
+ * is no face, or not enough of whoever wears it. Marked as what it is.
+ */
 export async function render(photo: Uint8Array, garment: Uint8Array, funnelType: FunnelType): Promise<Pictures> {
   const base = await upright(photo)
-  const { width, height } = base
-  const placement = placements[funnelType]
-  const below = height / width < 1.35 ? Math.round(height * placement.below) : 0
-  const canvas = below === 0 ? base.data : await lengthened(base.data, width, height, below)
-  const box = {
-    left: Math.round(width * placement.left),
-    top: Math.round(height * placement.top),
-    width: Math.round(width * placement.width),
-    height: Math.round(height * placement.height),
-  }
-  const worn = await dressed(canvas, { width, height: height + below }, garment, box)
-  return finished(worn)
+  const cloth = await garmentAlone(garment)
+  const face = await faceIn(base.data)
+  const box = face && placeOf(funnelType, cloth, face, base)
+  const drawn = box ? await dressed(base, cloth, box) : await card(base.data, cloth)
+  const { width, height } = await sharp(drawn).metadata()
+  const mark = Buffer.from(sandboxMark(width, height))
+  return finished(
+    await sharp(drawn)
+      .composite([{ input: mark }])
+      .png()
+      .toBuffer(),
+  )
 }
 
 /** A picture as it is shown: first small and marked, then whole. */
@@ -74,8 +63,12 @@ export async function prepared(picture: Uint8Array): Promise<Uint8Array> {
 
 const jpeg = (bytes: Uint8Array): Blob => ({ bytes: new Uint8Array(bytes), type: 'image/jpeg' })
 
+interface Photo extends Size {
+  data: Buffer
+}
+
 /** The photo the right way up, opaque, and neither too large nor too small. */
-async function upright(photo: Uint8Array): Promise<{ data: Buffer; width: number; height: number }> {
+async function upright(photo: Uint8Array): Promise<Photo> {
   try {
     const decoded = await pixelsOf(photo)
     const { width, height } = await decoded.metadata()
@@ -93,45 +86,18 @@ async function upright(photo: Uint8Array): Promise<{ data: Buffer; width: number
   }
 }
 
-/** A portrait has no legs: its lower edge, softened, goes on as the background. */
-async function lengthened(photo: Buffer, width: number, height: number, below: number): Promise<Buffer> {
-  const strip = Math.max(2, Math.round(height * 0.04))
-  const edge = await sharp(photo)
-    .extract({ left: 0, top: height - strip, width, height: strip })
-    .resize({ width, height: below, fit: 'fill' })
-    .blur(Math.max(4, width / 12))
-    .modulate({ saturation: 0.3 })
-    .composite([
-      { input: { create: { width, height: below, channels: 4, background: { r: 150, g: 146, b: 142, alpha: 0.72 } } } },
-    ])
-    .toBuffer()
-  return sharp(photo)
-    .extend({ bottom: below })
-    .composite([{ input: edge, left: 0, top: height }])
-    .png()
-    .toBuffer()
-}
-
-interface Size {
-  width: number
-  height: number
-}
-
-interface Box extends Size {
-  left: number
-  top: number
-}
-
-async function dressed(canvas: Buffer, size: Size, garment: Uint8Array, box: Box): Promise<Buffer> {
+async function dressed({ data: canvas, ...size }: Photo, garment: Garment, box: Box): Promise<Buffer> {
   const seen = visible(box, size)
-  const cloth = await sharp(await cutOut(garment, box))
+  const worn = await sharp(garment.data).resize({ width: box.width, height: box.height, fit: 'fill' }).png().toBuffer()
+  const cloth = await sharp(worn)
     .extract({ left: seen.left - box.left, top: seen.top - box.top, width: seen.width, height: seen.height })
     .png()
     .toBuffer()
   // folds of what is worn below show through, its prints and patches do not
   const softness = Math.max(1, size.width / 48)
   const light = await sharp(canvas).extract(seen).grayscale().blur(softness).linear(0.55, 62).png().toBuffer()
-  const shaded = await sharp(cloth)
+  const dimmed = await dimmedAs(canvas, cloth)
+  const shaded = await sharp(dimmed)
     .composite([
       { input: light, blend: 'soft-light' },
       { input: cloth, blend: 'dest-in' },
@@ -154,16 +120,16 @@ async function dressed(canvas: Buffer, size: Size, garment: Uint8Array, box: Box
     .toBuffer()
 }
 
-/** The part of the box that lies on the canvas. */
-function visible(box: Box, { width, height }: Size): Box {
-  const left = Math.max(0, box.left)
-  const top = Math.max(0, box.top)
-  return {
-    left,
-    top,
-    width: Math.min(width, box.left + box.width) - left,
-    height: Math.min(height, box.top + box.height) - top,
-  }
+/** How bright a photo is in which a garment keeps its colours, and the darkest that it becomes. */
+const daylight = 90
+const darkest = 0.35
+
+/** The cloth as dark as the photo is. */
+async function dimmedAs(photo: Buffer, cloth: Buffer): Promise<Buffer> {
+  const { channels } = await sharp(photo).stats()
+  const brightness = channels.slice(0, 3).reduce((sum, { mean }) => sum + mean / 3, 0)
+  const dim = Math.min(1, Math.max(darkest, brightness / daylight))
+  return sharp(cloth).linear([dim, dim, dim, 1], [0, 0, 0, 0]).png().toBuffer()
 }
 
 async function shifted(image: Buffer, { width, height }: Size, by: number): Promise<Buffer> {
@@ -172,18 +138,4 @@ async function shifted(image: Buffer, { width, height }: Size, by: number): Prom
     .png()
     .toBuffer()
   return sharp(moved).extract({ left: 0, top: 0, width, height }).toBuffer()
-}
-
-/** The garment alone: a picture without transparency loses its near-white background. */
-async function cutOut(garment: Uint8Array, { width, height }: Size): Promise<Buffer> {
-  const picture = sharp(garment, { limitInputPixels: mostPixels }).resize({ width, height, fit: 'fill' })
-  const { isOpaque } = await sharp(garment, { limitInputPixels: mostPixels }).stats()
-  if (!isOpaque) return picture.ensureAlpha().png().toBuffer()
-  const { data, info } = await picture.ensureAlpha().raw().toBuffer({ resolveWithObject: true })
-  for (let at = 0; at < data.length; at += 4) {
-    if (Math.min(data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0) > 240) data[at + 3] = 0
-  }
-  return sharp(data, { raw: { width: info.width, height: info.height, channels: 4 } })
-    .png()
-    .toBuffer()
 }
