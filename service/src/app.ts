@@ -79,7 +79,7 @@ export function createApp(parts: AppParts): Hono<Env> {
   } = {
     getContext: (store) => ({ data: core.context(store) }),
     getFunnel: (store, _ip, { query }) => ({ data: core.funnel(store, query.funnelIds.split(',').map(Number)) }),
-    createUpload: (_store, _ip, { body }) => ({ data: core.upload(body) }),
+    createUpload: async (_store, _ip, { body }) => ({ data: await core.upload(body) }),
     getRequestsLeft: async (store, ip, { query }) => ({ data: await core.visitor(store, ip, query.uniqueUserId) }),
     registerCustomer: async (store, ip, { body }) => ({ data: await core.register(store, ip, body) }),
     getGeneration: async (store, _ip, { params, query }) => ({

@@ -110,6 +110,15 @@ const config = z
       })
       .nullable()
       .default(null),
+    /** An S3-compatible bucket for photos and pictures, in place of files; its server's URL has no trailing slash. */
+    bucket: z
+      .strictObject({
+        endpoint: ofContract(httpUrl).refine((url) => !url.endsWith('/'), 'must not end with a slash'),
+        name: text,
+        region: text.default('us-east-1'),
+      })
+      .nullable()
+      .default(null),
     /** How old a job may be that is still begun with. */
     giveUpAfterMinutes: z.number().positive().default(60),
     /** For how long a photo is kept after its last use, and a try-on with its pictures. */

@@ -14,7 +14,14 @@ import {
 } from 'fitting-room/contract'
 import { ApiProblem, badInput, named, notFound } from './api-problem.ts'
 import { pictureMs } from './retention.ts'
-import type { Config, FunnelConfig, ProductConfig, StoreConfig, VariantConfig } from './config.ts'
+import {
+  isUrl,
+  type Config,
+  type FunnelConfig,
+  type ProductConfig,
+  type StoreConfig,
+  type VariantConfig,
+} from './config.ts'
 import type { Clock, Job, Ledger, Store, Visitor } from './ports.ts'
 import { randomId } from './random.ts'
 import { createForcedRefusals, delays, spoils, type Spoil } from './test-outcomes.ts'
@@ -93,10 +100,14 @@ export function createCore({ config, store, uploads, clock, publicUrl, report }:
       return { id, funnelType, generationModel }
     },
 
-    upload({ contentType, customKey }: UploadRequest): UploadTarget {
+    async upload({ contentType, customKey }: UploadRequest): Promise<UploadTarget> {
       const name = `${customKey === undefined ? '' : `${customKey}-`}${randomId()}${endingOf(contentType)}`
-      const signed = uploads.sign(name, contentType, clock.now())
-      return { uploadUrl: publicUrl() + signed, imageUrl: `${publicUrl()}/photos/${name}` }
+      const now = clock.now()
+      const target = await uploads.sign(name, contentType, now)
+      // the service does not hear of what arrives elsewhere
+      const isElsewhere = isUrl(target)
+      if (isElsewhere) await store.keepPhoto(name, now)
+      return { uploadUrl: isElsewhere ? target : publicUrl() + target, imageUrl: `${publicUrl()}/photos/${name}` }
     },
 
     async visitor(

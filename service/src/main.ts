@@ -71,7 +71,9 @@ async function main(): Promise<void> {
     },
   }
   const providerKey = process.env['FASHN_API_KEY']
-  const options = { config, store, ...others, report, observer, providerKey, works: role !== 'api' }
+  const bucketKeys = { id: process.env['AWS_ACCESS_KEY_ID'], secret: process.env['AWS_SECRET_ACCESS_KEY'] }
+  const keys = { providerKey, bucketKeys }
+  const options = { config, store, ...others, report, observer, ...keys, works: role !== 'api' }
   const orClosed = async (error: unknown) => {
     await store.close()
     throw error

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { assemble, type Service, type ServiceParts } from './assemble.ts'
+import { bucketBlobs, bucketUploads } from './bucket/bucket-blobs.ts'
+import { openBucket, type Bucket, type BucketKeys } from './bucket/bucket.ts'
 import { ConfigError, type Config } from './config.ts'
 import { openDrawing, type Drawing } from './drawing/drawing-pool.ts'
 import { garmentOf } from './garments.ts'
@@ -25,6 +27,8 @@ export interface ServiceOptions {
   generator?: Generator
   /** The key of the configuration's provider. */
   providerKey?: string | undefined
+  /** The keys of the configuration's bucket. */
+  bucketKeys?: { [K in keyof BucketKeys]: string | undefined } | undefined
   /** Who makes the pictures, in place of the configuration's. */
   provider?: Provider | undefined
   takePhoto?: PhotoIntake
@@ -39,7 +43,7 @@ export interface ServiceOptions {
 
 /**
  * The service as it runs on Node: it draws its pictures, or has a provider make them, and fetches photos that lie elsewhere.
- * Throws `ConfigError` where the provider's key is missing.
+ * Throws `ConfigError` where the key of its provider or bucket is missing.
  */
 export function createService({ publicUrl, uploadSecret = randomBytes(32), ...options }: ServiceOptions): Service {
   const { report = (error) => console.error(error), store = memoryStore(), clock = Date } = options
@@ -49,6 +53,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
   const provider = options.provider ?? providerOf(options, drawing)
   const webhookOf = (jobId: string) =>
     options.config.generator?.webhook === true ? urlNow() + webhooks.pathOf(jobId) : null
+  const bucket = bucketOf(options)
   const parts: ServiceParts = {
     blobs: memoryBlobs(),
     generator: drawing.render,
@@ -56,11 +61,12 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
     limiter: new IpLimiter(clock),
     works: true,
     ...options,
+    ...(bucket && { blobs: bucketBlobs(bucket, drawing.cleaned) }),
     store,
     clock,
     report,
     publicUrl: urlNow,
-    uploads: new SignedUploads(uploadSecret),
+    uploads: bucket ? bucketUploads(bucket) : new SignedUploads(uploadSecret),
     webhooks,
     provided: provider && createProvided({ provider, store, clock, webhookOf, report }),
     fetchPhoto: async (url) => (await drawing.cleaned(await fetchPhoto(url))).bytes,
@@ -75,6 +81,19 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
       await service.close().finally(drawing.close)
     },
   }
+}
+
+/** The bucket that the configuration names; undefined where it names none. */
+function bucketOf({
+  config,
+  bucketKeys: { id, secret } = { id: undefined, secret: undefined },
+}: Omit<ServiceOptions, 'publicUrl'>): Bucket | undefined {
+  if (config.bucket === null) return undefined
+  if (!id || !secret)
+    throw new ConfigError(
+      'bucket: its keys are missing; AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment give them',
+    )
+  return openBucket(config.bucket, { id, secret })
 }
 
 /** The provider that the configuration names; undefined where it names none. */

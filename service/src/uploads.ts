@@ -13,8 +13,8 @@ export interface Upload {
 
 /** Upload targets as URLs that nobody else can make or change. */
 export interface Uploads {
-  /** The path and query of a new target for the photo `name`. */
-  sign(name: string, type: ImageType, now: number): string
+  /** A new target for the photo `name`: its path and query, or its whole URL where it is not the service's own. */
+  sign(name: string, type: ImageType, now: number): string | Promise<string>
   /** The target that a URL names; null where it was altered or has expired. */
   verify(url: URL, now: number): Upload | null
 }

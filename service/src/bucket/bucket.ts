@@ -1,0 +1,68 @@
+import { AwsClient } from 'aws4fetch'
+import type { Config } from '../config.ts'
+import type { Blob } from '../ports.ts'
+
+export interface BucketKeys {
+  id: string
+  secret: string
+}
+
+/** The files of an S3-compatible bucket, by their names. */
+export interface Bucket {
+  put(name: string, blob: Blob): Promise<void>
+  /** Null where there is none; rejects with `TooLarge` for more bytes than that. */
+  get(name: string, atMost?: number): Promise<Blob | null>
+  /** Also what is not there. */
+  remove(name: string): Promise<void>
+  /** A URL at which whoever has it may put a file of that type for so long (s). */
+  presigned(name: string, type: string, seconds: number): Promise<string>
+}
+
+export class TooLarge extends Error {}
+
+/** How often a request is said again that the bucket's server could not answer: all of them may be. */
+const retries = 4
+
+export function openBucket(
+  { endpoint, name: bucket, region }: NonNullable<Config['bucket']>,
+  keys: BucketKeys,
+): Bucket {
+  const client = new AwsClient({ accessKeyId: keys.id, secretAccessKey: keys.secret, service: 's3', region, retries })
+  const urlOf = (name: string) => `${endpoint}/${bucket}/${name.split('/').map(encodeURIComponent).join('/')}`
+
+  async function ask(method: string, name: string, init: RequestInit = {}): Promise<Response | null> {
+    const answer = await client.fetch(urlOf(name), { ...init, method })
+    if (answer.ok) return answer
+    await answer.body?.cancel()
+    if (answer.status === 404) return null
+    throw new Error(`the bucket answered ${method} with ${answer.status}`)
+  }
+
+  return {
+    async put(name, { bytes, type }) {
+      const answer = await ask('PUT', name, { body: bytes, headers: { 'Content-Type': type } })
+      if (answer === null) throw new Error('there is no such bucket')
+      await answer.body?.cancel()
+    },
+    async get(name, atMost = Infinity) {
+      const answer = await ask('GET', name)
+      if (answer === null) return null
+      if (Number(answer.headers.get('Content-Length')) > atMost) {
+        await answer.body?.cancel()
+        throw new TooLarge()
+      }
+      const bytes = new Uint8Array(await answer.arrayBuffer())
+      return { bytes, type: answer.headers.get('Content-Type') ?? 'application/octet-stream' }
+    },
+    async remove(name) {
+      await (await ask('DELETE', name))?.body?.cancel()
+    },
+    async presigned(name, type, seconds) {
+      const url = `${urlOf(name)}?X-Amz-Expires=${seconds}`
+      const headers = { 'Content-Type': type }
+      // the type is a header that is signed, so no other one is taken
+      const signed = await client.sign(url, { method: 'PUT', headers, aws: { signQuery: true, allHeaders: true } })
+      return signed.url
+    },
+  }
+}

@@ -1,0 +1,174 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import S3rver from '@20minutes/s3rver'
+import { createService, memoryStore, parseConfig, type Service, type Store } from '@fitting-room/service'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { freePort } from '../../test/support/free-port.ts'
+import { suiteConfig } from '../../test/support/suite-config.ts'
+import { deleteExpired } from '../src/retention.ts'
+import { bucketBlobs } from '../src/bucket/bucket-blobs.ts'
+import { openBucket } from '../src/bucket/bucket.ts'
+import { png } from './contract.suite.ts'
+
+const url = 'http://service.test'
+const keys = { id: 'S3RVER', secret: 'S3RVER' }
+const dayMs = 86_400_000
+let folder: string
+let server: S3rver
+let place: { endpoint: string; name: string; region: string }
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bucket-'))
+  const port = await freePort()
+  server = new S3rver({
+    port,
+    address: '127.0.0.1',
+    silent: true,
+    directory: folder,
+    configureBuckets: [{ name: 'try-ons', configs: [] }],
+  })
+  await server.run()
+  place = { endpoint: `http://127.0.0.1:${port}`, name: 'try-ons', region: 'us-east-1' }
+})
+afterAll(async () => {
+  await server.close()
+  await rm(folder, { recursive: true })
+})
+
+const files = async () =>
+  (await readdir(join(folder, 'try-ons'), { recursive: true })).filter((name) => name.endsWith('._S3rver_object'))
+
+interface World {
+  store: Store
+  config: ReturnType<typeof parseConfig>
+  ask(path: string, body?: object): Promise<{ status: number; data: Record<string, string> }>
+  fetch: Service['fetch']
+  /** Puts a photo where the service says, and has it tried on; resolves with the end of that. */
+  tryOn(photo: Uint8Array): Promise<{ imageUrl: string; end: Record<string, string> }>
+}
+
+function open(): World {
+  const config = parseConfig({ ...suiteConfig, bucket: place })
+  const store = memoryStore()
+  const service = createService({ config, publicUrl: url, bucketKeys: keys, store, report: () => {} })
+  onTestFinished(() => service.close())
+  const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
+  const ask: World['ask'] = async (path, body) => {
+    const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
+    const answer = await service.fetch(new Request(url + path, { ...init, headers }))
+    const { data } = (await answer.json()) as { data: Record<string, string> }
+    return { status: answer.status, data }
+  }
+  return {
+    store,
+    config,
+    ask,
+    fetch: service.fetch,
+    async tryOn(photo) {
+      const { data } = await ask('/uploads', { contentType: 'image/png' })
+      const sent = await fetch(data['uploadUrl']!, {
+        method: 'PUT',
+        body: Buffer.from(photo),
+        headers: { 'Content-Type': 'image/png' },
+      })
+      expect(sent.status).toBe(200)
+      const { imageUrl } = data as { imageUrl: string }
+      const started = await ask('/generations', {
+        funnelId: 12,
+        productId: '1001',
+        variantId: '2001',
+        imageUrl,
+        uniqueUserId: 'one',
+      })
+      let end: Record<string, string> = {}
+      await expect
+        .poll(async () => {
+          end = (await ask(`/generations/${started.data['jobId']}`)).data
+          return end['status'] === 'ERROR' || end['storageStatus'] === 'READY'
+        })
+        .toBe(true)
+      return { imageUrl, end }
+    },
+  }
+}
+
+describe('a service whose photos and pictures are in a bucket', () => {
+  it('has a photo put there by a URL that takes its type alone, and nothing when it is changed', async () => {
+    const { ask } = open()
+    const { data } = await ask('/uploads', { contentType: 'image/png' })
+    const target = data['uploadUrl']!
+    expect(target.startsWith(`${place.endpoint}/try-ons/`)).toBe(true)
+    const put = async (to: string, type: string) =>
+      (await fetch(to, { method: 'PUT', body: Buffer.from(png), headers: { 'Content-Type': type } })).status
+    expect(await put(target, 'image/webp')).toBe(403)
+    expect(await put(target.replace(/X-Amz-Expires=\d+/, 'X-Amz-Expires=604000'), 'image/png')).toBe(403)
+    expect(await put(target.replace('/arrived/', '/kept/'), 'image/png')).toBe(403)
+    expect(await put(target, 'image/png')).toBe(200)
+  })
+
+  it('makes a picture of it, and shows both from its own address', async () => {
+    const world = open()
+    const { imageUrl, end } = await world.tryOn(png)
+    expect(end['storageStatus']).toBe('READY')
+    for (const [address, type] of [
+      [imageUrl, 'image/png'],
+      [end['permanentUrl']!, 'image/jpeg'],
+    ] as const) {
+      const answer = await world.fetch(new Request(address))
+      expect([address.startsWith(url), answer.status, answer.headers.get('Content-Type')]).toEqual([true, 200, type])
+      expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(50)
+    }
+  })
+
+  it('gives a photo to nobody with what it came with, and keeps nothing of that', async () => {
+    const withPlace = await sharp({ create: { width: 300, height: 300, channels: 3, background: '#888' } })
+      .withExif({ IFD3: { GPSLatitude: '52/1 30/1 0/1' } })
+      .png()
+      .toBuffer()
+    expect((await sharp(withPlace).metadata()).exif).toBeDefined()
+    const world = open()
+    const { imageUrl } = await world.tryOn(withPlace)
+    const seen = await (await world.fetch(new Request(imageUrl))).arrayBuffer()
+    expect((await sharp(seen).metadata()).exif).toBeUndefined()
+    const name = imageUrl.slice(imageUrl.lastIndexOf('/') + 1)
+    const own = (await files()).filter((file) => file.includes(name))
+    expect(own).toEqual([join('kept', `${name}._S3rver_object`)])
+    const { exif } = await sharp(await readFile(join(folder, 'try-ons', own[0]!))).metadata()
+    expect(exif).toBeUndefined()
+  })
+
+  it.each([
+    ['is no picture', Buffer.from('<svg/>')],
+    ['is larger than 20 MB', Buffer.alloc(20 * 1024 * 1024 + 1)],
+  ])('fails a job whose photo %s, as nobody saw it before', async (_, photo) => {
+    const { end } = await open().tryOn(photo)
+    expect(end).toEqual({ status: 'ERROR', error: 'The photo is not readable as an image' })
+  })
+
+  it('deletes there what has had its time, and what arrived and was never used', async () => {
+    const world = open()
+    const used = await world.tryOn(png)
+    const { data } = await world.ask('/uploads', { contentType: 'image/png' })
+    await fetch(data['uploadUrl']!, { method: 'PUT', body: Buffer.from(png), headers: { 'Content-Type': 'image/png' } })
+    const blobs = bucketBlobs(openBucket(place, keys), async () => {
+      throw new Error('nothing is looked at')
+    })
+    await deleteExpired({
+      config: world.config,
+      store: world.store,
+      blobs,
+      clock: { now: () => Date.now() + 31 * dayMs },
+    })
+    const names = [used.imageUrl, data['imageUrl']!, used.end['permanentUrl']!].map((each) =>
+      each.slice(each.lastIndexOf('/') + 1),
+    )
+    expect((await files()).filter((file) => names.some((name) => file.includes(name)))).toEqual([])
+  })
+
+  it('is not begun without the keys of its bucket', () => {
+    const config = parseConfig({ ...suiteConfig, bucket: place })
+    expect(() => createService({ config, publicUrl: url })).toThrow('AWS_ACCESS_KEY_ID')
+  })
+})
