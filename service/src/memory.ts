@@ -1,6 +1,7 @@
 import {
   newVisitor,
   picturesOf,
+  spare,
   type Blob,
   type BlobStore,
   type Job,
@@ -25,7 +26,7 @@ export function memoryStore(atOnce = 8): Store {
     of<Visitor>(values, visitorIn(storeId, id)) ?? newVisitor(storeId, id)
 
   /** Writes stay in `staged` until the transaction ends. */
-  function ledgerOn(staged: Map<string, unknown>, queued: string[]): Ledger {
+  function ledgerOn(staged: Map<string, unknown>, queued: Job[]): Ledger {
     const read = <T>(name: string) => of<T>(staged, name) ?? of<T>(kept, name)
     const creditsIn = (storeId: string) => nameOf('credits', storeId)
     const used = (storeId: string) => read<number>(creditsIn(storeId)) ?? 0
@@ -51,7 +52,7 @@ export function memoryStore(atOnce = 8): Store {
       job: async (id) => read<Job>(jobIn(id)),
       async addJob(job) {
         staged.set(jobIn(job.id), job)
-        queued.push(job.id)
+        queued.push(job)
       },
       saveJob: async (job) => void staged.set(jobIn(job.id), job),
     }
@@ -62,7 +63,7 @@ export function memoryStore(atOnce = 8): Store {
     transaction(work) {
       const turn = last.then(async () => {
         const staged = new Map<string, unknown>()
-        const queued: string[] = []
+        const queued: Job[] = []
         const result = await work(ledgerOn(staged, queued))
         staged.forEach((value, name) => kept.set(name, value))
         queued.forEach(queue.push)
@@ -92,21 +93,30 @@ export function memoryStore(atOnce = 8): Store {
 }
 
 function createQueue(atOnce: number) {
-  const waiting: string[] = []
-  const running = new Set<Promise<void>>()
+  const waiting: Job[] = []
+  const running = new Map<Promise<void>, Job>()
   let work: ((jobId: string) => Promise<void>) | null = null
+
+  const ofStore = (storeId: string) => [...running.values()].filter((job) => job.storeId === storeId).length
+  /** Which one is next; -1 where there is none, or no place for it. */
+  function place(): number {
+    if (running.size < atOnce) return waiting.length > 0 ? 0 : -1
+    return running.size < atOnce + spare ? waiting.findIndex(({ storeId }) => ofStore(storeId) < atOnce) : -1
+  }
+
   function next(): void {
-    while (work && waiting.length > 0 && running.size < atOnce) {
-      const job = work(waiting.shift() as string).finally(() => {
-        running.delete(job)
+    for (let at = place(); work && at >= 0; at = place()) {
+      const [job] = waiting.splice(at, 1) as [Job]
+      const done = work(job.id).finally(() => {
+        running.delete(done)
         next()
       })
-      running.add(job)
+      running.set(done, job)
     }
   }
   return {
-    push(jobId: string): void {
-      waiting.push(jobId)
+    push(job: Job): void {
+      waiting.push(job)
       next()
     },
     run(handler: (jobId: string) => Promise<void>): void {
@@ -115,7 +125,7 @@ function createQueue(atOnce: number) {
     },
     async close(): Promise<void> {
       work = null
-      await Promise.allSettled(running)
+      await Promise.allSettled(running.keys())
     },
   }
 }

@@ -110,12 +110,16 @@ export interface Store {
   expire(until: { photos: number; jobs: number }, remove: (names: string[]) => Promise<void>): Promise<number>
   /**
    * Hands queued jobs to `work`, a few at a time, each until it resolves: a job whose process ended is handed out again,
-   * and to `giveUp` where every process has ended with it. Rejects where it can not begin.
+   * and to `giveUp` where every process has ended with it. A store that has many keeps no other one waiting. Rejects where
+   * it can not begin.
    */
   run(work: (jobId: string) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
   /** Waits for the jobs in work, and lets go of everything. */
   close(): Promise<void>
 }
+
+/** How many more jobs are worked on at once where a store has all the usual places: of other stores. */
+export const spare = 2
 
 /** Hears what the service does, for whoever runs it. */
 export interface Observer {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,7 +17,7 @@ import {
 } from '@fitting-room/service'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deleteExpired } from '../src/retention.ts'
-import { newVisitor } from '../src/ports.ts'
+import { newVisitor, type Job } from '../src/ports.ts'
 import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { png } from './contract.suite.ts'
@@ -50,6 +51,26 @@ function submit(service: Service, at: number, uniqueUserId: string, variantId = 
   const ip = `10.0.${Math.floor(at / 250)}.${at % 250}`
   return service.fetch(new Request(`${url}/generations`, { method: 'POST', headers, body }), { ip })
 }
+
+const jobOf = (storeId: string): Job => ({
+  id: randomUUID(),
+  storeId,
+  visitorId: 'one',
+  product: { id: '1001', title: 'Tee', image: '' },
+  variantId: '2001',
+  test: null,
+  funnelType: 'upper_body',
+  generationModel: 'SERVICE_PRO',
+  photo: { name: 'none.png' },
+  acceptedAt: Date.now(),
+  previewAt: 0,
+  readyAt: 0,
+  state: 'queued',
+  asked: null,
+  error: null,
+  pictures: null,
+  credit: null,
+})
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -98,6 +119,36 @@ describe.each(kinds)('a store %s', (_, open) => {
 
   it('lets through 200 submissions of as many shoppers as there are credits', async () => {
     expect(await accepted(37, (at) => `shopper ${at}`)).toBe(37)
+  })
+
+  it('keeps no store waiting for another one that has many jobs, none of which ends', async () => {
+    const { store, release } = await open()
+    const begun: string[] = []
+    const ends: (() => void)[] = []
+    const work = async (jobId: string) => {
+      begun.push(jobId)
+      await new Promise<void>((resolve) => ends.push(resolve))
+    }
+    const add = async (storeId: string) => {
+      const job = jobOf(storeId)
+      await store.transaction((ledger) => ledger.addJob(job))
+      return job.id
+    }
+    for (let at = 0; at < 20; at += 1) await add('main')
+    await store.run(work, work)
+    await expect.poll(() => begun.length).toBe(8)
+    const other = await add('other')
+    await expect.poll(() => begun.includes(other)).toBe(true)
+    expect(begun.length).toBe(9)
+    // the rest of them, too, however they are worked on
+    await expect
+      .poll(() => {
+        ends.splice(0).forEach((end) => end())
+        return begun.length
+      })
+      .toBe(21)
+    await store.close()
+    await release()
   })
 
   it('gives the credit of a failed job back, and neither its count nor its place under the cap', async () => {

@@ -101,7 +101,7 @@ function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
 
     async addJob(job) {
       void query('insert into fitting_room.jobs values ($1, $2, $3)', [job.id, job.state, job])
-      await queue.add(job.id, queries)
+      await queue.add(job, queries)
     },
 
     async saveJob(job) {

@@ -1,10 +1,11 @@
 import { PgBoss } from 'pg-boss'
+import { spare, type Job } from '../ports.ts'
 import type { Connection, Database, Queries } from './database.ts'
 
 /** Jobs on their way to the renderer, in the service's own database. */
 export interface RenderQueue {
   /** Queues a job in a transaction, with which it stands or falls; resolves once that is sent. */
-  add(jobId: string, inTransaction: Queries): Promise<void>
+  add(job: Pick<Job, 'id' | 'storeId'>, inTransaction: Queries): Promise<void>
   /** Something was queued: who has nothing to do looks at once. */
   wake(): void
   /** `giveUp` hears of jobs that ended every process that worked on them. */
@@ -15,7 +16,7 @@ export interface RenderQueue {
 export interface RenderQueueOptions {
   /** A server that other processes share, or the database that is this process's own, with its one connection. */
   place: Connection | Database
-  /** How many jobs this process works on at once. */
+  /** How many jobs this process works on at once, whosoever they are; and some of other stores than that has most. */
   atOnce: number
   report: (error: unknown) => void
 }
@@ -59,14 +60,15 @@ export async function openRenderQueue(options: RenderQueueOptions): Promise<Rend
   const wake = () => workers.forEach((id) => boss.notifyWorker(id))
 
   return {
-    add(jobId, { query }) {
+    add({ id, storeId }, { query }) {
       return new Promise((sent, reject) => {
         const sending: Queries['query'] = (text, values) => {
           const rows = query<never>(text, values)
           sent()
           return rows
         }
-        boss.send(queueName, { jobId }, { db: sqlOf({ query: sending }) }).catch(reject)
+        const terms = { db: sqlOf({ query: sending }), group: { id: storeId } }
+        boss.send(queueName, { jobId: id }, terms).catch(reject)
       })
     },
     wake,
@@ -76,10 +78,9 @@ export async function openRenderQueue(options: RenderQueueOptions): Promise<Rend
         // there may be more
         wake()
       }
-      const begun = Array.from({ length: atOnce }, () =>
-        boss.work<{ jobId: string }>(queueName, { pollingIntervalSeconds }, handle),
-      )
-      workers = await Promise.all(begun)
+      const places = { localConcurrency: atOnce + spare, localGroupConcurrency: atOnce }
+      await boss.work(queueName, { pollingIntervalSeconds, ...places }, handle)
+      workers = boss.getWipData().map(({ id }) => id)
       await boss.work<{ jobId: string }>(givenUpName, { pollingIntervalSeconds }, async (jobs) => {
         for (const { data } of jobs) await giveUp(data.jobId)
       })

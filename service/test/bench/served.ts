@@ -122,9 +122,12 @@ async function queued(seconds: number, atOnce: number): Promise<number> {
   const add = async () => {
     while (performance.now() < until) {
       let rows: Promise<unknown[]> | undefined
-      await queue.add(randomUUID(), {
-        query: (text, values) => (rows = database.query(text, values)) as Promise<never[]>,
-      })
+      await queue.add(
+        { id: randomUUID(), storeId: 'sandbox' },
+        {
+          query: (text, values) => (rows = database.query(text, values)) as Promise<never[]>,
+        },
+      )
       await rows
       added++
     }
