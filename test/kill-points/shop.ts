@@ -3,10 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { serve } from '@fitting-room/service'
+import { serve, type Job } from '@fitting-room/service'
 import { expect } from 'vitest'
 import { undrawn } from '../support/undrawn.ts'
 import { openLedger } from '../support/open-ledger.ts'
+import { openTestStore } from '../support/test-store.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import type { Load, Report } from './load.ts'
 import { openProxy } from './open-proxy.ts'
@@ -41,14 +42,16 @@ export async function openShop(tiers: 1 | 2, way: 'directly' | 'through a proxy'
   const ledgers = new Map<string, Set<string>>()
   const onAccept = new Map<string, () => void>()
   let shoppers = 0
-  const { store } = openLedger(({ id, visitorId }) => {
+  const { store: kept, release, ...secret } = await openTestStore()
+  const note = ({ id, visitorId }: Job) => {
     ledgers.set(visitorId, (ledgers.get(visitorId) ?? new Set()).add(id))
     onAccept.get(visitorId)?.()
-  })
+  }
+  const { store } = openLedger(note, kept)
   const sandbox = openSandbox({ previewAfterMs: 60, readyAfterMs: 150 })
   const stores = sandbox.stores.map((each) => ({ ...each, tryOnCap: null, credits: null }))
   const config = { ...sandbox, stores, trustedProxies: ['127.0.0.1'] }
-  const server = await serve({ config, store, ...undrawn }, 0)
+  const server = await serve({ config, store, ...secret, ...undrawn }, 0)
 
   function run(load: Load, onSpawn: (kill: () => void) => void): Promise<Report> {
     const page = spawn(process.execPath, ['--conditions=fitting-room-source', child], {
@@ -88,7 +91,7 @@ export async function openShop(tiers: 1 | 2, way: 'directly' | 'through a proxy'
       await proxy?.close()
       return { loads, paid: [...(ledgers.get(name) ?? [])], proxyPoints: proxy?.points() ?? [] }
     },
-    close: () => server.close(),
+    close: () => server.close().finally(release),
   }
 }
 

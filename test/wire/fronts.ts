@@ -5,6 +5,7 @@ import { connect, createServer as createProxy, type AddressInfo, type Server, ty
 import { createService, serve } from '@fitting-room/service'
 import { generate } from 'selfsigned'
 import { openSandbox } from '../support/open-sandbox.ts'
+import { openTestStore } from '../support/test-store.ts'
 import { serveFetch } from '../support/serve-fetch.ts'
 
 /** A POST /generations that reached the socket: its body, and whether it came without a length. */
@@ -28,7 +29,8 @@ const config = openSandbox({ previewAfterMs: 60_000, readyAfterMs: 60_000 })
 /** The service as it is started by everybody, seen through the bytes of its connections. */
 export async function servicesOwn(): Promise<Front> {
   const reached: Reached[] = []
-  const service = await serve({ config }, 0)
+  const { release, ...kept } = await openTestStore()
+  const service = await serve({ config, ...kept }, 0)
   const sockets = new Set<Socket>()
   const server = createProxy((client) => {
     const upstream = connect(Number(new URL(service.url).port), '127.0.0.1')
@@ -65,6 +67,7 @@ export async function servicesOwn(): Promise<Front> {
       for (const socket of sockets) socket.destroy()
       server.close()
       await service.close()
+      await release()
     },
   }
 }

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import { chromiumLaunch } from '../../../test/engines/chromium.ts'
 import { hangMs } from '../../../test/limits.ts'
 import { openSandbox } from '../../../test/support/open-sandbox.ts'
+import { openTestStore, type TestStore } from '../../../test/support/test-store.ts'
 import { sandboxKey } from '../sandbox.ts'
 import { serveShop } from '../serve-shop.ts'
 
@@ -19,6 +20,7 @@ const hourMs = 3_600_000
 /** How far the service's time is ahead: a picture is ready when a test says so, however slow the machine is. */
 let ahead = 0
 let server: RunningServer
+let kept: TestStore
 let shop: Awaited<ReturnType<typeof serveShop>>
 let browser: Browser
 let context: BrowserContext
@@ -27,15 +29,19 @@ let submissions: string[]
 let polled: Set<string>
 
 beforeAll(async () => {
-  const config = openSandbox({ previewAfterMs: hourMs, readyAfterMs: 2 * hourMs })
-  server = await serve({ config, clock: { now: () => Date.now() + ahead } }, 0)
+  // the service's time leaps, and jobs do not
+  const config = { ...openSandbox({ previewAfterMs: hourMs, readyAfterMs: 2 * hourMs }), giveUpAfterMinutes: 1e9 }
+  kept = await openTestStore()
+  const { store, uploadSecret } = kept
+  const secret = uploadSecret && { uploadSecret }
+  server = await serve({ config, store, ...secret, clock: { now: () => Date.now() + ahead } }, 0)
   shop = await serveShop({ baseUrl: server.url, apiKey: sandboxKey }, 0)
   browser = await chromium.launch(await chromiumLaunch())
 })
 afterAll(async () => {
   await browser?.close()
   await shop?.close()
-  await server?.close()
+  await server?.close().finally(kept.release)
 })
 
 beforeEach(async () => {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { serve, type RunningServer } from '@fitting-room/service'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSandbox } from '../../../test/support/open-sandbox.ts'
+import { openTestStore, type TestStore } from '../../../test/support/test-store.ts'
 import { exitCodes } from '../exit-codes.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -14,12 +15,17 @@ const photo = here('../../sample/person.png')
 /** How far the service's time is ahead, in ms. */
 let ahead = 0
 let server: RunningServer
+let kept: TestStore
 let folder: string
 beforeAll(async () => {
-  const config = openSandbox({ previewAfterMs: 0, readyAfterMs: 0 })
-  server = await serve({ config, clock: { now: () => Date.now() + ahead } }, 0)
+  // the service's time leaps, and jobs do not
+  const config = { ...openSandbox({ previewAfterMs: 0, readyAfterMs: 0 }), giveUpAfterMinutes: 1e9 }
+  kept = await openTestStore()
+  const { store, uploadSecret } = kept
+  const secret = uploadSecret && { uploadSecret }
+  server = await serve({ config, store, ...secret, clock: { now: () => Date.now() + ahead } }, 0)
 })
-afterAll(() => server.close())
+afterAll(() => server.close().finally(kept.release))
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'try-on-'))
 })
