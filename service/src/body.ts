@@ -54,12 +54,22 @@ async function read(
 ): Promise<boolean> {
   if (body === null) return true
   const reader = body.getReader()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, longestMs, null)))
+  let isLate = false
+  let giveUp = () => {}
+  const timer = setTimeout(() => {
+    isLate = true
+    giveUp()
+  }, longestMs)
+  // a promise of its own for each part: one for all of them would keep all of them
+  const next = () =>
+    new Promise<Awaited<ReturnType<typeof reader.read>> | null>((resolve, reject) => {
+      giveUp = () => resolve(null)
+      reader.read().then(resolve, reject)
+    })
   try {
     // not every browser iterates over a stream
     for (;;) {
-      const part = await Promise.race([reader.read(), late])
+      const part = isLate ? null : await next()
       if (part === null) return false
       if (part.done) return true
       if (!(await take(part.value))) return false

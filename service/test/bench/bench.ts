@@ -1,6 +1,7 @@
-import { fork } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,11 +26,15 @@ const placeOf = async (kind: Wanted['kind']) =>
   kind === 'server' ? postgres.newDatabase() : join(folder, randomUUID())
 
 /** A process of its own until `use` has done with what it says. */
-async function withProcess<A, T>(wanted: Wanted, args: string[], use: (said: A) => Promise<T>): Promise<T> {
+async function withProcess<A, T>(
+  wanted: Wanted,
+  args: string[],
+  use: (said: A, child: ChildProcess) => Promise<T>,
+): Promise<T> {
   const child = fork(file, [JSON.stringify(wanted), ...args])
   try {
     const [said] = (await once(child, 'message')) as [A]
-    return await use(said)
+    return await use(said, child)
   } finally {
     child.kill()
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
@@ -87,6 +92,48 @@ const submissions = (wanted: Wanted) =>
     })),
   )
 
+/** How long other requests wait meanwhile, one each 10 ms, and what the service's own process takes at the most. */
+const besides = async (run: (url: string) => Promise<unknown>) =>
+  withProcess<Served, string[]>(
+    { kind: 'folder', place: await placeOf('folder'), jobs: 1_000 },
+    [],
+    async (served, child) => {
+      const { url, ids } = served
+      const waits: number[] = []
+      const ask = async () => {
+        const begun = performance.now()
+        const answer = await fetch(`${url}/generations/${ids[0]}`, { headers: headersOf() })
+        await answer.arrayBuffer()
+        if (!answer.ok) throw new Error(`another request was answered ${answer.status}`)
+        waits.push(performance.now() - begun)
+      }
+      for (let at = 0; at < 100; at++) await ask()
+      waits.length = 0
+      // what it took to begin does not count
+      writeFileSync(`/proc/${child.pid}/clear_refs`, '5')
+      child.send('begin')
+      await once(child, 'message')
+      let isOver = false
+      const done = run(url).finally(() => (isOver = true))
+      while (!isOver) {
+        await ask()
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      await done
+      const sorted = waits.toSorted((a, b) => a - b)
+      const [, peak = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+      child.send('end')
+      const [pause] = (await once(child, 'message')) as [number]
+      const [longest = 0, median = 0] = [sorted.at(-1), sorted[sorted.length >> 1]]
+      return [
+        `${Math.round(pause)} ms`,
+        `${Math.round(longest)} ms`,
+        `${median.toFixed(1)} ms`,
+        `${Math.round(Number(peak) / 1024)} MB`,
+      ]
+    },
+  )
+
 const load = () => loadavg()[0]?.toFixed(1)
 const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(' | ')} |`)
 const cellsOf = ({ perSecond, p50, p99 }: Rate, of: number) => [
@@ -127,6 +174,20 @@ if (wants('submissions')) {
   }
   const memory = await submissions({ kind: 'memory', place: '', jobs: 1_000 })
   row('submissions, memory', Math.round(memory.perSecond), '', `${memory.p50} ms`, `${memory.p99} ms`, load() ?? '')
+}
+if (wants('abuse')) {
+  row('Beside', 'longest pause of the process', 'longest wait of a poll', 'median', 'memory at the most')
+  const abuser = fork(fileURLToPath(new URL('./abuse.ts', import.meta.url)))
+  const [kinds] = (await once(abuser, 'message')) as [string[]]
+  row('nothing', ...(await besides(() => new Promise((resolve) => setTimeout(resolve, 5_000)))))
+  for (const [at, what] of kinds.entries()) {
+    const run = async (url: string) => {
+      abuser.send({ at, url })
+      await once(abuser, 'message')
+    }
+    row(what, ...(await besides(run)))
+  }
+  abuser.kill()
 }
 await postgres.close()
 await rm(folder, { recursive: true, force: true })

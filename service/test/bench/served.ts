@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { type AddressInfo } from 'node:net'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.ts'
@@ -141,3 +142,10 @@ async function queued(seconds: number, atOnce: number): Promise<number> {
 
 if (process.argv[3] === 'queue') process.send?.(await queued(Number(process.argv[4]), Number(process.argv[5])))
 else process.send?.(wanted.kind === 'hono' ? await serveBare() : await serveService())
+
+const delay = monitorEventLoopDelay({ resolution: 1 })
+delay.enable()
+process.on('message', (wish) => {
+  process.send?.(delay.max / 1e6)
+  if (wish === 'begin') delay.reset()
+})

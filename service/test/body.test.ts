@@ -1,0 +1,42 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, it } from 'vitest'
+import { takeBody } from '../src/body.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+it('a body is not kept in memory while it arrives', async () => {
+  const first: WeakRef<Uint8Array>[] = []
+  let sent = 0
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      if (sent++ === 40) controller.close()
+      else controller.enqueue(new Uint8Array(65_536))
+    },
+  })
+  const request = new Request('http://service.test/', { method: 'PUT', body, duplex: 'half' } as RequestInit)
+  let kept = -1
+  await takeBody(request, { atMost: 10_000_000, longestMs: 60_000 }, async (part) => {
+    if (first.length < 10) first.push(new WeakRef(part))
+    if (sent < 30) return
+    // what was looked at in this turn stays until the next one
+    await new Promise(setImmediate)
+    collectGarbage()
+    kept = first.filter((each) => each.deref() !== undefined).length
+  })
+  expect(kept).toBe(0)
+})
+
+it('a body that does not arrive in time is given up, though parts of it come', async () => {
+  let timer: ReturnType<typeof setInterval> | undefined
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      timer = setInterval(() => controller.enqueue(new Uint8Array(1)), 5)
+    },
+    cancel: () => clearInterval(timer),
+  })
+  const request = new Request('http://service.test/', { method: 'PUT', body, duplex: 'half' } as RequestInit)
+  expect(await takeBody(request, { atMost: 10_000_000, longestMs: 50 }, () => {})).toBe('tooSlow')
+  clearInterval(timer)
+})
