@@ -21,6 +21,7 @@ const names: Record<string, string[]> = {
   './storage/local-storage': ['webStorage'],
   './storage/memory': ['memoryPhotos', 'memoryStorage'],
   './storage/chain': ['storageChain'],
+  './storage/postgres': ['postgresStorage'],
   './core': ['createRoom'],
   './photos': ['openCamera', 'preparePhoto'],
   './react': ['useTryOn'],
