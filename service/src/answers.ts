@@ -4,10 +4,7 @@ import type { Context } from 'hono'
 /** What every answer says: pages of any origin may read it, and nobody keeps it who is not told to. */
 const always = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Headers': `Content-Type, ${keyHeader}`,
-  'Access-Control-Allow-Methods': 'GET, POST, PUT, OPTIONS',
   'Access-Control-Expose-Headers': 'Retry-After',
-  'Access-Control-Max-Age': '600',
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
 }
@@ -27,6 +24,14 @@ export function answer(
   const common = req.header('Origin') === undefined ? always : toPages
   return new Response(body, { status, headers: { ...common, ...headers } })
 }
+
+/** What a browser asks before it sends what pages of another origin want sent. */
+export const answerPreflight = (context: Context): Response =>
+  answer(context, 204, null, {
+    'Access-Control-Allow-Headers': `Content-Type, ${keyHeader}`,
+    'Access-Control-Allow-Methods': 'GET, POST, PUT, OPTIONS',
+    'Access-Control-Max-Age': '600',
+  })
 
 export function answerJson(context: Context, status: number, body: unknown, headers: HeaderRecord = {}): Response {
   return answer(context, status, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers })

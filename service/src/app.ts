@@ -1,6 +1,6 @@
 import { endpoints, keyHeader, type Operation } from 'fitting-room/contract'
 import { Hono, type Context } from 'hono'
-import { answer, answerJson } from './answers.ts'
+import { answer, answerJson, answerPreflight } from './answers.ts'
 import { ApiProblem, badInput, ipLimit, notAllowed } from './api-problem.ts'
 import { drain } from './body.ts'
 import { clientOf } from './client-address.ts'
@@ -98,7 +98,7 @@ export function createApp(parts: AppParts): Hono<Env> {
       if (context.req.raw.method === 'HEAD') throw notAllowed(method)
       return handle(operation as Operation, context)
     })
-    app.options(route, (context) => answer(context, 204))
+    app.options(route, answerPreflight)
     app.all(route, () => {
       throw notAllowed(method)
     })

@@ -27,7 +27,11 @@ function addressOf(text: string): Address | null {
     .trim()
     .replace(/^\[(.*)\](?::\d+)?$/, '$1')
     .replace(/^([\d.]+):\d+$/, '$1')
-  return ipaddr.isValid(bare) ? ipaddr.process(bare) : null
+  try {
+    return ipaddr.process(bare)
+  } catch {
+    return null
+  }
 }
 
 const parsed = new WeakMap<readonly string[], Range[]>()

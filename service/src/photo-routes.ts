@@ -1,5 +1,5 @@
 import { Hono, type Context } from 'hono'
-import { answer } from './answers.ts'
+import { answer, answerPreflight } from './answers.ts'
 import { ApiProblem, badInput, notAllowed } from './api-problem.ts'
 import type { BodyLimits } from './body.ts'
 import type { BlobStore, Clock, PhotoIntake, Store } from './ports.ts'
@@ -35,7 +35,7 @@ export function addPhotoRoutes<E extends { Bindings: object }>(app: Hono<E>, par
     return answer(context, 200)
   })
 
-  app.options('/photos/:name', (context) => answer(context, 204))
+  app.options('/photos/:name', answerPreflight)
   app.get('/photos/:name', (context) => picture(context))
   app.get('/pictures/:name', (context) => picture(context))
   app.all('/photos/:name', () => {
