@@ -55,18 +55,13 @@ export function createApp(parts: AppParts): Hono<Env> {
   const clientIp = (context: Context<Env>) =>
     clientOf(context.env?.ip ?? '127.0.0.1', context.req.header('X-Forwarded-For'), trustedProxies())
 
-  function authorized(context: Context<Env>): StoreConfig {
-    const store = core.storeOfKey(context.req.header(keyHeader) ?? null)
-    if (store === null) throw new ApiProblem(401, { error: 'Unauthorized' })
-    return store
-  }
-
   /** Path and method are settled; then the IP count, the key, the input, and the operation itself. */
   async function handle<O extends Operation>(operation: O, context: Context<Env>): Promise<Response> {
     const ip = clientIp(context)
-    const wait = await limiter.count(ip, operation)
+    const key = context.req.header(keyHeader) ?? null
+    const [wait, store] = await Promise.all([limiter.count(ip, operation), core.storeOfKey(key)])
     if (wait > 0) throw ipLimit(wait)
-    const store = authorized(context)
+    if (store === null) throw new ApiProblem(401, { error: 'Unauthorized' })
     const input = await inputOf(operation, context.req)
     const { data, spoil } = await operations[operation](store, ip, input)
     if (spoil === 'lost') context.env.drop?.()

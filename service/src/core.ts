@@ -83,8 +83,11 @@ export function createCore({ config, store, uploads, clock, publicUrl, report }:
   }
 
   return {
-    storeOfKey(key: string | null): StoreConfig | null {
-      const found = config.stores.find(({ apiKey }) => apiKey === key)
+    /** The store of a key; one that a command has issued is the only one, at once (contract §5, rule 5). */
+    async storeOfKey(key: string | null): Promise<StoreConfig | null> {
+      if (key === null) return null
+      const issued = await store.issued(key)
+      const found = config.stores.find(({ id, apiKey }) => issued.get(id) ?? apiKey === key)
       return found && (found.integrations.sdk || found.integrations.api) ? found : null
     },
 

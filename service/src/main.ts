@@ -6,6 +6,7 @@ import { memoryStore } from './memory.ts'
 import { createLog } from './operation/log.ts'
 import { createMetrics } from './operation/metrics.ts'
 import { serveOperation } from './operation/serve-operation.ts'
+import { changeKey } from './key-command.ts'
 import { fromCaller, inMemory, openData, usualData } from './open-data.ts'
 import type { Observer } from './ports.ts'
 import { sandboxConfig } from './sandbox-config.ts'
@@ -14,6 +15,7 @@ import { createService } from './service.ts'
 import { untilStopped } from './until-stopped.ts'
 
 const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
+       fitting-room-service key (refresh | disconnect) STORE [--data DIR]
 
   --sandbox      the store of the examples, and a product whose variants force every outcome
   --config FILE  stores, products and times, as JSON; read again at SIGUSR2
@@ -23,7 +25,11 @@ const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
   --data DIR     where try-ons and pictures are kept; default: ${usualData}; ${inMemory} keeps nothing
   --operation [HOST:]PORT
                  /health, /ready and /metrics for Prometheus, on an address of their own; default: none
-                 With DATABASE_URL in the environment try-ons are in that PostgreSQL, and pictures in the folder.`
+
+  key refresh    gives the store of that ID a new key, its only one from now on, and prints it; also reconnects it
+  key disconnect leaves it without one; both hold at once in all processes of DATABASE_URL, or for a folder's next start
+
+With DATABASE_URL in the environment try-ons are in that PostgreSQL, and pictures in the folder.`
 
 function fail(message: string): never {
   console.error(message)
@@ -31,7 +37,8 @@ function fail(message: string): never {
 }
 
 function readArguments() {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       sandbox: { type: 'boolean', default: false },
       config: { type: 'string' },
@@ -42,11 +49,17 @@ function readArguments() {
       operation: { type: 'string' },
     },
   })
+  const [command, what, storeId, ...more] = positionals
+  if (command !== undefined) {
+    if (command === 'key' && (what === 'refresh' || what === 'disconnect') && storeId && more.length === 0)
+      return { key: { what, storeId, data: values.data } as const }
+    throw new Error('the command is key refresh STORE or key disconnect STORE')
+  }
   const port = Number(values.port)
   if (values.sandbox === (values.config !== undefined)) throw new Error('either --sandbox or --config is needed')
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new Error('--port must be a number from 0 to 65535')
   if (!/^(?:all|api|worker)$/.test(values.role)) throw new Error('--role must be all, api or worker')
-  return { ...values, port, operation: values.operation === undefined ? null : addressOf(values.operation) }
+  return { ...values, key: null, port, operation: values.operation === undefined ? null : addressOf(values.operation) }
 }
 
 function addressOf(text: string): { host: string; port: number } {
@@ -56,7 +69,14 @@ function addressOf(text: string): { host: string; port: number } {
 }
 
 async function main(): Promise<void> {
-  const { config: file, data, port, host, role, operation: place } = readArguments()
+  const given = readArguments()
+  if (given.key === null) return run(given)
+  console.log(await changeKey(given.key, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message)))
+}
+
+type RunArguments = Extract<ReturnType<typeof readArguments>, { key: null }>
+
+async function run({ config: file, data, port, host, role, operation: place }: RunArguments): Promise<void> {
   const config = file === undefined ? sandboxConfig() : loadConfig(fromCaller(file))
   const log = createLog(() => config.stores.map(({ apiKey }) => apiKey))
   const { report } = log

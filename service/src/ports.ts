@@ -101,6 +101,8 @@ export interface Store {
   job(id: string): Promise<Job | null>
   /** A job, and whom it is asked for, as they stand: the shopper of that ID, or else its own. Null where there is no job. */
   poll(jobId: string, visitorId: string | undefined): Promise<Polled | null>
+  /** The stores whose key was issued by a command, each with whether it is that one: their configured ones are void. */
+  issued(key: string): Promise<ReadonlyMap<string, boolean>>
   /** Remembers an uploaded photo, as of then. */
   keepPhoto(name: string, at: number): Promise<void>
   /**

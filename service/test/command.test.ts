@@ -31,6 +31,25 @@ function run(...args: string[]) {
 }
 
 describe('npm run service', () => {
+  it('gives a store of a folder a new key, which the service takes from then on, and no other one', async () => {
+    await writeFile(join(folder, 'config.json'), JSON.stringify(suiteConfig))
+    const refreshed = run('key', 'refresh', 'main', '--data', 'data')
+    const key = (await refreshed.line).trim()
+    expect([await refreshed.ended, key]).toEqual([{ code: 0, err: '' }, expect.stringMatching(/^[0-9a-f]{32}$/)])
+    const { child, line, ended } = run('--config', 'config.json', '--port', '0', '--data', 'data')
+    const url = (await line).trim().slice('listening on '.length)
+    const statusOf = async (given: string) =>
+      (await fetch(`${url}/requests-left`, { headers: { 'X-Service-SDK-Key': given } })).status
+    expect([await statusOf(key), await statusOf('main-key')]).toEqual([200, 401])
+    child.kill()
+    expect((await ended).code).toBe(0)
+  })
+
+  it('refuses a command that it does not know', async () => {
+    const { code, err } = await run('key', 'lose', 'main').ended
+    expect([code, err]).toEqual([2, expect.stringContaining('key refresh STORE')])
+  })
+
   it('takes paths from the caller’s folder, images from the configuration’s, prints one line, and keeps the pictures', async () => {
     await mkdir(join(folder, 'conf'))
     const config = structuredClone(suiteConfig)

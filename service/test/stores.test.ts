@@ -16,6 +16,7 @@ import {
   type Store,
 } from '@fitting-room/service'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { changeKey } from '../src/key-command.ts'
 import { deleteExpired } from '../src/retention.ts'
 import { newVisitor, type Job } from '../src/ports.ts'
 import { undrawn } from '../../test/support/undrawn.ts'
@@ -273,6 +274,43 @@ describe('several processes on one PostgreSQL', () => {
     const { data } = (await answer.json()) as { data: { jobId: string } }
     await expect.poll(async () => (await worker.store.job(data.jobId))?.state).toBe('failed')
     await Promise.all([api.close(), working.close()])
+  })
+
+  it('know at once of a key that was refreshed, of a store that was disconnected, and of one that is connected again', async () => {
+    const databaseUrl = await server.newDatabase()
+    const open = async () => {
+      const { store } = await openServerStore(databaseUrl, { report })
+      return createService({ config: configOf(null), publicUrl: url, store, works: false, report })
+    }
+    const services = await Promise.all([open(), open()])
+    const statuses = (key: string) =>
+      Promise.all(
+        services.map(async (service, at) => {
+          const path = `${url}/requests-left?uniqueUserId=one`
+          const request = new Request(path, { headers: { 'X-Service-SDK-Key': key } })
+          return (await service.fetch(request, { ip: `10.0.0.${at}` })).status
+        }),
+      )
+    const change = (what: 'refresh' | 'disconnect') => changeKey({ what, storeId: 'main', data: 'none' }, databaseUrl)
+    expect(await statuses('main-key')).toEqual([200, 200])
+    const first = await change('refresh')
+    expect([await statuses('main-key'), await statuses(first)]).toEqual([
+      [401, 401],
+      [200, 200],
+    ])
+    await change('disconnect')
+    expect([await statuses('main-key'), await statuses(first)]).toEqual([
+      [401, 401],
+      [401, 401],
+    ])
+    const second = await change('refresh')
+    expect([await statuses(first), await statuses(second)]).toEqual([
+      [401, 401],
+      [200, 200],
+    ])
+    // the other stores keep theirs
+    expect(await statuses('other-key')).toEqual([200, 200])
+    await Promise.all(services.map((service) => service.close()))
   })
 
   it('do the jobs of one that was killed', async () => {

@@ -49,6 +49,13 @@ const migrations: readonly string[] = [
     add column accepted_at bigint not null generated always as ((data ->> 'acceptedAt')::bigint) stored;
   create index on fitting_room.jobs (accepted_at);
   `,
+  `
+  create table fitting_room.keys (
+    store_id text primary key,
+    -- of the key, as nobody need read it; null where the store is disconnected
+    hash bytea
+  );
+  `,
 ]
 
 /** The number under which one process at a time changes the schema. */

@@ -9,6 +9,7 @@ const shards = 16
 
 /** A store in PostgreSQL: what has been acknowledged is there after whatever happens to the process. */
 export function postgresStore(database: Database, queue: RenderQueue): Store {
+  const issued = gathered((keys: string[]) => issuedIn(database, keys))
   const poll = gathered((asked: Asked[]) => pollAll(database, asked))
   return {
     async transaction(work) {
@@ -27,6 +28,7 @@ export function postgresStore(database: Database, queue: RenderQueue): Store {
       const [known] = await database.query<{ data: Job }>('select data from fitting_room.jobs where id = $1', [id])
       return known?.data ?? null
     },
+    issued,
     poll: (jobId, visitorId) => poll({ jobId, visitorId }),
     async keepPhoto(name, at) {
       await database.query(
@@ -108,6 +110,12 @@ function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
       void query('update fitting_room.jobs set state = $2, data = $3 where id = $1', [job.id, job.state, job])
     },
   }
+}
+
+/** For each key the stores that have an issued one, and whether it is that. */
+async function issuedIn({ query }: Queries, keys: string[]): Promise<ReadonlyMap<string, boolean>[]> {
+  const rows = await query<{ store_id: string; hash: Buffer | null }>('select store_id, hash from fitting_room.keys')
+  return keys.map((key) => new Map(rows.map(({ store_id: id, hash }) => [id, hash?.equals(keyOf(key)) ?? false])))
 }
 
 interface Asked {
