@@ -9,6 +9,7 @@ import { createProvided } from '../src/provider/provided.ts'
 import { createWorker } from '../src/worker.ts'
 import { png } from './contract.suite.ts'
 import { answer, lost, startFashnStandIn, type FashnStandIn } from './fashn-stand-in.ts'
+import { queuedJob } from './queued-job.ts'
 
 let standIn: FashnStandIn
 beforeEach(async () => {
@@ -19,25 +20,7 @@ afterEach(() => standIn.close())
 const fetchPicture = async (url: string) => new Uint8Array(await (await fetch(url)).arrayBuffer())
 const providerAt = (url: string) => fashn({ url, key: 'fa-secret', prepared, finished, fetchPicture, busyMs: 1 })
 
-const accepted: Job = {
-  id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
-  storeId: 'main',
-  visitorId: 'shopper',
-  product: { id: '1001', title: 'Tee', image: null },
-  variantId: '2001',
-  test: null,
-  funnelType: 'upper_body',
-  generationModel: 'SERVICE_PRO',
-  photo: { name: 'photo.png' },
-  acceptedAt: Date.now(),
-  previewAt: 0,
-  readyAt: 0,
-  state: 'queued',
-  asked: null,
-  error: null,
-  pictures: null,
-  credit: 0,
-}
+const accepted = queuedJob({ id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', storeId: 'main', credit: 0 })
 
 /** A worker with one job, whose store has one credit, which that job has. */
 async function worker(

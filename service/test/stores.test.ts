@@ -18,11 +18,12 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changeKey } from '../src/key-command.ts'
 import { deleteExpired } from '../src/retention.ts'
-import { newVisitor, type Job } from '../src/ports.ts'
+import { newVisitor } from '../src/ports.ts'
 import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { png } from './contract.suite.ts'
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
+import { queuedJob } from './queued-job.ts'
 
 const report = (error: unknown) => console.error(error)
 const url = 'http://service.test'
@@ -52,26 +53,6 @@ function submit(service: Service, at: number, uniqueUserId: string, variantId = 
   const ip = `10.0.${Math.floor(at / 250)}.${at % 250}`
   return service.fetch(new Request(`${url}/generations`, { method: 'POST', headers, body }), { ip })
 }
-
-const jobOf = (storeId: string): Job => ({
-  id: randomUUID(),
-  storeId,
-  visitorId: 'one',
-  product: { id: '1001', title: 'Tee', image: '' },
-  variantId: '2001',
-  test: null,
-  funnelType: 'upper_body',
-  generationModel: 'SERVICE_PRO',
-  photo: { name: 'none.png' },
-  acceptedAt: Date.now(),
-  previewAt: 0,
-  readyAt: 0,
-  state: 'queued',
-  asked: null,
-  error: null,
-  pictures: null,
-  credit: null,
-})
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -131,7 +112,7 @@ describe.each(kinds)('a store %s', (_, open) => {
       await new Promise<void>((resolve) => ends.push(resolve))
     }
     const add = async (storeId: string) => {
-      const job = jobOf(storeId)
+      const job = queuedJob({ id: randomUUID(), storeId })
       await store.transaction((ledger) => ledger.addJob(job))
       return job.id
     }

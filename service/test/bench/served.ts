@@ -12,6 +12,7 @@ import { openDatabase, type Connection } from '../../src/postgres/database.ts'
 import { openRenderQueue } from '../../src/postgres/render-queue.ts'
 import { sandboxConfig } from '../../src/sandbox-config.ts'
 import { serve } from '../../src/server.ts'
+import { queuedJob } from '../queued-job.ts'
 
 /** What the bench asks for, and is told. */
 export interface Wanted {
@@ -31,25 +32,14 @@ const report = console.error
 const wanted = JSON.parse(process.argv[2] ?? '') as Wanted
 const idsAtMost = 1_000
 
-const finished = (id: string): Job => ({
-  id,
-  storeId: 'sandbox',
-  visitorId: id,
-  product: { id: '1001', title: 'Tee', image: '' },
-  variantId: '2001',
-  test: null,
-  funnelType: 'upper_body',
-  generationModel: 'SERVICE_PRO',
-  photo: { name: `${id}.jpeg` },
-  acceptedAt: Date.now(),
-  previewAt: 0,
-  readyAt: 0,
-  state: 'rendered',
-  asked: null,
-  error: null,
-  pictures: { preview: `${id}-preview.jpeg`, final: `${id}.jpeg` },
-  credit: null,
-})
+const finished = (id: string): Job =>
+  queuedJob({
+    id,
+    storeId: 'sandbox',
+    visitorId: id,
+    state: 'rendered',
+    pictures: { preview: `${id}-preview.jpeg`, final: `${id}.jpeg` },
+  })
 
 /** Puts the try-ons where the service finds them, and gives the IDs of some. */
 async function fillDatabase(connection: Connection, atOnce: number): Promise<string[]> {
