@@ -19,6 +19,8 @@ interface Kept {
 /** What those are told who make one table at once, all but one: it is there when they look again. */
 const madeMeanwhile = new Set(['23505', '42P07', '42710'])
 
+const mostTries = 10
+
 /**
  * Keeps records and photos in a PostgreSQL database that any number of processes share, in two tables that are made at the
  * first use. An update is written where nobody else has written meanwhile, and is tried again where somebody has: no
@@ -34,12 +36,12 @@ export function postgresStorage(
   let made: Promise<unknown> | null = null
 
   async function create(table: string, columns: string): Promise<void> {
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       try {
         await database.query(`create table if not exists ${table} (key text collate "C" primary key, ${columns})`)
         return
       } catch (error) {
-        if (!madeMeanwhile.has((error as { code?: string }).code ?? '')) throw error
+        if (tries === mostTries || !madeMeanwhile.has((error as { code?: string }).code ?? '')) throw error
       }
     }
   }

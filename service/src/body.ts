@@ -14,7 +14,10 @@ export interface BodyLimits {
 export type BodyProblem = 'tooLarge' | 'tooSlow'
 
 /** The whole body, or why it is not taken. */
-export async function readBody(request: Request, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer> | BodyProblem> {
+export async function readBody(
+  request: Pick<Request, 'body'>,
+  limits: BodyLimits,
+): Promise<Uint8Array<ArrayBuffer> | BodyProblem> {
   const chunks: Uint8Array<ArrayBuffer>[] = []
   const problem = await takeBody(request, limits, (chunk) => void chunks.push(chunk))
   return problem ?? new Uint8Array(await new Blob(chunks).arrayBuffer())
@@ -25,7 +28,7 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Ui
  * bounds: a client whose body is refused halfway sees a broken connection instead of the answer.
  */
 export async function takeBody(
-  { body }: Request,
+  { body }: Pick<Request, 'body'>,
   { atMost, longestMs }: BodyLimits,
   write: (chunk: Uint8Array<ArrayBuffer>) => unknown,
 ): Promise<BodyProblem | null> {

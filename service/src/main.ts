@@ -15,7 +15,7 @@ import { createService } from './service.ts'
 import { untilStopped } from './until-stopped.ts'
 
 const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
-       fitting-room-service key (refresh | disconnect) STORE [--data DIR]
+       fitting-room-service key (refresh | disconnect) STORE --config FILE [--data DIR]
 
   --sandbox      the store of the examples, and a product whose variants force every outcome
   --config FILE  stores, products and times, as JSON; read again at SIGUSR2
@@ -51,9 +51,11 @@ function readArguments() {
   })
   const [command, what, storeId, ...more] = positionals
   if (command !== undefined) {
-    if (command === 'key' && (what === 'refresh' || what === 'disconnect') && storeId && more.length === 0)
-      return { key: { what, storeId, data: values.data } as const }
-    throw new Error('the command is key refresh STORE or key disconnect STORE')
+    const { data, config } = values
+    const isWhole = command === 'key' && more.length === 0
+    if (isWhole && (what === 'refresh' || what === 'disconnect') && storeId && config)
+      return { key: { what, storeId, data, config } as const }
+    throw new Error('the command is key refresh STORE --config FILE, or key disconnect STORE --config FILE')
   }
   const port = Number(values.port)
   if (values.sandbox === (values.config !== undefined)) throw new Error('either --sandbox or --config is needed')
@@ -91,7 +93,11 @@ async function run({ config: file, data, port, host, role, operation: place }: R
     },
   }
   const providerKey = process.env['FASHN_API_KEY']
-  const bucketKeys = { id: process.env['AWS_ACCESS_KEY_ID'], secret: process.env['AWS_SECRET_ACCESS_KEY'] }
+  const bucketKeys = {
+    id: process.env['AWS_ACCESS_KEY_ID'],
+    secret: process.env['AWS_SECRET_ACCESS_KEY'],
+    session: process.env['AWS_SESSION_TOKEN'],
+  }
   const keys = { providerKey, bucketKeys }
   const options = { config, store, ...others, report, observer, ...keys, works: role !== 'api' }
   const orClosed = async (error: unknown) => {

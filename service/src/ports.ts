@@ -149,7 +149,7 @@ export interface BlobStore {
  * with. Rejects with `PhotoNotReadable`.
  */
 export interface PhotoIntake {
-  (request: Request, limits: BodyLimits): Promise<Blob | BodyProblem>
+  (request: Pick<Request, 'body'>, limits: BodyLimits): Promise<Blob | BodyProblem>
 }
 
 /** The pictures of a try-on. */

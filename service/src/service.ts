@@ -28,7 +28,7 @@ export interface ServiceOptions {
   /** The key of the configuration's provider. */
   providerKey?: string | undefined
   /** The keys of the configuration's bucket. */
-  bucketKeys?: { [K in keyof BucketKeys]: string | undefined } | undefined
+  bucketKeys?: { [K in keyof BucketKeys]?: string | undefined } | undefined
   /** Who makes the pictures, in place of the configuration's. */
   provider?: Provider | undefined
   takePhoto?: PhotoIntake
@@ -54,14 +54,15 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
   const webhookOf = (jobId: string) =>
     options.config.generator?.webhook === true ? urlNow() + webhooks.pathOf(jobId) : null
   const bucket = bucketOf(options)
+  const { takePhoto = intakeByFile(drawing.cleaned) } = options
   const parts: ServiceParts = {
     blobs: memoryBlobs(),
     generator: drawing.render,
-    takePhoto: intakeByFile(drawing.cleaned),
+    takePhoto,
     limiter: new IpLimiter(clock),
     works: true,
     ...options,
-    ...(bucket && { blobs: bucketBlobs(bucket, drawing.cleaned) }),
+    ...(bucket && { blobs: bucketBlobs(bucket, takePhoto) }),
     store,
     clock,
     report,
@@ -84,16 +85,14 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
 }
 
 /** The bucket that the configuration names; undefined where it names none. */
-function bucketOf({
-  config,
-  bucketKeys: { id, secret } = { id: undefined, secret: undefined },
-}: Omit<ServiceOptions, 'publicUrl'>): Bucket | undefined {
+function bucketOf({ config, bucketKeys = {} }: Omit<ServiceOptions, 'publicUrl'>): Bucket | undefined {
+  const { id, secret, session } = bucketKeys
   if (config.bucket === null) return undefined
   if (!id || !secret)
     throw new ConfigError(
       'bucket: its keys are missing; AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment give them',
     )
-  return openBucket(config.bucket, { id, secret })
+  return openBucket(config.bucket, { id, secret, session })
 }
 
 /** The provider that the configuration names; undefined where it names none. */

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import S3rver from '@20minutes/s3rver'
 import { createService, memoryStore, parseConfig, type Service, type Store } from '@fitting-room/service'
 import sharp from 'sharp'
@@ -46,7 +47,7 @@ interface World {
   ask(path: string, body?: object): Promise<{ status: number; data: Record<string, string> }>
   fetch: Service['fetch']
   /** Puts a photo where the service says, and has it tried on; resolves with the end of that. */
-  tryOn(photo: Uint8Array): Promise<{ imageUrl: string; end: Record<string, string> }>
+  tryOn(photo: Uint8Array, more?: Record<string, string>): Promise<{ imageUrl: string; end: Record<string, string> }>
 }
 
 function open(): World {
@@ -66,12 +67,12 @@ function open(): World {
     config,
     ask,
     fetch: service.fetch,
-    async tryOn(photo) {
+    async tryOn(photo, more = {}) {
       const { data } = await ask('/uploads', { contentType: 'image/png' })
       const sent = await fetch(data['uploadUrl']!, {
         method: 'PUT',
         body: Buffer.from(photo),
-        headers: { 'Content-Type': 'image/png' },
+        headers: { 'Content-Type': 'image/png', ...more },
       })
       expect(sent.status).toBe(200)
       const { imageUrl } = data as { imageUrl: string }
@@ -122,6 +123,23 @@ describe('a service whose photos and pictures are in a bucket', () => {
     }
   })
 
+  it('gives nothing to a name that leads elsewhere in the bucket, or out of it', async () => {
+    const world = open()
+    const { data } = await world.ask('/uploads', { contentType: 'image/png' })
+    await fetch(data['uploadUrl']!, { method: 'PUT', body: Buffer.from(png), headers: { 'Content-Type': 'image/png' } })
+    const name = data['imageUrl']!.slice(data['imageUrl']!.lastIndexOf('/') + 1)
+    for (const way of [
+      `../arrived/${name}`,
+      `x/../../arrived/${name}`,
+      '..',
+      '.',
+      `../../try-ons/arrived/${name}`,
+      '../',
+    ])
+      for (const route of ['photos', 'pictures'])
+        expect((await world.fetch(new Request(`${url}/${route}/${encodeURIComponent(way)}`))).status).toBe(404)
+  })
+
   it('gives a photo to nobody with what it came with, and keeps nothing of that', async () => {
     const withPlace = await sharp({ create: { width: 300, height: 300, channels: 3, background: '#888' } })
       .withExif({ IFD3: { GPSLatitude: '52/1 30/1 0/1' } })
@@ -139,12 +157,15 @@ describe('a service whose photos and pictures are in a bucket', () => {
     expect(exif).toBeUndefined()
   })
 
-  it.each([
+  it.each<[string, Uint8Array, Record<string, string>?]>([
     ['is no picture', Buffer.from('<svg/>')],
     ['is larger than 20 MB', Buffer.alloc(20 * 1024 * 1024 + 1)],
-  ])('fails a job whose photo %s, as nobody saw it before', async (_, photo) => {
-    const { end } = await open().tryOn(photo)
+    ['is packed, so that it could be of any size', gzipSync(png), { 'Content-Encoding': 'gzip' }],
+  ])('fails a job whose photo %s, as nobody saw it before, and deletes it', async (_, photo, more = {}) => {
+    const before = await files()
+    const { end } = await open().tryOn(photo, more)
     expect(end).toEqual({ status: 'ERROR', error: 'The photo is not readable as an image' })
+    expect(await files()).toEqual(before)
   })
 
   it('deletes there what has had its time, and what arrived and was never used', async () => {

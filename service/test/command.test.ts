@@ -33,10 +33,18 @@ function run(...args: string[]) {
 describe('npm run service', () => {
   it('gives a store of a folder a new key, which the service takes from then on, and no other one', async () => {
     await writeFile(join(folder, 'config.json'), JSON.stringify(suiteConfig))
-    const refreshed = run('key', 'refresh', 'main', '--data', 'data')
+    const start = () => run('--config', 'config.json', '--port', '0', '--data', 'data')
+    const change = (...args: string[]) => run('key', ...args, '--config', 'config.json', '--data', 'data')
+    expect((await change('refresh', 'main').ended).err).toContain('no service has kept anything in')
+    const before = start()
+    await before.line
+    before.child.kill()
+    await before.ended
+    expect((await change('refresh', 'mian').ended).err).toContain('has no store mian; it has main')
+    const refreshed = change('refresh', 'main')
     const key = (await refreshed.line).trim()
     expect([await refreshed.ended, key]).toEqual([{ code: 0, err: '' }, expect.stringMatching(/^[0-9a-f]{32}$/)])
-    const { child, line, ended } = run('--config', 'config.json', '--port', '0', '--data', 'data')
+    const { child, line, ended } = start()
     const url = (await line).trim().slice('listening on '.length)
     const statusOf = async (given: string) =>
       (await fetch(`${url}/requests-left`, { headers: { 'X-Service-SDK-Key': given } })).status
@@ -46,7 +54,7 @@ describe('npm run service', () => {
   })
 
   it('refuses a command that it does not know', async () => {
-    const { code, err } = await run('key', 'lose', 'main').ended
+    const { code, err } = await run('key', 'lose', 'main', '--config', 'config.json').ended
     expect([code, err]).toEqual([2, expect.stringContaining('key refresh STORE')])
   })
 

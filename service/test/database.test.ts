@@ -67,6 +67,17 @@ describe('a transaction', () => {
     expect(await photos()).toEqual([])
   })
 
+  it('rejects where its connection is ended in the middle, and the next one has another', async () => {
+    const pid = 'select pg_backend_pid() as pid'
+    const broken = database.transaction(async ({ query }) => {
+      const [own] = await query<{ pid: number }>(pid)
+      await database.query('select pg_terminate_backend($1)', [own?.pid])
+      await query(insert, ['never'])
+    })
+    await expect(broken).rejects.toThrow()
+    expect(await database.transaction(async ({ query }) => (await query(pid)).length)).toBe(1)
+  })
+
   it('has written what it did not wait for once it has resolved', async () => {
     await database.transaction(async ({ query }) => void query(insert, ['three']))
     expect(await photos()).toEqual([{ name: 'three' }])

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -272,7 +272,10 @@ describe('several processes on one PostgreSQL', () => {
           return (await service.fetch(request, { ip: `10.0.0.${at}` })).status
         }),
       )
-    const change = (what: 'refresh' | 'disconnect') => changeKey({ what, storeId: 'main', data: 'none' }, databaseUrl)
+    const config = join(await mkdtemp(join(tmpdir(), 'keys-')), 'config.json')
+    await writeFile(config, JSON.stringify(suiteConfig))
+    const change = (what: 'refresh' | 'disconnect') =>
+      changeKey({ what, storeId: 'main', config, data: 'none' }, databaseUrl)
     expect(await statuses('main-key')).toEqual([200, 200])
     const first = await change('refresh')
     expect([await statuses('main-key'), await statuses(first)]).toEqual([

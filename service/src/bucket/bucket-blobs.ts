@@ -1,37 +1,63 @@
 import { uploadExpiryMs } from 'fitting-room/contract'
+import type { BodyLimits } from '../body.ts'
 import { PhotoNotReadable } from '../photo-problems.ts'
-import type { Blob, BlobStore } from '../ports.ts'
+import type { Blob, BlobStore, PhotoIntake } from '../ports.ts'
 import { largestPhoto, type Uploads } from '../uploads.ts'
-import { TooLarge, type Bucket } from './bucket.ts'
+import { Encoded, type Bucket } from './bucket.ts'
+
+/** What may be asked for by name, from outside too: nothing that leads elsewhere in a URL. */
+const isName = (name: string) => /^[\w-][\w.-]*$/.test(name)
 
 /** Where shoppers put their photos as they are. */
 const arrived = (name: string) => `arrived/${name}`
 /** Where photos without their metadata are, and pictures. */
 const kept = (name: string) => `kept/${name}`
 
+const limits: BodyLimits = { atMost: largestPhoto, longestMs: 120_000 }
+
 /**
  * Photos and pictures in a bucket. Nobody sees a photo arrive there, so it is looked at when it is wanted first: only then is
- * its size checked and its metadata removed, and until then nobody but the service can read it. `get` rejects with
- * `PhotoNotReadable`.
+ * its size checked and its metadata removed, and until then nobody but the service can read it. One that is none is removed.
+ * `get` rejects with `PhotoNotReadable`.
  */
-export function bucketBlobs(bucket: Bucket, cleaned: (photo: Uint8Array) => Promise<Blob>): BlobStore {
+export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
+  /** Those that are looked at just now, by name: whoever else wants one waits for that. */
+  const looks = new Map<string, Promise<Blob | null>>()
+
   async function takeIn(name: string): Promise<Blob | null> {
-    const photo = await bucket.get(arrived(name), largestPhoto)
+    const photo = await bucket.open(arrived(name))
     // somebody else may have taken it in meanwhile
     if (photo === null) return bucket.get(kept(name))
-    const blob = await cleaned(photo.bytes)
-    await bucket.put(kept(name), blob)
+    const taken = await takePhoto(photo, limits)
+    if (taken === 'tooLarge') throw new PhotoNotReadable()
+    if (taken === 'tooSlow') throw new Error('the bucket is too slow')
+    await bucket.put(kept(name), taken)
     await bucket.remove(arrived(name))
-    return blob
+    return taken
+  }
+
+  async function lookAt(name: string): Promise<Blob | null> {
+    try {
+      return await takeIn(name)
+    } catch (error) {
+      if (!(error instanceof PhotoNotReadable || error instanceof Encoded)) throw error
+      await bucket.remove(arrived(name))
+      throw new PhotoNotReadable()
+    } finally {
+      looks.delete(name)
+    }
   }
 
   return {
     put: (name, blob) => bucket.put(kept(name), blob),
-    get: async (name) =>
-      (await bucket.get(kept(name))) ??
-      (await takeIn(name).catch((error: unknown) => {
-        throw error instanceof TooLarge ? new PhotoNotReadable() : error
-      })),
+    async get(name) {
+      if (!isName(name)) return null
+      const found = await bucket.get(kept(name))
+      if (found) return found
+      const look = looks.get(name) ?? lookAt(name)
+      looks.set(name, look)
+      return look
+    },
     async remove(name) {
       await Promise.all([arrived(name), kept(name)].map((each) => bucket.remove(each)))
     },

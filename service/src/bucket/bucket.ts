@@ -5,20 +5,25 @@ import type { Blob } from '../ports.ts'
 export interface BucketKeys {
   id: string
   secret: string
+  /** Of keys that end with a session. */
+  session?: string | undefined
 }
 
 /** The files of an S3-compatible bucket, by their names. */
 export interface Bucket {
   put(name: string, blob: Blob): Promise<void>
-  /** Null where there is none; rejects with `TooLarge` for more bytes than that. */
-  get(name: string, atMost?: number): Promise<Blob | null>
+  /** Null where there is none. */
+  get(name: string): Promise<Blob | null>
+  /** The file of that name as it comes, byte for byte; null where there is none. Rejects with `Encoded` for one that is packed. */
+  open(name: string): Promise<Pick<Response, 'body'> | null>
   /** Also what is not there. */
   remove(name: string): Promise<void>
   /** A URL at which whoever has it may put a file of that type for so long (s). */
   presigned(name: string, type: string, seconds: number): Promise<string>
 }
 
-export class TooLarge extends Error {}
+/** Whoever put it there had it packed, and nobody knows how large it is. */
+export class Encoded extends Error {}
 
 /** How often a request is said again that the bucket's server could not answer: all of them may be. */
 const retries = 4
@@ -27,7 +32,9 @@ export function openBucket(
   { endpoint, name: bucket, region }: NonNullable<Config['bucket']>,
   keys: BucketKeys,
 ): Bucket {
-  const client = new AwsClient({ accessKeyId: keys.id, secretAccessKey: keys.secret, service: 's3', region, retries })
+  const { id: accessKeyId, secret: secretAccessKey, session } = keys
+  const credentials = { accessKeyId, secretAccessKey, ...(session && { sessionToken: session }) }
+  const client = new AwsClient({ ...credentials, service: 's3', region, retries })
   const urlOf = (name: string) => `${endpoint}/${bucket}/${name.split('/').map(encodeURIComponent).join('/')}`
 
   async function ask(method: string, name: string, init: RequestInit = {}): Promise<Response | null> {
@@ -44,13 +51,15 @@ export function openBucket(
       if (answer === null) throw new Error('there is no such bucket')
       await answer.body?.cancel()
     },
-    async get(name, atMost = Infinity) {
+    async open(name) {
+      const answer = await ask('GET', name)
+      if (!answer?.headers.has('Content-Encoding')) return answer
+      await answer.body?.cancel()
+      throw new Encoded()
+    },
+    async get(name) {
       const answer = await ask('GET', name)
       if (answer === null) return null
-      if (Number(answer.headers.get('Content-Length')) > atMost) {
-        await answer.body?.cancel()
-        throw new TooLarge()
-      }
       const bytes = new Uint8Array(await answer.arrayBuffer())
       return { bytes, type: answer.headers.get('Content-Type') ?? 'application/octet-stream' }
     },

@@ -1,3 +1,4 @@
+import { keyOf } from './key-of.ts'
 import { Pool, type PoolClient, type QueryConfig } from 'pg'
 
 /** Where a database is, in node-postgres's words. */
@@ -18,6 +19,8 @@ export interface Database extends Queries {
   close(): Promise<void>
 }
 
+const ignore = () => undefined
+
 /** How long a request waits for a connection, in ms, before it is told that there is none. */
 const connectionTimeoutMillis = 10_000
 
@@ -25,13 +28,18 @@ const connectionTimeoutMillis = 10_000
 const deadlock = '40P01'
 const mostTries = 5
 
-/** What a statement is called, so that a connection reads and plans it once. */
+/** What a statement is called, so that a connection reads and plans it once; the same in all processes. */
 const names = new Map<string, string>()
 
+/** How long one may take, in ms, before its connection is given up: others wait for its answer. */
+const longestQueryMs = 60_000
+
 function prepared(text: string, values: readonly unknown[]): QueryConfig {
-  const name = names.get(text) ?? `statement ${names.size}`
+  const name = names.get(text) ?? Buffer.from(keyOf(text)).toString('hex').slice(0, 32)
   names.set(text, name)
-  return { name, text, values: [...values] }
+  // the types do not know of the limit
+  const limit = { query_timeout: longestQueryMs }
+  return { ...limit, name, text, values: [...values] }
 }
 
 export function openDatabase(connection: Connection, atOnce: number, report: (error: unknown) => void): Database {
@@ -49,6 +57,12 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
 
   async function once<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     const client = await pool.connect()
+    // a connection that breaks has its statements reject, and nothing else
+    client.on('error', ignore)
+    const release = (isBroken = false) => {
+      client.off('error', ignore)
+      client.release(isBroken)
+    }
     const sent: Promise<unknown>[] = []
     const send = <R>(query: Promise<R>): Promise<R> => {
       sent.push(query)
@@ -62,7 +76,7 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
       // a transaction of which a statement failed is rolled back by its end
       void send(client.query('commit'))
       await Promise.all(sent)
-      client.release()
+      release()
       return result
     } catch (error) {
       const isUndone = await client.query('rollback').then(
@@ -70,7 +84,7 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
         () => false,
       )
       // a connection that can not even do that is given up
-      client.release(!isUndone)
+      release(!isUndone)
       // what failed first tells why the rest did
       throw await Promise.all(sent).then(
         () => error,

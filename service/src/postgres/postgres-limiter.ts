@@ -26,7 +26,13 @@ export function postgresLimiter(
   function forget(now: number): void {
     if (now < forgotAt + ipWindowMs) return
     forgotAt = now
-    query('delete from fitting_room.requests where last_at <= $1', [now - ipWindowMs]).catch(report)
+    query(
+      `delete from fitting_room.requests where address in (
+         -- whose address is at it is not waited for
+         select address from fitting_room.requests where last_at <= $1 order by address for update skip locked
+       )`,
+      [now - ipWindowMs],
+    ).catch(report)
   }
 
   /** How often each address asks, and its window after that. */
