@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryStore, openFolderStore, type Store } from '@fitting-room/service'
+import { afterAll } from 'vitest'
 
 export interface TestStore {
   store: Store
@@ -10,10 +11,24 @@ export interface TestStore {
   release(): Promise<void>
 }
 
+const report = (error: unknown) => console.error(error)
+const newFolder = () => mkdtemp(join(tmpdir(), 'test-store-'))
+
+/** One in which nothing is kept yet: a copy of it begins sooner than a new one. */
+let empty: Promise<string> | null = null
+afterAll(async () => empty && rm(await empty, { recursive: true }))
+
+async function makeEmpty(): Promise<string> {
+  const folder = await newFolder()
+  await (await openFolderStore(folder, { report })).store.close()
+  return folder
+}
+
 /** What a suite's service keeps its try-ons in: memory, or a folder with a database where the project says so. */
 export async function openTestStore(): Promise<TestStore> {
   if (process.env['TEST_STORE'] !== 'folder') return { store: memoryStore(), release: async () => {} }
-  const folder = await mkdtemp(join(tmpdir(), 'test-store-'))
-  const opened = await openFolderStore(folder, { report: (error) => console.error(error) })
+  const folder = await newFolder()
+  await cp(await (empty ??= makeEmpty()), folder, { recursive: true })
+  const opened = await openFolderStore(folder, { report })
   return { ...opened, release: () => rm(folder, { recursive: true }) }
 }

@@ -16,6 +16,10 @@ const covered = {
 /** Where browsers repeat it and nothing can be done from a page. */
 const open = { 'HTTP/1.1, kept open': http1Kept }
 
+/** Only the service itself keeps anything. */
+const installations =
+  process.env['TEST_STORE'] === 'folder' ? { 'the service here': servicesOwn } : { ...covered, ...open }
+
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 const words = (count: number) => (count === 1 ? 'once' : 'again')
 
@@ -61,7 +65,7 @@ describe.each(engines)('$name', (engine) => {
     return front.reached
   }
 
-  describe.each(Object.entries({ ...covered, ...open }))('%s', (installation, install) => {
+  describe.each(Object.entries(installations))('%s', (installation, install) => {
     it.each(conditions)('%s', async (condition) => {
       const room = await send(install, 'fittingRoom', condition)
       const bare = await send(install, 'bareFetch', condition)

@@ -80,6 +80,8 @@ async function abuses(): Promise<Abuse[]> {
   ]
 }
 
+// nobody is left to serve
+process.once('disconnect', () => process.exit())
 const all = await abuses()
 process.send?.(all.map(({ what }) => what))
 process.on('message', async ({ at, url }: { at: number; url: string }) => {

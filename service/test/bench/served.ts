@@ -133,6 +133,8 @@ async function queued(seconds: number, atOnce: number): Promise<number> {
 if (process.argv[3] === 'queue') process.send?.(await queued(Number(process.argv[4]), Number(process.argv[5])))
 else process.send?.(wanted.kind === 'hono' ? await serveBare() : await serveService())
 
+// nobody is left to serve
+process.once('disconnect', () => process.exit())
 const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()
 process.on('message', (wish) => {
