@@ -4,7 +4,7 @@ import * as https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { PhotoNotAccessible } from './photo-problems.ts'
 import { isPublic } from './public-address.ts'
-import { largestPhoto } from './uploads.ts'
+import { photoLimits } from './uploads.ts'
 
 const timeLimitMs = 15_000
 const mostRedirects = 3
@@ -45,7 +45,7 @@ function get(url: URL, signal: AbortSignal): Promise<Uint8Array | string> {
       let size = 0
       answer.on('data', (chunk: Uint8Array) => {
         size += chunk.length
-        if (size > largestPhoto) answer.destroy(new PhotoNotAccessible())
+        if (size > photoLimits.atMost) answer.destroy(new PhotoNotAccessible())
         else chunks.push(chunk)
       })
       answer.on('end', () => resolve(Buffer.concat(chunks)))

@@ -1,9 +1,8 @@
 import { Hono, type Context } from 'hono'
 import { answer, answerPreflight } from './answers.ts'
 import { ApiProblem, badInput, notAllowed } from './api-problem.ts'
-import type { BodyLimits } from './body.ts'
 import type { BlobStore, Clock, PhotoIntake, Store } from './ports.ts'
-import { largestPhoto, type Uploads } from './uploads.ts'
+import { photoLimits, type Uploads } from './uploads.ts'
 
 export interface PhotoParts {
   blobs: BlobStore
@@ -12,9 +11,6 @@ export interface PhotoParts {
   keepPhoto: Store['keepPhoto']
   clock: Clock
 }
-
-/** A photo over a poor connection. */
-const limits: BodyLimits = { atMost: largestPhoto, longestMs: 120_000 }
 
 /** Takes photos at their signed targets, and serves them and the pictures; none of it is the contract's, but its addresses are. */
 export function addPhotoRoutes<E extends { Bindings: object }>(app: Hono<E>, parts: PhotoParts): void {
@@ -25,8 +21,8 @@ export function addPhotoRoutes<E extends { Bindings: object }>(app: Hono<E>, par
     if (upload === null) throw new ApiProblem(403, { error: 'Upload target is not valid or has expired' })
     const type = context.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
     if (type !== upload.type) throw new ApiProblem(415, { error: `This upload target takes ${upload.type}` })
-    const isTooLarge = Number(context.req.header('Content-Length')) > limits.atMost
-    const photo = isTooLarge ? 'tooLarge' : await takePhoto(context.req.raw, limits)
+    const isTooLarge = Number(context.req.header('Content-Length')) > photoLimits.atMost
+    const photo = isTooLarge ? 'tooLarge' : await takePhoto(context.req.raw, photoLimits)
     if (photo === 'tooLarge') throw new ApiProblem(413, { error: 'The photo is larger than 20 MB' })
     if (photo === 'tooSlow') throw badInput('the photo did not arrive in time')
     // known first: what was begun is deleted, too

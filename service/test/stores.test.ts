@@ -272,7 +272,8 @@ describe('several processes on one PostgreSQL', () => {
           return (await service.fetch(request, { ip: `10.0.0.${at}` })).status
         }),
       )
-    const config = join(await mkdtemp(join(tmpdir(), 'keys-')), 'config.json')
+    const folder = await mkdtemp(join(tmpdir(), 'keys-'))
+    const config = join(folder, 'config.json')
     await writeFile(config, JSON.stringify(suiteConfig))
     const change = (what: 'refresh' | 'disconnect') =>
       changeKey({ what, storeId: 'main', config, data: 'none' }, databaseUrl)
@@ -294,6 +295,7 @@ describe('several processes on one PostgreSQL', () => {
     ])
     // the other stores keep theirs
     expect(await statuses('other-key')).toEqual([200, 200])
+    await rm(folder, { recursive: true })
     await Promise.all(services.map((service) => service.close()))
   })
 

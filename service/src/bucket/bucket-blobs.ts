@@ -1,8 +1,7 @@
 import { uploadExpiryMs } from 'fitting-room/contract'
-import type { BodyLimits } from '../body.ts'
 import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob, BlobStore, PhotoIntake } from '../ports.ts'
-import { largestPhoto, type Uploads } from '../uploads.ts'
+import { photoLimits, type Uploads } from '../uploads.ts'
 import { Encoded, type Bucket } from './bucket.ts'
 
 /** What may be asked for by name, from outside too: nothing that leads elsewhere in a URL. */
@@ -12,8 +11,6 @@ const isName = (name: string) => /^[\w-][\w.-]*$/.test(name)
 const arrived = (name: string) => `arrived/${name}`
 /** Where photos without their metadata are, and pictures. */
 const kept = (name: string) => `kept/${name}`
-
-const limits: BodyLimits = { atMost: largestPhoto, longestMs: 120_000 }
 
 /**
  * Photos and pictures in a bucket. Nobody sees a photo arrive there, so it is looked at when it is wanted first: only then is
@@ -28,7 +25,7 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     const photo = await bucket.open(arrived(name))
     // somebody else may have taken it in meanwhile
     if (photo === null) return bucket.get(kept(name))
-    const taken = await takePhoto(photo, limits)
+    const taken = await takePhoto(photo, photoLimits)
     if (taken === 'tooLarge') throw new PhotoNotReadable()
     if (taken === 'tooSlow') throw new Error('the bucket is too slow')
     await bucket.put(kept(name), taken)
