@@ -33,7 +33,7 @@ import type { TryOnView } from './rules/view.ts'
 import { roomTexts } from './rules/room-texts.ts'
 import { TryOnError } from './rules/try-on-error.ts'
 import { createErrands } from './shopper/errands.ts'
-import { createFunnels } from './shopper/funnels.ts'
+import { createFunnels, type KnownFunnels } from './shopper/funnels.ts'
 import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
 import { createPreparation } from './shopper/preparation.ts'
 import type { Visitor } from './shopper/unknown-visitor.ts'
@@ -84,6 +84,8 @@ export interface Core extends FittingRoom {
 export interface Outside {
   /** What pages know a try-on as. */
   tryOn?: FittingRoom['tryOn'] | undefined
+  /** The funnels that other rooms of one installation were told of. */
+  funnels?: KnownFunnels | undefined
 }
 
 const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs: undefined, deadlineMs: 180_000 }
@@ -129,7 +131,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     prepare: createPreparation(options, clock),
     isNeeded: (photoId) => isPhotoNeeded(records, photoId),
   })
-  const funnels = createFunnels(client, clock)
+  const funnels = createFunnels(client, clock, outside.funnels)
   const storageId = () => Object.keys(catalog.counts()).sort()[0] ?? ''
   const ownership = createOwnership({ storage, clock, leaseOf, storageId })
   const tryOns = new Map<string, RunningTryOn>()

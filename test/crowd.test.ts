@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { rowOf } from './crowd/row.ts'
 import { play } from './crowd/run.ts'
-import { scenarios, strategies } from './crowd/scenarios.ts'
+import { counted, scenarios, strategies } from './crowd/scenarios.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 
@@ -24,5 +24,6 @@ it.each(['1 shopper', '4 kiosks, always busy'])('through one IP, %s, it is as th
 })
 
 it('lists every scenario that is played', () => {
+  for (const name of counted) expect(readme).toContain(`| ${name}, with one exact count |`)
   for (const name of Object.keys(scenarios)) expect(readme).toContain(`| ${name} |`)
 })

@@ -29,7 +29,7 @@ export default defineConfig({
     projects: [
       node('unit', ['test/*.test.ts', 'test/storage/*.test.ts']),
       node('service', ['service/test/*.test.ts']),
-      node('kill-points', ['test/kill-points/*.test.ts']),
+      node('kill-points', ['test/kill-points/*.test.ts', 'test/lookbook/*.test.ts']),
       node('examples', ['examples/*/test/*.test.ts', 'test/examples/*.test.ts']),
       node('faults', ['test/faults/*.test.ts']),
       node('model', ['test/model/*.test.ts']),

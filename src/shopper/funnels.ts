@@ -13,15 +13,17 @@ export interface Funnels {
   forget(): void
 }
 
-export function createFunnels(client: Client, clock: Clock): Funnels {
-  const found = new Map<string, { funnel: Funnel; until: number }>()
+/** What was told of them, by their IDs, until when that holds, in ms of the monotonic clock. */
+export type KnownFunnels = Map<string, { outcome: Outcome<Funnel>; until: number }>
+
+export function createFunnels(client: Client, clock: Clock, found: KnownFunnels = new Map()): Funnels {
   return {
     async find(funnelIds, options) {
       const name = funnelIds.join()
       const known = found.get(name)
-      if (known && clock.monotonic() < known.until) return { kind: 'accepted', data: known.funnel }
+      if (known && clock.monotonic() < known.until) return known.outcome
       const outcome = await client.getFunnel(funnelIds, options)
-      if (outcome.kind === 'accepted') found.set(name, { funnel: outcome.data, until: clock.monotonic() + freshForMs })
+      if (outcome.kind === 'accepted') found.set(name, { outcome, until: clock.monotonic() + freshForMs })
       return outcome
     },
     forget: () => found.clear(),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { detailsOf, rowOf } from './row.ts'
 import { play } from './run.ts'
-import { scenarios, strategies } from './scenarios.ts'
+import { counted, oneCount, scenarios, strategies } from './scenarios.ts'
 
 const { values } = parseArgs({ options: { seed: { type: 'string', default: '1' }, only: { type: 'string' } } })
 const seed = Number(values.seed)
@@ -20,6 +20,13 @@ for (const [name, scenario] of Object.entries(scenarios)) {
     console.log(detailsOf(called, result))
   }
   rows.push(rowOf(name, scenario, results))
+}
+for (const name of counted) {
+  if (values.only && !name.startsWith(values.only)) continue
+  const scenario = scenarios[name]!
+  const result = await play(scenario, oneCount(), seed)
+  console.log(detailsOf(`${name}, with one exact count`, result))
+  rows.push(rowOf(`${name}, with one exact count`, scenario, [result]))
 }
 console.log(rows.join('\n'))
 const missing = rows.filter((row) => !readme.includes(row))

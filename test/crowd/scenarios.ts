@@ -1,3 +1,5 @@
+import { exactBudget } from '../../adapters/proxy/exact-budget.ts'
+import type { Budget } from 'fitting-room'
 import { distributions, models, type Distribution } from './jobs.ts'
 import type { Scenario } from './run.ts'
 import { naive, room, type Strategy } from './strategies.ts'
@@ -48,6 +50,15 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     wrongByMs: (random) => 20 * minute * (random() - 0.5),
     loss: 0.01,
   },
+}
+
+/** Those in which one exact count is played, too. */
+export const counted = ['4 kiosks, always busy', '20 kiosks, always busy', '100 kiosks, always busy']
+
+/** Devices that have one exact count together; a new one for each play. */
+export function oneCount(): Strategy {
+  let shared: Budget | undefined
+  return room((clock) => ({ budget: (shared ??= exactBudget(clock)) }))
 }
 
 /** Those that are compared. */

@@ -1,0 +1,205 @@
+import type { AttemptView, TryOnResult } from '../../src/rules/view.ts'
+import type { Problem } from '../../src/rules/problem.ts'
+import type { TryOnState } from '../../src/rules/words.ts'
+import type { StoredPhoto } from '../../src/ports.ts'
+import { postgresTables, type PostgresQueries } from '../storage/postgres-tables.ts'
+
+/** What is asked for, as it is kept. */
+export interface Order {
+  productId: string
+  variantId: string
+  funnelIds: readonly number[]
+  /** The photo's URL, or the hash of its bytes. */
+  photo: { imageUrl: string } | { hash: string }
+  /** As it was given; null where it has a random one. */
+  uniqueUserId: string | null
+}
+
+/** What has become of one try-on. */
+export interface RunnerEntry {
+  /** The caller's own. */
+  id: string
+  state: TryOnState
+  /** Nothing goes on by itself any more: there is a picture, or a `problem` that somebody has to look at. */
+  isEnded: boolean
+  attempt: AttemptView | null
+  result: TryOnResult | null
+  problem: Problem | null
+  /** The merchant's text: render it as text. */
+  message: string | null
+}
+
+type Told = Pick<RunnerEntry, 'attempt' | 'result' | 'problem' | 'message'>
+
+/** One try-on as the processes share it. */
+export interface Item extends RunnerEntry {
+  order: Order
+  /** The shopper that it is for. */
+  visitor: string
+  /** Which consent it is that is carried out, from 1. */
+  round: number
+}
+
+/** An entry with when it came to that, in epoch ms of the database's clock. */
+interface Change {
+  entry: RunnerEntry
+  round: number
+  changedAt: number
+}
+
+export interface Items {
+  /** Whether it was not there before. */
+  add(id: string, order: Order, visitor: string, photo: StoredPhoto | null): Promise<boolean>
+  read(id: string): Promise<Item | null>
+  all(): Promise<RunnerEntry[]>
+  /** Those that have not ended. */
+  open(): Promise<Pick<Item, 'id' | 'round'>[]>
+  /** Writes down what one has come to; nothing where it has ended, or another consent is carried out by now. */
+  save(item: Pick<Item, 'id' | 'round'>, to: Omit<RunnerEntry, 'id'>): Promise<void>
+  /** The round that begins; null where it has not ended. */
+  again(id: string): Promise<number | null>
+  remove(id: string): Promise<void>
+  /** What has changed since then, in epoch ms of the database's clock, or within the last moments before. */
+  changedSince(at: number): Promise<Change[]>
+  now(): Promise<number>
+  /** Where a photo is, or its bytes where it was not uploaded lately. */
+  photo(hash: string): Promise<StoredPhoto | { imageUrl: string } | null>
+  /** Where it is by now; null where it has to be uploaded again. */
+  uploaded(hash: string, imageUrl: string | null): Promise<void>
+}
+
+interface Row {
+  id: string
+  round: number
+  state: TryOnState
+  is_ended: boolean
+  told: string
+  ordered: string
+  visitor: string
+  changed_at: number
+}
+
+/** For how long an upload is used again: the service keeps photos a day after their last use. */
+const uploadHolds = '12 hours'
+/** What is written at once may be seen in another order, for no longer than that. */
+const overlapMs = 10_000
+
+const nothingTold: Told = { attempt: null, result: null, problem: null, message: null }
+
+const entryOf = ({ id, state, is_ended: isEnded, told }: Row): RunnerEntry => ({
+  id,
+  state,
+  isEnded,
+  ...(JSON.parse(told) as Told),
+})
+
+export function createItems(database: PostgresQueries, name: string): Items {
+  const items = `${name}_items`
+  const photos = `${name}_item_photos`
+  const { rows } = postgresTables(database, {
+    [items]: `id text collate "C" primary key, round integer not null, state text not null, is_ended boolean not null,
+      told text not null, ordered text not null, photo text, visitor text not null,
+      changed_at timestamptz not null default clock_timestamp()`,
+    [photos]: `hash text primary key, type text not null, bytes bytea not null, image_url text, uploaded_at timestamptz,
+      used_at timestamptz not null`,
+  })
+  const epochOf = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
+  const columns = `id, round, state, is_ended, told, ordered, visitor, ${epochOf('changed_at')} as changed_at`
+
+  async function dropPhoto(hash: string): Promise<void> {
+    const unused = `not exists (select 1 from ${items} where photo = $1)`
+    const [seen] = await rows<{ used_at: string }>(
+      `select used_at::text from ${photos} where hash = $1 and ${unused}`,
+      hash,
+    )
+    // whoever adds it meanwhile has used it
+    if (seen)
+      await rows(
+        `delete from ${photos} where hash = $1 and used_at = $2::timestamptz and ${unused}`,
+        hash,
+        seen.used_at,
+      )
+  }
+
+  return {
+    async add(id, order, visitor, photo) {
+      const isNew = `not exists (select 1 from ${items} where id = $1)`
+      const added = await rows(
+        `with kept as (
+           insert into ${photos} (hash, type, bytes, used_at)
+           select $5, $6, $7, clock_timestamp() where $5::text is not null and ${isNew}
+           on conflict (hash) do update set used_at = excluded.used_at
+         )
+         insert into ${items} (id, round, state, is_ended, told, ordered, visitor, photo)
+         values ($1, 1, 'idle', false, $2, $3, $4, $5) on conflict do nothing returning 1`,
+        id,
+        JSON.stringify(nothingTold),
+        JSON.stringify(order),
+        visitor,
+        'hash' in order.photo ? order.photo.hash : null,
+        photo?.type ?? null,
+        photo && new Uint8Array(photo.bytes),
+      )
+      return added.length > 0
+    },
+    async read(id) {
+      const [row] = await rows<Row>(`select ${columns} from ${items} where id = $1`, id)
+      if (!row) return null
+      const { round, visitor, ordered } = row
+      return { ...entryOf(row), round, visitor, order: JSON.parse(ordered) as Order }
+    },
+    all: async () => (await rows<Row>(`select ${columns} from ${items} order by id`)).map(entryOf),
+    open: () => rows(`select id, round from ${items} where not is_ended`),
+    save: async ({ id, round }, { state, isEnded, ...told }) =>
+      void (await rows(
+        `update ${items} set state = $3, is_ended = $4, told = $5, changed_at = clock_timestamp()
+         where id = $1 and round = $2 and not is_ended and (state, is_ended, told) is distinct from ($3, $4, $5)`,
+        id,
+        round,
+        state,
+        isEnded,
+        JSON.stringify(told),
+      )),
+    async again(id) {
+      const [begun] = await rows<{ round: number }>(
+        `update ${items} set round = round + 1, state = 'idle', is_ended = false, told = $2, changed_at = clock_timestamp()
+         where id = $1 and is_ended returning round`,
+        id,
+        JSON.stringify(nothingTold),
+      )
+      return begun?.round ?? null
+    },
+    async remove(id) {
+      const [gone] = await rows<{ photo: string | null }>(`delete from ${items} where id = $1 returning photo`, id)
+      if (gone?.photo) await dropPhoto(gone.photo)
+    },
+    async changedSince(at) {
+      const changed = await rows<Row>(
+        `select ${columns} from ${items} where ${epochOf('changed_at')} > $1 order by changed_at`,
+        at - overlapMs,
+      )
+      return changed.map((row) => ({ entry: entryOf(row), round: row.round, changedAt: row.changed_at }))
+    },
+    async now() {
+      const [{ now } = { now: 0 }] = await rows<{ now: number }>(`select ${epochOf('clock_timestamp()')} as now`)
+      return now
+    },
+    async photo(hash) {
+      const [found] = await rows<{ type: string; image_url: string | null; bytes: Uint8Array | null }>(
+        `select type, known.image_url, case when known.image_url is null then bytes end as bytes from ${photos},
+         lateral (select case when uploaded_at > clock_timestamp() - interval '${uploadHolds}' then image_url end as image_url) as known
+         where hash = $1`,
+        hash,
+      )
+      if (!found) return null
+      if (found.image_url !== null) return { imageUrl: found.image_url }
+      return { type: found.type, bytes: new Uint8Array(found.bytes ?? []).buffer }
+    },
+    uploaded: async (hash, imageUrl) =>
+      void (await rows(
+        `update ${photos} set image_url = $2, uploaded_at = clock_timestamp() where hash = $1`,
+        hash,
+        imageUrl,
+      )),
+  }
+}

@@ -1,0 +1,83 @@
+import { asked, nothingSent, priceIn, refusedFor, type IpCount } from '../../src/budget/ip-count.ts'
+import * as is from '../../src/contract/schema.ts'
+import type { Budget } from '../../src/ports.ts'
+import { postgresRecords } from './postgres-records.ts'
+import type { PostgresQueries } from './postgres-tables.ts'
+
+export interface PostgresBudgetOptions {
+  /** What the table's name begins with: lower-case letters, digits and `_`. Default: `fitting_room`. */
+  name?: string | undefined
+  /** Which client IP it is the budget of, where processes of one database have several. Default: `default`. */
+  address?: string | undefined
+}
+
+type Change = (count: IpCount, now: number) => IpCount
+
+/**
+ * The budget of all processes of one database that send through one client IP: it counts exactly, by the database's own
+ * clock, and is refused only what others send from there. Throws a `TypeError` for a name that is none.
+ */
+export function postgresBudget(
+  database: PostgresQueries,
+  { name = 'fitting_room', address = 'default' }: PostgresBudgetOptions = {},
+): Budget {
+  const records = postgresRecords(database, name)
+  const key = `budget:${address}`
+  /** What is asked while an answer is out goes with the next one. */
+  let next: { changes: Change[]; done: Promise<void> } | null = null
+  let last: Promise<void> = Promise.resolve()
+  let price = 0
+
+  const carryOut = (changes: readonly Change[]) =>
+    records.update(key, (old, now) => {
+      const count = changes.reduce((known, each) => each(known, now), readCount(old))
+      price = priceIn(count, now)
+      return JSON.stringify(count)
+    })
+
+  function change(how: Change): Promise<void> {
+    if (next) {
+      next.changes.push(how)
+      return next.done
+    }
+    const changes = [how]
+    const done = last.then(() => {
+      next = null
+      return carryOut(changes)
+    })
+    next = { changes, done }
+    last = done.catch(() => undefined)
+    return done
+  }
+
+  return {
+    async ask({ operation }) {
+      let waitMs = 0
+      await change((known, now) => {
+        const { waitMs: ms, count } = asked(known, operation, now)
+        waitMs = ms
+        return count
+      })
+      return waitMs
+    },
+    async learn({ operation }, refusedMs) {
+      if (refusedMs) await change((known, now) => refusedFor(known, operation, refusedMs, now))
+    },
+    price: () => price,
+  }
+}
+
+const schema = is.object({
+  sent: is.listOf(is.number),
+  closed: is.tableOf(is.number),
+  registrationUntil: is.nullable(is.number),
+})
+
+/** What can not be read is as good as nothing: the service's refusals tell it anew. */
+function readCount(stored: string | null): IpCount {
+  try {
+    return schema.safeParse(JSON.parse(stored ?? 'null')).data ?? nothingSent
+  } catch {
+    return nothingSent
+  }
+}
