@@ -143,7 +143,8 @@ const config = z
 
 export type Config = z.infer<typeof config>
 export type ConfigInput = z.input<typeof config>
-export type StoreConfig = Config['stores'][number]
+/** A store without its key. */
+export type StoreConfig = Omit<Config['stores'][number], 'apiKey'>
 export type ProductConfig = StoreConfig['products'][number]
 export type VariantConfig = ProductConfig['variants'][number]
 export type FunnelConfig = StoreConfig['funnels'][number]
@@ -158,6 +159,15 @@ export function parseConfig(input: unknown): Config {
   if (read.success) return read.data
   const lines = read.error.issues.map(({ path, message }) => `  ${pathOf(path)}: ${message}`)
   throw new ConfigError(`the configuration is not valid:\n${lines.join('\n')}`)
+}
+
+/** One store, as it stands among those of a configuration; its images are URLs. Throws `ConfigError`. */
+export function parseStore(input: unknown): Config['stores'][number] {
+  const [read] = parseConfig({ stores: [input] }).stores
+  const files = (read?.products ?? []).filter(({ image }) => image && !isUrl(image)).map(({ id }) => id)
+  if (files.length > 0)
+    throw new ConfigError(`only a URL is an image in every process; other ones have the products ${files.join(', ')}`)
+  return read!
 }
 
 export const isUrl = (image: string) => /^https?:\/\//i.test(image)

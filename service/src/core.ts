@@ -86,8 +86,12 @@ export function createCore({ config, store, uploads, clock, publicUrl, report }:
     /** The store of a key; one that a command has issued is the only one, at once (contract §5, rule 5). */
     async storeOfKey(key: string | null): Promise<StoreConfig | null> {
       if (key === null) return null
-      const issued = await store.issued(key)
-      const found = config.stores.find(({ id, apiKey }) => issued.get(id) ?? apiKey === key)
+      const { issued, imported } = await store.told(key)
+      const isOf = (id: string, configured?: string) => issued.get(id) ?? configured === key
+      const isConfigured = (id: string) => imported.every((each) => each.id !== id)
+      const found =
+        imported.find(({ id }) => isOf(id)) ??
+        config.stores.find(({ id, apiKey }) => isOf(id, apiKey) && isConfigured(id))
       return found && (found.integrations.sdk || found.integrations.api) ? found : null
     },
 

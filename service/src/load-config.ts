@@ -4,13 +4,7 @@ import { ConfigError, isUrl, parseConfig, type Config } from './config.ts'
 
 /** Reads a configuration file; product images are taken relative to it, and must be there. Throws `ConfigError`. */
 export function loadConfig(file: string): Config {
-  let input: unknown
-  try {
-    input = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new ConfigError(`${file} can not be read as JSON: ${(error as Error).message}`)
-  }
-  const read = parseConfig(input)
+  const read = parseConfig(readJson(file))
   const missing: string[] = []
   read.stores.forEach(({ products }, store) =>
     products.forEach((each, product) => {
@@ -22,4 +16,13 @@ export function loadConfig(file: string): Config {
   )
   if (missing.length > 0) throw new ConfigError(`the configuration is not valid:\n${missing.join('\n')}`)
   return read
+}
+
+/** Throws `ConfigError`. */
+export function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new ConfigError(`${file} can not be read as JSON: ${(error as Error).message}`)
+  }
 }

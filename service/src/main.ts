@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
+import { carryOut, isCommand } from './command.ts'
 import { ConfigError, type Config } from './config.ts'
 import { loadConfig } from './load-config.ts'
 import { memoryStore } from './memory.ts'
 import { createLog } from './operation/log.ts'
 import { createMetrics } from './operation/metrics.ts'
 import { serveOperation } from './operation/serve-operation.ts'
-import { changeKey } from './key-command.ts'
 import { fromCaller, inMemory, openData, usualData } from './open-data.ts'
 import type { Observer } from './ports.ts'
 import { sandboxConfig } from './sandbox-config.ts'
@@ -16,6 +16,7 @@ import { untilStopped } from './until-stopped.ts'
 
 const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
        fitting-room-service key (refresh | disconnect) STORE --config FILE [--data DIR]
+       fitting-room-service store (import STORE-FILE | remove STORE) --config FILE [--data DIR]
 
   --sandbox      the store of the examples, and a product whose variants force every outcome
   --config FILE  stores, products and times, as JSON; read again at SIGUSR2
@@ -27,7 +28,11 @@ const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
                  /health, /ready and /metrics for Prometheus, on an address of their own; default: none
 
   key refresh    gives the store of that ID a new key, its only one from now on, and prints it; also reconnects it
-  key disconnect leaves it without one; both hold at once in all processes of DATABASE_URL, or for a folder's next start
+  key disconnect leaves it without one
+  store import   puts the store of a JSON file, as it would stand in the configuration, in the place of what has its ID
+  store remove   takes that back
+
+Commands hold at once in all processes of DATABASE_URL, or for a folder's next start.
 
 With DATABASE_URL in the environment try-ons are in that PostgreSQL, and pictures in the folder.`
 
@@ -49,19 +54,25 @@ function readArguments() {
       operation: { type: 'string' },
     },
   })
-  const [command, what, storeId, ...more] = positionals
-  if (command !== undefined) {
+  if (positionals.length > 0) {
     const { data, config } = values
-    const isWhole = command === 'key' && more.length === 0
-    if (isWhole && (what === 'refresh' || what === 'disconnect') && storeId && config)
-      return { key: { what, storeId, data, config } as const }
-    throw new Error('the command is key refresh STORE --config FILE, or key disconnect STORE --config FILE')
+    const [subject, verb, of, ...more] = positionals
+    const name = `${subject} ${verb}`
+    if (isCommand(name) && of && config && more.length === 0) return { command: { name, of, data, config } }
+    throw new Error(
+      'a command is key refresh, key disconnect, store import or store remove, of one store, with --config FILE',
+    )
   }
   const port = Number(values.port)
   if (values.sandbox === (values.config !== undefined)) throw new Error('either --sandbox or --config is needed')
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new Error('--port must be a number from 0 to 65535')
   if (!/^(?:all|api|worker)$/.test(values.role)) throw new Error('--role must be all, api or worker')
-  return { ...values, key: null, port, operation: values.operation === undefined ? null : addressOf(values.operation) }
+  return {
+    ...values,
+    command: null,
+    port,
+    operation: values.operation === undefined ? null : addressOf(values.operation),
+  }
 }
 
 function addressOf(text: string): { host: string; port: number } {
@@ -72,11 +83,11 @@ function addressOf(text: string): { host: string; port: number } {
 
 async function main(): Promise<void> {
   const given = readArguments()
-  if (given.key === null) return run(given)
-  console.log(await changeKey(given.key, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message)))
+  if (given.command === null) return run(given)
+  console.log(await carryOut(given.command, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message)))
 }
 
-type RunArguments = Extract<ReturnType<typeof readArguments>, { key: null }>
+type RunArguments = Extract<ReturnType<typeof readArguments>, { command: null }>
 
 async function run({ config: file, data, port, host, role, operation: place }: RunArguments): Promise<void> {
   const config = file === undefined ? sandboxConfig() : loadConfig(fromCaller(file))

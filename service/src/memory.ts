@@ -78,7 +78,7 @@ export function memoryStore(atOnce = 8): Store {
       const job = of<Job>(kept, jobIn(jobId))
       return job && { job, visitor: visitorOf(kept, job.storeId, visitorId ?? job.visitorId) }
     },
-    issued: async () => new Map(),
+    told: async () => ({ issued: new Map(), imported: [] }),
     keepPhoto: async (name, at) => void photos.set(name, at),
     async expire(until, remove) {
       const unused = [...photos].filter(([, at]) => at <= until.photos).map(([name]) => name)

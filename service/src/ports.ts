@@ -1,6 +1,6 @@
 import type { Funnel, FunnelType } from 'fitting-room/contract'
 import type { BodyLimits, BodyProblem } from './body.ts'
-import type { ProductConfig, TestOutcome } from './config.ts'
+import type { ProductConfig, StoreConfig, TestOutcome } from './config.ts'
 
 /** Time in epoch ms. */
 export interface Clock {
@@ -92,6 +92,14 @@ export interface Polled {
   visitor: Visitor
 }
 
+/** What commands have said of stores, in the light of one key. */
+export interface Told {
+  /** The stores whose key was issued by a command, each with whether it is that one: their configured ones are void. */
+  issued: ReadonlyMap<string, boolean>
+  /** The stores that were imported: in place of a configured one of that ID. */
+  imported: readonly StoreConfig[]
+}
+
 /** What the service must remember, and the jobs on their way to the renderer. */
 export interface Store {
   transaction<T>(work: (ledger: Ledger) => Promise<T>): Promise<T>
@@ -101,8 +109,8 @@ export interface Store {
   job(id: string): Promise<Job | null>
   /** A job, and whom it is asked for, as they stand: the shopper of that ID, or else its own. Null where there is no job. */
   poll(jobId: string, visitorId: string | undefined): Promise<Polled | null>
-  /** The stores whose key was issued by a command, each with whether it is that one: their configured ones are void. */
-  issued(key: string): Promise<ReadonlyMap<string, boolean>>
+  /** What commands have said of stores, as it stands. */
+  told(key: string): Promise<Told>
   /** Remembers an uploaded photo, as of then. */
   keepPhoto(name: string, at: number): Promise<void>
   /**

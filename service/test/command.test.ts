@@ -40,7 +40,9 @@ describe('npm run service', () => {
     await before.line
     before.child.kill()
     await before.ended
-    expect((await change('refresh', 'mian').ended).err).toContain('has no store mian; it has main')
+    expect((await change('refresh', 'mian').ended).err).toContain(
+      'has no store mian, and none was imported; it has main',
+    )
     const refreshed = change('refresh', 'main')
     const key = (await refreshed.line).trim()
     expect([await refreshed.ended, key]).toEqual([{ code: 0, err: '' }, expect.stringMatching(/^[0-9a-f]{32}$/)])
@@ -55,7 +57,7 @@ describe('npm run service', () => {
 
   it('refuses a command that it does not know', async () => {
     const { code, err } = await run('key', 'lose', 'main', '--config', 'config.json').ended
-    expect([code, err]).toEqual([2, expect.stringContaining('key refresh STORE')])
+    expect([code, err]).toEqual([2, expect.stringContaining('a command is key refresh')])
   })
 
   it('takes paths from the caller’s folder, images from the configuration’s, prints one line, and keeps the pictures', async () => {

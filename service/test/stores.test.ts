@@ -16,7 +16,7 @@ import {
   type Store,
 } from '@fitting-room/service'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { changeKey } from '../src/key-command.ts'
+import { carryOut, type Command } from '../src/command.ts'
 import { deleteExpired } from '../src/retention.ts'
 import { newVisitor } from '../src/ports.ts'
 import { undrawn } from '../../test/support/undrawn.ts'
@@ -276,7 +276,7 @@ describe('several processes on one PostgreSQL', () => {
     const config = join(folder, 'config.json')
     await writeFile(config, JSON.stringify(suiteConfig))
     const change = (what: 'refresh' | 'disconnect') =>
-      changeKey({ what, storeId: 'main', config, data: 'none' }, databaseUrl)
+      carryOut({ name: `key ${what}`, of: 'main', config, data: 'none' }, databaseUrl)
     expect(await statuses('main-key')).toEqual([200, 200])
     const first = await change('refresh')
     expect([await statuses('main-key'), await statuses(first)]).toEqual([
@@ -295,6 +295,69 @@ describe('several processes on one PostgreSQL', () => {
     ])
     // the other stores keep theirs
     expect(await statuses('other-key')).toEqual([200, 200])
+    await rm(folder, { recursive: true })
+    await Promise.all(services.map((service) => service.close()))
+  })
+
+  it('know at once of a store that was imported, and imported again, and of one that was removed', async () => {
+    const databaseUrl = await server.newDatabase()
+    const services = await Promise.all(
+      [0, 1].map(async () => {
+        const { store } = await openServerStore(databaseUrl, { report })
+        return createService({ config: configOf(null), publicUrl: url, store, works: false, report })
+      }),
+    )
+    const funnels = (key: string, id: number) =>
+      Promise.all(
+        services.map(async (service, at) => {
+          const request = new Request(`${url}/funnel?funnelIds=${id}`, { headers: { 'X-Service-SDK-Key': key } })
+          const answer = await service.fetch(request, { ip: `10.0.1.${at}` })
+          return answer.status === 200 ? ((await answer.json()) as { data: { id: number } }).data.id : answer.status
+        }),
+      )
+    const folder = await mkdtemp(join(tmpdir(), 'stores-'))
+    const config = join(folder, 'config.json')
+    await writeFile(config, JSON.stringify(suiteConfig))
+    const command = (name: Command['name'], of: string) => carryOut({ name, of, config, data: 'none' }, databaseUrl)
+    const file = join(folder, 'store.json')
+    const [main] = suiteConfig.stores
+    const importOf = async (changes: object) => {
+      await writeFile(file, JSON.stringify({ ...main, id: 'new', apiKey: 'new-store-key', ...changes }))
+      return command('store import', file)
+    }
+    expect(await funnels('new-store-key', 12)).toEqual([401, 401])
+    expect(await importOf({})).toBe('new is imported')
+    expect(await funnels('new-store-key', 12)).toEqual([12, 12])
+    await importOf({ funnels: [{ id: 44, funnelType: 'dress', generationModel: 'SERVICE_PRO', productIds: [] }] })
+    expect([await funnels('new-store-key', 12), await funnels('new-store-key', 44)]).toEqual([
+      [404, 404],
+      [44, 44],
+    ])
+    const refreshed = await command('key refresh', 'new')
+    expect([await funnels('new-store-key', 44), await funnels(refreshed, 44)]).toEqual([
+      [401, 401],
+      [44, 44],
+    ])
+    // in the place of a configured one
+    await importOf({ id: 'main', apiKey: 'another-main-key' })
+    expect([await funnels('main-key', 12), await funnels('another-main-key', 12)]).toEqual([
+      [401, 401],
+      [12, 12],
+    ])
+    await expect(importOf({ apiKey: 'another-main-key' })).rejects.toThrow('another store has this key')
+    await expect(importOf({ apiKey: 'other-key' })).rejects.toThrow('another store has this key')
+    await expect(importOf({ funnels: [], products: [{ ...main!.products[0], image: 'tee.svg' }] })).rejects.toThrow(
+      '1001',
+    )
+    await expect(importOf({ funnels: 'none' })).rejects.toThrow('funnels')
+    expect([await command('store remove', 'main'), await funnels('main-key', 12)]).toEqual([
+      'main is as it is configured, or is no more',
+      [12, 12],
+    ])
+    await command('store remove', 'new')
+    expect(await funnels(refreshed, 44)).toEqual([401, 401])
+    await expect(command('store remove', 'new')).rejects.toThrow('no store new')
+    await expect(command('key refresh', 'new')).rejects.toThrow('no store new')
     await rm(folder, { recursive: true })
     await Promise.all(services.map((service) => service.close()))
   })

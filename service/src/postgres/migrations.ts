@@ -56,6 +56,14 @@ const migrations: readonly string[] = [
     hash bytea
   );
   `,
+  `
+  create table fitting_room.stores (
+    store_id text primary key,
+    -- another one with every change
+    version uuid not null,
+    data jsonb not null
+  );
+  `,
 ]
 
 /** The number under which one process at a time changes the schema. */

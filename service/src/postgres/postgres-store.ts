@@ -2,6 +2,7 @@ import { newVisitor, picturesOf, type Job, type Ledger, type Polled, type Store,
 import type { Database, Queries } from './database.ts'
 import { gathered } from './gathered.ts'
 import { keyOf } from './key-of.ts'
+import { toldStores } from './told-stores.ts'
 import type { RenderQueue } from './render-queue.ts'
 
 /** Over how many rows a store's credits are spread, so that submissions do not wait for each other. */
@@ -9,7 +10,7 @@ const shards = 16
 
 /** A store in PostgreSQL: what has been acknowledged is there after whatever happens to the process. */
 export function postgresStore(database: Database, queue: RenderQueue): Store {
-  const issued = gathered((keys: string[]) => issuedIn(database, keys))
+  const told = gathered(toldStores(database))
   const poll = gathered((asked: Asked[]) => pollAll(database, asked))
   return {
     async transaction(work) {
@@ -28,7 +29,7 @@ export function postgresStore(database: Database, queue: RenderQueue): Store {
       const [known] = await database.query<{ data: Job }>('select data from fitting_room.jobs where id = $1', [id])
       return known?.data ?? null
     },
-    issued,
+    told,
     poll: (jobId, visitorId) => poll({ jobId, visitorId }),
     async keepPhoto(name, at) {
       await database.query(
@@ -110,12 +111,6 @@ function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
       void query('update fitting_room.jobs set state = $2, data = $3 where id = $1', [job.id, job.state, job])
     },
   }
-}
-
-/** For each key the stores that have an issued one, and whether it is that. */
-async function issuedIn({ query }: Queries, keys: string[]): Promise<ReadonlyMap<string, boolean>[]> {
-  const rows = await query<{ store_id: string; hash: Buffer | null }>('select store_id, hash from fitting_room.keys')
-  return keys.map((key) => new Map(rows.map(({ store_id: id, hash }) => [id, hash?.equals(keyOf(key)) ?? false])))
 }
 
 interface Asked {

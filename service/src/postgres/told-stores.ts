@@ -1,0 +1,80 @@
+import type { Config, StoreConfig } from '../config.ts'
+import type { Told } from '../ports.ts'
+import { randomText } from '../random.ts'
+import type { Database, Queries } from './database.ts'
+import { keyOf } from './key-of.ts'
+
+interface Row {
+  store_id: string
+  hash: Buffer | null
+  version: string | null
+}
+
+/** What commands have said, for each key. An imported store is read again when it is another one. */
+export function toldStores({ query }: Queries): (keys: string[]) => Promise<Told[]> {
+  let read: { versions: string; imported: readonly StoreConfig[] } = { versions: '', imported: [] }
+  return async (keys) => {
+    const rows = await query<Row>(
+      `select store_id, hash, null as version from fitting_room.keys
+       union all select store_id, null, version::text from fitting_room.stores order by version`,
+    )
+    const versions = rows.flatMap(({ version }) => version ?? []).join()
+    if (versions !== read.versions) {
+      const found = await query<{ data: StoreConfig; version: string }>(
+        'select data, version::text from fitting_room.stores order by version',
+      )
+      read = { versions: found.map(({ version }) => version).join(), imported: found.map(({ data }) => data) }
+    }
+    const { imported } = read
+    const issued = rows.filter(({ version }) => version === null)
+    return keys.map((key) => {
+      const hash = keyOf(key)
+      return { imported, issued: new Map(issued.map((row) => [row.store_id, row.hash?.equals(hash) ?? false])) }
+    })
+  }
+}
+
+const putKey = 'insert into fitting_room.keys values ($1, $2) on conflict (store_id) do update set hash = excluded.hash'
+
+/** Gives a store a new key, which is its only one at once, in all processes; also where it was disconnected. */
+export async function issueKey({ query }: Queries, storeId: string): Promise<string> {
+  const key = randomText()
+  await query(putKey, [storeId, keyOf(key)])
+  return key
+}
+
+/** Leaves a store without a key, at once, in all processes. */
+export async function disconnect({ query }: Queries, storeId: string): Promise<void> {
+  await query(putKey, [storeId, null])
+}
+
+/** Puts a store in the place of whatever has its ID, with its key, at once, in all processes; false where another one has that. */
+export function importStore(database: Database, { apiKey, ...store }: Config['stores'][number]): Promise<boolean> {
+  return database.transaction(async ({ query }) => {
+    // of two at once the second sees the first
+    await query('lock table fitting_room.keys in share row exclusive mode')
+    const hash = keyOf(apiKey)
+    const taken = await query('select 1 from fitting_room.keys where hash = $1 and store_id <> $2', [hash, store.id])
+    if (taken.length > 0) return false
+    await query(putKey, [store.id, hash])
+    await query(
+      `insert into fitting_room.stores values ($1, gen_random_uuid(), $2)
+       on conflict (store_id) do update set version = excluded.version, data = excluded.data`,
+      [store.id, store],
+    )
+    return true
+  })
+}
+
+/** Leaves what a configuration says of a store, and its own key; resolves with whether it was imported. */
+export function removeStore(database: Database, storeId: string): Promise<boolean> {
+  return database.transaction(async ({ query }) => {
+    const gone = await query('delete from fitting_room.stores where store_id = $1 returning 1', [storeId])
+    if (gone.length > 0) await query('delete from fitting_room.keys where store_id = $1', [storeId])
+    return gone.length > 0
+  })
+}
+
+export async function isImported({ query }: Queries, storeId: string): Promise<boolean> {
+  return (await query('select 1 from fitting_room.stores where store_id = $1', [storeId])).length > 0
+}
