@@ -4,9 +4,11 @@ import { isRange } from './client-address.ts'
 
 const ofContract = <T>(schema: Schema<T>) => z.custom<T>((value) => schema.safeParse(value).success)
 
-const text = z.string().min(1)
+/** What any database can keep. */
+const anyText = z.string().regex(/^[^\0\p{Surrogate}]*$/u, 'whole text without NUL')
+const text = anyText.min(1)
 const digits = z.string().regex(/^[1-9][0-9]*$/, 'digits without leading zeros')
-const count = z.int().min(0)
+const count = z.int().min(0).max(2_147_483_647)
 
 /** What a variant forces, like a payment provider's test cards. */
 export const testOutcome = z.enum([
@@ -31,14 +33,14 @@ export const defaultLimitMessage = 'You have tried on a lot today. Come back tom
 
 const variant = z.strictObject({
   id: digits,
-  title: z.string(),
+  title: anyText,
   available: z.boolean().default(true),
   test: testOutcome.optional(),
 })
 
 const product = z.strictObject({
   id: digits,
-  title: z.string(),
+  title: anyText,
   /** A file beside the configuration or a URL; null: the product has no picture; left out: one is drawn. */
   image: z.string().min(1).nullish(),
   variants: z.array(variant).min(1),
@@ -123,7 +125,10 @@ const config = z
     giveUpAfterMinutes: z.number().positive().default(60),
     /** For how long a photo is kept after its last use, and a try-on with its pictures. */
     keep: z
-      .strictObject({ photoHours: z.number().positive().default(24), pictureDays: z.number().positive().default(30) })
+      .strictObject({
+        photoHours: z.number().positive().max(876_000).default(24),
+        pictureDays: z.number().positive().max(36_500).default(30),
+      })
       .default({ photoHours: 24, pictureDays: 30 }),
     /** Only these addresses' X-Forwarded-For is believed. */
     trustedProxies: z.array(z.string().refine(isRange, 'an address, or a range such as 10.0.0.0/8')).default([]),

@@ -27,7 +27,10 @@ export function fileBlobs(folder: string): BlobStore {
     },
     remove: (name) => rm(fileOf(name), { force: true }),
     async get(name) {
-      const bytes = await readFile(fileOf(name)).catch(() => null)
+      const bytes = await readFile(fileOf(name)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return null
+        throw error
+      })
       return bytes && { bytes: new Uint8Array(bytes), type: imageTypeOf(bytes) ?? 'application/octet-stream' }
     },
   }

@@ -3,6 +3,9 @@ import type { Clock } from './ports.ts'
 
 /** More of a client's requests never matter. */
 export const highestThreshold = Math.max(...Object.values(endpoints).map(({ threshold }) => threshold))
+/** What is further ahead than another process's clock may be was counted before the clock was set back, in ms. */
+export const aheadMs = 5_000
+
 /** The shared count of each client IP over the last 60 s: a sliding window (contract §8). */
 export interface RequestCount {
   /** Counts a request; gives 0 when it passes, else the whole seconds until it would. */
@@ -32,7 +35,7 @@ export class IpLimiter implements RequestCount {
 
   count(ip: string, operation: Operation): number {
     const now = this.#clock.now()
-    const recent = (this.#seen.get(ip) ?? []).filter((at) => at > now - ipWindowMs)
+    const recent = (this.#seen.get(ip) ?? []).filter((at) => at > now - ipWindowMs && at <= now + aheadMs)
     recent.push(now)
     this.#seen.delete(ip)
     this.#seen.set(ip, recent.slice(-highestThreshold - 1))

@@ -20,9 +20,17 @@ export function loadConfig(file: string): Config {
 
 /** Throws `ConfigError`. */
 export function readJson(file: string): unknown {
+  let text: string
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new ConfigError(`${file} can not be read as JSON: ${(error as Error).message}`)
+    throw new ConfigError(`${file} can not be read: ${(error as Error).message}`)
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    // with the text beside it there may be a key
+    const [position = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec((error as Error).message) ?? []
+    throw new ConfigError(`${file} is no JSON${position}`)
   }
 }

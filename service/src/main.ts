@@ -87,12 +87,17 @@ async function main(): Promise<void> {
   console.log(await carryOut(given.command, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message)))
 }
 
+/** How long new requests are still answered after the signal, in ms, while whoever sends them learns of it. */
+const lingerMs = 2_000
+
 type RunArguments = Extract<ReturnType<typeof readArguments>, { command: null }>
 
 async function run({ config: file, data, port, host, role, operation: place }: RunArguments): Promise<void> {
   const config = file === undefined ? sandboxConfig() : loadConfig(fromCaller(file))
   const log = createLog(() => config.stores.map(({ apiKey }) => apiKey))
   const { report } = log
+  // Windows has no such signal; a process that does not hear it would end
+  if (process.platform !== 'win32') process.on('SIGUSR2', () => file !== undefined && reload(config, file, report))
   const kept = await openData(data, report, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message))
   const { store = memoryStore(), ...others } = kept
   const metrics = createMetrics()
@@ -120,24 +125,20 @@ async function run({ config: file, data, port, host, role, operation: place }: R
     role === 'worker'
       ? createService({ ...options, publicUrl: config.publicUrl ?? '' })
       : await serve(options, port, host).catch(orClosed)
-  // Windows has no such signal
-  if (file !== undefined && process.platform !== 'win32') reloadAtSignal(config, file, report)
   console.log('url' in running ? `listening on ${running.url}` : 'working')
   await untilStopped()
   operation?.stop()
-  await running.close()
+  await running.close(lingerMs)
   process.exit(0)
 }
 
-/** Reads the file again at SIGUSR2; where it is not valid, all stays as it was. */
-function reloadAtSignal(config: Config, file: string, report: (error: unknown) => void): void {
-  process.on('SIGUSR2', () => {
-    try {
-      Object.assign(config, loadConfig(fromCaller(file)))
-    } catch (error) {
-      report(error)
-    }
-  })
+/** Reads the file again; where it is not valid, all stays as it was. */
+function reload(config: Config, file: string, report: (error: unknown) => void): void {
+  try {
+    Object.assign(config, loadConfig(fromCaller(file)))
+  } catch (error) {
+    report(error)
+  }
 }
 
 main().catch((error: NodeJS.ErrnoException) => {

@@ -19,7 +19,7 @@ export function memoryStore(atOnce = 8): Store {
   const nameOf = (...parts: string[]) => JSON.stringify(parts)
   const visitorIn = (storeId: string, id: string) => nameOf('visitor', storeId, id)
   const jobIn = (id: string) => nameOf('job', id)
-  const isJob = (name: string) => name.startsWith('["job"')
+  const isOver = (name: string, job: Job) => name.startsWith('["job"') && job.state !== 'queued'
   const of = <T>(values: ReadonlyMap<string, unknown>, name: string) => (values.get(name) ?? null) as T | null
 
   const visitorOf = (values: ReadonlyMap<string, unknown>, storeId: string, id: string) =>
@@ -82,7 +82,9 @@ export function memoryStore(atOnce = 8): Store {
     keepPhoto: async (name, at) => void photos.set(name, at),
     async expire(until, remove) {
       const unused = [...photos].filter(([, at]) => at <= until.photos).map(([name]) => name)
-      const jobs = [...kept].filter(([name, value]) => isJob(name) && (value as Job).acceptedAt <= until.jobs)
+      const jobs = [...kept].filter(
+        ([name, value]) => isOver(name, value as Job) && (value as Job).acceptedAt <= until.jobs,
+      )
       await remove([...unused, ...jobs.flatMap(([, job]) => picturesOf(job as Job))])
       unused.forEach((name) => photos.delete(name))
       jobs.forEach(([name]) => kept.delete(name))

@@ -11,25 +11,26 @@ const mostRedirects = 3
 
 /**
  * Fetches a photo from a public address. Names are checked as they are resolved, so neither a redirect nor a changing
- * DNS answer leads to a private, loopback or link-local address.
+ * DNS answer leads to a private, loopback or link-local address; of one that is written out `isAllowed` tells.
  */
-export async function fetchPhoto(url: string): Promise<Uint8Array> {
+export async function fetchPhoto(url: string, isAllowed = isPublic): Promise<Uint8Array> {
   const signal = AbortSignal.timeout(timeLimitMs)
   let at = url
   for (let hop = 0; hop <= mostRedirects; hop++) {
-    const answer = await get(new URL(at), signal)
+    const answer = await get(new URL(at), signal, isAllowed)
     if (typeof answer !== 'string') return answer
+    if (!URL.canParse(answer, at)) break
     at = new URL(answer, at).href
   }
   throw new PhotoNotAccessible()
 }
 
 /** The bytes, or the address of a redirect. */
-function get(url: URL, signal: AbortSignal): Promise<Uint8Array | string> {
+function get(url: URL, signal: AbortSignal, isAllowed: typeof isPublic): Promise<Uint8Array | string> {
   return new Promise((resolve, reject) => {
     const refuse = () => reject(new PhotoNotAccessible())
     const host = url.hostname.replace(/^\[|\]$/g, '')
-    if (!/^https?:$/.test(url.protocol) || (isIP(host) !== 0 && !isPublic(host))) return refuse()
+    if (!/^https?:$/.test(url.protocol) || (isIP(host) !== 0 && !isAllowed(host))) return refuse()
     const { get: send } = url.protocol === 'https:' ? https : http
     const request = send(url, { lookup: publicLookup, signal, agent: false }, (answer) => {
       const { statusCode = 0, headers } = answer
@@ -52,6 +53,8 @@ function get(url: URL, signal: AbortSignal): Promise<Uint8Array | string> {
       answer.on('error', refuse)
     })
     request.on('error', refuse)
+    // a connection that became something else ends without an answer, and without an error
+    request.on('close', refuse)
   })
 }
 

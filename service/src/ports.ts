@@ -185,10 +185,10 @@ export type Progress = { state: 'going' } | { state: 'done'; pictures: Pictures 
 /** Makes the pictures of a try-on elsewhere, and is paid for each; it has no idempotency key either. */
 export interface Provider {
   /**
-   * Has pictures begun, and resolves with the provider's ID. Rejects with `NotBegun` where surely none were, and with
-   * anything else where nobody knows. Asks once.
+   * Makes ready what is sent. What that resolves with has pictures begun, and resolves with the provider's ID: it asks
+   * once, rejects with `NotBegun` where surely none were begun, and with anything else where nobody knows.
    */
-  start(order: Order): Promise<string>
+  prepare(order: Order): Promise<() => Promise<string>>
   /** Rejects where it can not be known now. */
   look(id: string): Promise<Progress>
 }

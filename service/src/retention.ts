@@ -15,7 +15,7 @@ export interface RetentionParts {
 /** Deletes what has had its time, photos and try-ons with their pictures. */
 export async function deleteExpired({ config, store, blobs, clock }: RetentionParts): Promise<void> {
   const now = clock.now()
-  const until = { photos: now - config.keep.photoHours * hourMs, jobs: now - pictureMs(config) }
+  const until = { photos: Math.floor(now - config.keep.photoHours * hourMs), jobs: Math.floor(now - pictureMs(config)) }
   const remove = async (names: string[]) => void (await Promise.all(names.map(blobs.remove)))
   while ((await store.expire(until, remove)) > 0);
 }

@@ -1,13 +1,15 @@
 import { getRequestListener } from '@hono/node-server'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as after } from 'node:timers/promises'
 import type { Service } from './assemble.ts'
 import { createService, type ServiceOptions } from './service.ts'
 
 export interface RunningServer {
   url: string
   service: Service
-  close(): Promise<void>
+  /** For that long, in ms, new requests are still taken, and their connections ended with them. Default: 0. */
+  close(lingerMs?: number): Promise<void>
 }
 
 const refusal = { error: 'Invalid request', message: 'this is not an HTTP request that can be read' }
@@ -36,6 +38,7 @@ export async function serve(
   host = '127.0.0.1',
 ): Promise<RunningServer> {
   let service: Service
+  let isEnding = false
   const listener = getRequestListener(
     (request, { incoming }) => {
       const { socket } = incoming
@@ -45,6 +48,7 @@ export async function serve(
     { errorHandler: () => Response.json(refusal, { status: 400, headers: refusalHeaders }) },
   )
   const server = createServer({ requireHostHeader: false, ...timeouts }, listener)
+  server.prependListener('request', (_, answer) => (answer.shouldKeepAlive &&= !isEnding))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (socket.writable && error.code !== 'ECONNRESET') socket.end(unreadable)
     else socket.destroy()
@@ -59,7 +63,9 @@ export async function serve(
   return {
     url,
     service,
-    async close() {
+    async close(lingerMs = 0) {
+      isEnding = true
+      if (lingerMs > 0) await after(lingerMs)
       await drained(server)
       await service.close()
     },
@@ -73,8 +79,8 @@ export function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${host}:${port}`
 }
 
-/** How long requests that are under way have to be answered, in ms, and how often connections without one are closed. */
-const longestDrainMs = 15_000
+/** How long requests that are under way have to be answered, in ms: as long as they may take to arrive, and how often connections without one are closed. */
+const longestDrainMs = timeouts.requestTimeout
 const lookMs = 50
 
 /** Takes no new requests, and answers those that are there. */

@@ -51,8 +51,9 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
   const urlNow = typeof publicUrl === 'function' ? publicUrl : () => publicUrl
   const webhooks = signedWebhooks(uploadSecret)
   const provider = options.provider ?? providerOf(options, drawing)
-  const webhookOf = (jobId: string) =>
-    options.config.generator?.webhook === true ? urlNow() + webhooks.pathOf(jobId) : null
+  // as the provider, until the next start
+  const hasWebhook = options.config.generator?.webhook === true
+  const webhookOf = (jobId: string) => (hasWebhook ? urlNow() + webhooks.pathOf(jobId) : null)
   const bucket = bucketOf(options)
   const { takePhoto = intakeByFile(drawing.cleaned) } = options
   const parts: ServiceParts = {

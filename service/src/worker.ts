@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import { PhotoNotAccessible, PhotoNotReadable, PhotoNotUsable } from './photo-problems.ts'
 import type { BlobStore, Clock, Generator, Job, Observer, Store } from './ports.ts'
+import { untilWritten } from './until-written.ts'
 import type { Provided } from './provider/provided.ts'
 
 export interface WorkerParts {
@@ -18,6 +19,9 @@ export interface WorkerParts {
   clock: Clock
   observer?: Observer | undefined
 }
+
+/** How long pictures are tried to be put, and how often, in ms: they are paid for. */
+const putTries = { forMs: 60_000, everyMs: 2_000 }
 
 /** Turns a queued job into its pictures, or into a failure that gives the credit back. */
 export function createWorker(parts: WorkerParts) {
@@ -54,8 +58,9 @@ export function createWorker(parts: WorkerParts) {
       ? await provided.picturesOf(job, orderOf)
       : await orderOf().then(({ photo, garment }) => generator(photo, garment, funnelType))
     const pictures = { preview: `${job.id}-preview.jpeg`, final: `${job.id}.jpeg` }
-    await blobs.put(pictures.preview, preview)
-    await blobs.put(pictures.final, final)
+    const terms = { clock, report, ...putTries }
+    await untilWritten(() => blobs.put(pictures.preview, preview), terms)
+    await untilWritten(() => blobs.put(pictures.final, final), terms)
     return { state: 'rendered', pictures }
   }
 

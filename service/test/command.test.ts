@@ -131,7 +131,7 @@ describe('npm run service', () => {
     await writeFile(path, '{')
     const told = once(child.stderr, 'data')
     child.kill('SIGUSR2')
-    expect(String(await told)).toContain('can not be read as JSON')
+    expect(String(await told)).toContain('is no JSON')
     expect(await statusOf('second-key')).toBe(200)
     child.kill('SIGTERM')
     expect((await ended).code).toBe(0)
@@ -159,7 +159,7 @@ describe('npm run service', () => {
   it.each([
     ['no arguments', [], 'either --sandbox or --config is needed'],
     ['a bad port', ['--config', 'c', '--data', 'd', '--port', 'x'], '--port must be a number'],
-    ['a file that is not there', ['--config', 'nowhere.json', '--data', 'd', '--port', '0'], 'can not be read as JSON'],
+    ['a file that is not there', ['--config', 'nowhere.json', '--data', 'd', '--port', '0'], 'can not be read'],
     [
       'a place for operation that is none',
       ['--sandbox', '--operation', 'here'],

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from 'fitting-room/contract'
+import { IpLimiter } from '../src/ip-limiter.ts'
 import { openServerStore } from '../src/open-store.ts'
+import type { Clock } from '../src/ports.ts'
 import { openDatabase, type Database } from '../src/postgres/database.ts'
 import { gathered } from '../src/postgres/gathered.ts'
 import { postgresLimiter } from '../src/postgres/postgres-limiter.ts'
@@ -9,11 +11,12 @@ import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
 const report = (error: unknown) => console.error(error)
 let server: PostgresServer
 let database: Database
+let address: string
 beforeAll(async () => {
   server = await startPostgresServer()
-  const connectionString = await server.newDatabase()
-  await (await openServerStore(connectionString, { report })).store.close()
-  database = openDatabase({ connectionString }, 4, report)
+  address = await server.newDatabase()
+  await (await openServerStore(address, { report })).store.close()
+  database = openDatabase({ connectionString: address }, 4, report)
 })
 afterAll(async () => {
   await database.close()
@@ -97,4 +100,40 @@ it('requests of one address that come at once are counted in their order, and re
   expect(await limiter.count('10.0.0.2', 'createUpload')).toBe(0)
   now += 40_001
   expect(await waits(1)).toEqual([0])
+})
+
+it('requests that a clock counted before it was set back do not count', async () => {
+  for (const limit of [
+    (clock: Clock) => new IpLimiter(clock),
+    (clock: Clock) => postgresLimiter(database, report, clock),
+  ]) {
+    let now = 9_000_000
+    const limiter = limit({ now: () => now })
+    const all = async () => {
+      for (let at = 0; at < 121; at += 1) await limiter.count('10.0.0.9', 'createUpload')
+      return limiter.count('10.0.0.9', 'createUpload')
+    }
+    expect(await all()).toBeGreaterThan(0)
+    now -= 3_600_000
+    expect(await limiter.count('10.0.0.9', 'createUpload')).toBe(0)
+    expect(await all()).toBeLessThanOrEqual(60)
+  }
+})
+
+it('survives connections that are ended as they are made', async () => {
+  const other = openDatabase({ connectionString: address }, 4, () => {})
+  for (let round = 0; round < 30; round += 1) {
+    const asked = Array.from({ length: 8 }, () =>
+      other.transaction(({ query }) => query('select 1 as one')).catch(() => []),
+    )
+    await database
+      .query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()
+       and backend_type = 'client backend'`,
+      )
+      .catch(() => [])
+    await Promise.all(asked)
+  }
+  expect(await other.query('select 1 as one')).toEqual([{ one: 1 }])
+  await other.close()
 })

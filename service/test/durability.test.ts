@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { openFolderStore, parseConfig, serve } from '@fitting-room/service'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { suiteConfig } from '../../test/support/suite-config.ts'
+import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
+import { openDatabase } from '../src/postgres/database.ts'
 import { png } from './contract.suite.ts'
 import { embedded, killCycles, onServer } from './kill-cycles.ts'
 
@@ -46,6 +48,18 @@ describe('a service in a folder', () => {
       200,
     )
     await second.close()
+  })
+
+  it('goes on with another connection where one is lost, in the same session', async () => {
+    const embedded = await startEmbeddedPostgres(folder)
+    for (let connection = 0; connection < 3; connection += 1) {
+      const database = openDatabase(embedded.connection, 1, report)
+      // the one before is let go of in its time
+      const given = () => database.query('select $1::integer as given', [connection]).catch(() => null)
+      await expect.poll(given).toEqual([{ given: connection }])
+      await database.close()
+    }
+    await embedded.close()
   })
 
   it('is one process’s at a time, and says so to another', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { json as jsonOf } from 'node:stream/consumers'
 import sharp from 'sharp'
 
-type Answer = (response: ServerResponse) => void
+export type Answer = (response: ServerResponse) => void
 export const answer =
   (status: number, body: object = {}): Answer =>
   (response) =>

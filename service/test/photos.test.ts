@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { createService, parseConfig } from '@fitting-room/service'
 import sharp from 'sharp'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -8,7 +10,8 @@ import { cleaned } from '../src/drawing/cleaned.ts'
 import { openDrawing } from '../src/drawing/drawing-pool.ts'
 import { render } from '../src/drawing/renderer.ts'
 import { imageTypeOf } from '../src/photo-formats.ts'
-import { PhotoNotReadable } from '../src/photo-problems.ts'
+import { fetchPhoto } from '../src/photo-fetcher.ts'
+import { PhotoNotAccessible, PhotoNotReadable } from '../src/photo-problems.ts'
 
 const file = (name: string) => new Uint8Array(readFileSync(new URL(`photos/${name}`, import.meta.url)))
 /** Of a phone: with where it was taken. */
@@ -109,11 +112,71 @@ describe('a file', () => {
 
   it.each([
     ['a comment', [0xff, 0xfe, 0, 6, 0x68, 0x65, 0x72, 0x65]],
+    [
+      'text behind its density',
+      [0xff, 0xe0, 0, 20, 0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0x68, 0x65, 0x72, 0x65],
+    ],
+    ['text in how its colours are kept', [0xff, 0xee, 0, 11, 0x41, 0x64, 0x6f, 0x62, 0x65, 0x68, 0x65, 0x72, 0x65]],
+    ['text as a profile', [0xff, 0xe2, 0, 18, ...new TextEncoder().encode('ICC_PROFILE\0here')]],
     ['a thumbnail', [0xff, 0xe0, 0, 8, 0x4a, 0x46, 0x58, 0x58, 0, 0x10]],
     ['a segment longer than the file', [0xff, 0xdb, 0xff, 0xff]],
   ])('of JPEG with %s is not bare', async (_, segment) => {
     const photo = await bytesOf(plain().jpeg())
     expect(isBare(Uint8Array.from([...photo.slice(0, 2), ...segment, ...photo.slice(2)]))).toBe(false)
+  })
+})
+
+describe('a PNG', () => {
+  const chunk = (name: string, data: string) => {
+    const bytes = new Uint8Array(12 + data.length)
+    new DataView(bytes.buffer).setUint32(0, data.length)
+    new TextEncoder().encodeInto(name + data, bytes.subarray(4))
+    return bytes
+  }
+
+  it.each([
+    ['iCCP', 'here'],
+    ['bKGD', 'behind the house'],
+    ['pHYs', 'by the river'],
+    ['tEXt', 'x'],
+  ])('with text in its %s is not bare', async (name, text) => {
+    const photo = await bytesOf(plain().png())
+    const head = 8 + 12 + 13
+    expect(isBare(Uint8Array.from([...photo.slice(0, head), ...chunk(name, text), ...photo.slice(head)]))).toBe(false)
+  })
+})
+
+describe('a photo that only begins like one', () => {
+  it.each(['jpeg', 'png'] as const)('of %s is refused', async (format) => {
+    const noise = sharp(
+      new Uint8Array(300 * 200 * 3).map((_, at) => (at * 7919) % 251),
+      { raw: { width: 300, height: 200, channels: 3 } },
+    )
+    const photo = await bytesOf(noise.toFormat(format))
+    // bare, and with its pixels gone
+    photo.fill(0, Math.floor(photo.length / 3), photo.length - 16)
+    await expect(cleaned(photo)).rejects.toThrow(PhotoNotReadable)
+  })
+})
+
+describe('a photo that lies elsewhere', () => {
+  const serving = async (answer: string) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.end(answer))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/photo` }
+  }
+
+  it.each([
+    ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'],
+    ['a redirect to nowhere', 'HTTP/1.1 302 Found\r\nLocation: http://[\r\nContent-Length: 0\r\n\r\n'],
+    ['nothing', ''],
+  ])('is not accessible where it is answered with %s', async (_, answer) => {
+    const { server, url } = await serving(answer)
+    await expect(fetchPhoto(url, () => true)).rejects.toThrow(PhotoNotAccessible)
+    server.close()
   })
 })
 

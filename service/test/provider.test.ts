@@ -1,6 +1,15 @@
-import { createService, memoryBlobs, memoryStore, parseConfig, type Job, type Provider } from '@fitting-room/service'
+import {
+  createService,
+  memoryBlobs,
+  memoryStore,
+  parseConfig,
+  type BlobStore,
+  type Job,
+  type Provider,
+  type Store,
+} from '@fitting-room/service'
 import sharp from 'sharp'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { finished, prepared } from '../src/drawing/renderer.ts'
 import { fashn } from '../src/provider/fashn.ts'
@@ -8,7 +17,7 @@ import { NotBegun } from '../src/provider/not-begun.ts'
 import { createProvided } from '../src/provider/provided.ts'
 import { createWorker } from '../src/worker.ts'
 import { png } from './contract.suite.ts'
-import { answer, lost, startFashnStandIn, type FashnStandIn } from './fashn-stand-in.ts'
+import { answer, lost, startFashnStandIn, type Answer, type FashnStandIn } from './fashn-stand-in.ts'
 import { queuedJob } from './queued-job.ts'
 
 let standIn: FashnStandIn
@@ -22,15 +31,22 @@ const providerAt = (url: string) => fashn({ url, key: 'fa-secret', prepared, fin
 
 const accepted = queuedJob({ id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', storeId: 'main', credit: 0 })
 
+interface WorkerTerms {
+  webhook?: string | null
+  answerMs?: number
+  photo?: Uint8Array<ArrayBuffer>
+  store?: Store
+  blobs?: BlobStore
+}
+
 /** A worker with one job, whose store has one credit, which that job has. */
 async function worker(
   provider: Provider,
   stored: Partial<Job> = {},
-  { webhook = null, answerMs = 0 }: { webhook?: string | null; answerMs?: number } = {},
+  { webhook = null, answerMs = 0, photo = png, ...more }: WorkerTerms = {},
 ) {
-  const store = memoryStore()
-  const blobs = memoryBlobs()
-  await blobs.put('photo.png', { bytes: png, type: 'image/png' })
+  const { store = memoryStore(), blobs = memoryBlobs() } = more
+  await blobs.put('photo.png', { bytes: photo, type: 'image/png' })
   await store.transaction(async (ledger) => {
     await ledger.takeCredit('main', 1)
     await ledger.addJob({ ...accepted, ...stored })
@@ -112,6 +128,94 @@ describe('FASHN', () => {
     const { worked } = await worker(providerAt(standIn.url))
     expect((await worked()).job.state).toBe('rendered')
     expect(standIn.runs).toHaveLength(3)
+  })
+
+  it('that has too much to do is not asked again for a job that has ended meanwhile', async () => {
+    const store = memoryStore()
+    const { worked } = await worker(providerAt(standIn.url), {}, { store })
+    standIn.faults.push((response) => {
+      void store
+        .transaction(async (ledger) => ledger.saveJob({ ...(await ledger.job(accepted.id))!, state: 'failed' }))
+        .then(() => answer(429)(response))
+    })
+    await worked()
+    expect(standIn.runs).toHaveLength(1)
+  })
+
+  it('that has too much to do has not been asked, as far as other processes know', async () => {
+    const store = memoryStore()
+    const { worked } = await worker(providerAt(standIn.url), {}, { store })
+    const asked: unknown[] = []
+    const seen: Answer = (response) =>
+      void store.job(accepted.id).then((job) => (asked.push(job?.asked?.since), answer(429)(response)))
+    standIn.faults.push(seen, seen)
+    const [saved, job] = [store.transaction, vi.fn<(job: Job) => void>()]
+    store.transaction = (work) =>
+      saved((ledger) => work({ ...ledger, saveJob: (each) => (job(each), ledger.saveJob(each)) }))
+    await worked()
+    expect(asked).toEqual([expect.any(Number), expect.any(Number)])
+    expect(job.mock.calls.map(([each]) => each.asked && 'asked').slice(0, 4)).toEqual(['asked', null, 'asked', null])
+  })
+
+  it.each([
+    ['5', 5_000],
+    ['9999999', 60_000],
+    ['-1', 1],
+    ['tomorrow', 1],
+  ])('that names a time of %s is asked again after %i ms', async (given, ms) => {
+    standIn.faults.push((response) => void response.writeHead(429, { 'Retry-After': given }).end())
+    const { funnelType, generationModel } = accepted
+    const order = { photo: png, garment: png, webhook: null, funnelType, generationModel }
+    const send = await providerAt(standIn.url).prepare(order)
+    await expect(send()).rejects.toMatchObject({ name: 'NotBegun', againMs: ms })
+  })
+
+  it('that becomes another protocol has said nothing that anybody knows', async () => {
+    standIn.faults.push((response) => {
+      response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+    })
+    const { worked } = await worker(providerAt(standIn.url))
+    expect(await worked()).toMatchObject({ job: { state: 'failed' }, isCreditBack: true })
+    expect(standIn.runs).toHaveLength(1)
+  })
+
+  it('is asked once though the database fails as it answers, and its pictures are had', async () => {
+    const inner = memoryStore()
+    let failures = 0
+    const store: Store = {
+      ...inner,
+      transaction: (work) => (failures-- > 0 ? Promise.reject(new Error('no database')) : inner.transaction(work)),
+    }
+    const { worked } = await worker(providerAt(standIn.url), {}, { store })
+    standIn.faults.push((response) => {
+      failures = 3
+      answer(200, { id: 'prediction-1', error: null })(response)
+    })
+    expect((await worked()).job).toMatchObject({ state: 'rendered', asked: { id: 'prediction-1' } })
+    expect(standIn.runs).toHaveLength(1)
+  })
+
+  it('has its pictures kept though that fails at first', async () => {
+    const inner = memoryBlobs()
+    let failures = 0
+    const blobs: BlobStore = {
+      ...inner,
+      put: (name, blob) => (failures-- > 0 ? Promise.reject(new Error('no room')) : inner.put(name, blob)),
+    }
+    const { worked } = await worker(providerAt(standIn.url), {}, { blobs })
+    failures = 1
+    expect((await worked()).job.state).toBe('rendered')
+    expect(standIn.runs).toHaveLength(1)
+  })
+
+  it('is not asked, nor written down, for a photo that can not be made ready', async () => {
+    const { worked } = await worker(providerAt(standIn.url), {}, { photo: png.slice(0, 30) })
+    expect((await worked()).job).toMatchObject({
+      state: 'failed',
+      error: 'The photo is not readable as an image',
+      asked: null,
+    })
+    expect(standIn.runs).toEqual([])
   })
 
   it.each([

@@ -103,6 +103,36 @@ describe.each(kinds)('a store %s', (_, open) => {
     expect(await accepted(37, (at) => `shopper ${at}`)).toBe(37)
   })
 
+  it('takes no credit more where a store has fewer than it has used, or than it had', async () => {
+    const { store, release } = await open()
+    const take = (credits: number) => store.transaction((ledger) => ledger.takeCredit('main', credits))
+    const takeAll = async (credits: number) => {
+      for (let taken = 0; ; taken += 1) if ((await take(credits)) === null) return taken
+    }
+    for (let at = 0; at < 120; at += 1) await take(320)
+    expect([await takeAll(100), await takeAll(128), await takeAll(160)]).toEqual([
+      0,
+      expect.any(Number),
+      expect.any(Number),
+    ])
+    const used = 120 + (await takeAll(320))
+    expect(used).toBeLessThanOrEqual(320)
+    await store.close()
+    await release()
+  })
+
+  it('forgets no try-on that is queued, however old', async () => {
+    const { store, release } = await open()
+    const [waiting, over] = [randomUUID(), randomUUID()]
+    for (const id of [waiting, over])
+      await store.transaction((ledger) => ledger.addJob(queuedJob({ id, storeId: 'main' })))
+    await store.transaction(async (ledger) => ledger.saveJob({ ...(await ledger.job(over))!, state: 'failed' }))
+    await store.expire({ photos: 0, jobs: 2 ** 52 }, async () => {})
+    expect([(await store.job(waiting))?.state, await store.job(over)]).toEqual(['queued', null])
+    await store.close()
+    await release()
+  })
+
   it('keeps no store waiting for another one that has many jobs, none of which ends', async () => {
     const { store, release } = await open()
     const begun: string[] = []

@@ -26,7 +26,10 @@ export interface Bucket {
 export class Encoded extends Error {}
 
 /** How often a request is said again that the bucket's server could not answer: all of them may be. */
-const retries = 4
+const retries = 8
+
+/** How long a request may take in all, in ms. */
+const longestMs = 60_000
 
 export function openBucket(
   { endpoint, name: bucket, region }: NonNullable<Config['bucket']>,
@@ -38,7 +41,7 @@ export function openBucket(
   const urlOf = (name: string) => `${endpoint}/${bucket}/${name.split('/').map(encodeURIComponent).join('/')}`
 
   async function ask(method: string, name: string, init: RequestInit = {}): Promise<Response | null> {
-    const answer = await client.fetch(urlOf(name), { ...init, method })
+    const answer = await client.fetch(urlOf(name), { ...init, method, signal: AbortSignal.timeout(longestMs) })
     if (answer.ok) return answer
     await answer.body?.cancel()
     if (answer.status === 404) return null

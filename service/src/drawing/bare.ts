@@ -17,18 +17,24 @@ const walks: Partial<Record<string, (view: DataView) => boolean>> = {
 
 /** Tables, frames, scans and restarts. */
 const jpegMarkers = new Set([0xc0, 0xc1, 0xc2, 0xc4, 0xda, 0xdb, 0xdd])
-/** What may stand in an application's segment: density without a thumbnail, colours. */
-const jpegSegments: Partial<Record<number, string>> = { 0xe0: 'JFIF\0', 0xe2: 'ICC_PROFILE\0', 0xee: 'Adobe' }
+/** What may stand in an application's segment, and how long it is then: density without a thumbnail, how colours are kept. */
+const jpegSegments: Partial<Record<number, { head: string; length: number }>> = {
+  0xe0: { head: 'JFIF\0', length: 16 },
+  0xee: { head: 'Adobe', length: 14 },
+}
 const [startOfScan, endOfImage] = [0xda, 0xd9]
 
 function isBareJpeg(view: DataView): boolean {
   let at = 2
   while (at + 4 <= view.byteLength && view.getUint8(at) === 0xff) {
     const marker = view.getUint8(at + 1)
-    const head = jpegSegments[marker]
-    const isKnown = head === undefined ? jpegMarkers.has(marker) : textAt(view, at + 4, head.length) === head
+    const length = view.getUint16(at + 2)
+    const segment = jpegSegments[marker]
+    const isKnown = segment
+      ? segment.length === length && textAt(view, at + 4, segment.head.length) === segment.head
+      : jpegMarkers.has(marker)
     if (!isKnown) return false
-    at += 2 + view.getUint16(at + 2)
+    at += 2 + length
     if (marker === startOfScan) at = endOfScan(view, at)
     if (at + 2 === view.byteLength) return view.getUint16(at) === 0xff00 + endOfImage
   }
@@ -46,19 +52,24 @@ function endOfScan(view: DataView, from: number): number {
   return view.byteLength
 }
 
-const pngChunks = new Set('IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB sBIT bKGD pHYs iCCP cICP mDCV cLLI'.split(' '))
+/** What a PNG may consist of, each with the most bytes that it can need. */
+const pngChunks: Partial<Record<string, number>> = {
+  ...{ IHDR: 13, PLTE: 768, IDAT: Infinity, IEND: 0, tRNS: 256, gAMA: 4, cHRM: 32, sRGB: 1, sBIT: 4, bKGD: 6, pHYs: 9 },
+  ...{ cICP: 4, mDCV: 24, cLLI: 8 },
+}
 
 function isBarePng(view: DataView): boolean {
   for (let at = 8; at + 12 <= view.byteLength;) {
     const name = textAt(view, at + 4, 4)
-    if (!pngChunks.has(name)) return false
-    at += 12 + view.getUint32(at)
+    const length = view.getUint32(at)
+    if (length > (pngChunks[name] ?? -1)) return false
+    at += 12 + length
     if (name === 'IEND') return at === view.byteLength
   }
   return false
 }
 
-const webpChunks = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ICCP'])
+const webpChunks = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH'])
 
 function isBareWebp(view: DataView): boolean {
   let at = 12

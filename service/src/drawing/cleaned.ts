@@ -14,8 +14,8 @@ export async function cleaned(photo: Uint8Array<ArrayBuffer>): Promise<Blob> {
     const pixels = await pixelsOf(photo)
     const type = imageTypeOf(photo) ?? ''
     if (isBare(photo)) {
-      // what is kept as it is must at least begin like a picture, of a size that can be decoded
-      await pixels.metadata()
+      // what is kept as it is must be a picture to its end
+      await pixels.stats()
       return { bytes: photo, type }
     }
     const [write, written] = (type in writers && [writers[type]!, type]) || [asJpeg, 'image/jpeg']

@@ -37,14 +37,19 @@ const longestQueryMs = 60_000
 function prepared(text: string, values: readonly unknown[]): QueryConfig {
   const name = names.get(text) ?? Buffer.from(keyOf(text)).toString('hex').slice(0, 32)
   names.set(text, name)
-  // the types do not know of the limit
-  const limit = { query_timeout: longestQueryMs }
-  return { ...limit, name, text, values: [...values] }
+  return { name, text, values: [...values] }
 }
 
 export function openDatabase(connection: Connection, atOnce: number, report: (error: unknown) => void): Database {
   let isOpen = true
-  const pool = new Pool({ ...connection, max: atOnce, connectionTimeoutMillis, pipeline: true })
+  const terms = { connectionTimeoutMillis, query_timeout: longestQueryMs, keepAlive: true, pipeline: true }
+  const pool = new Pool({ ...connection, ...terms, max: atOnce })
+  pool.on('connect', (client) => {
+    // one that breaks has its statements reject, and nothing else
+    client.on('error', ignore)
+    // where sessions outlast connections, it has the names of the one before
+    void client.query('deallocate all').catch(ignore)
+  })
   // an idle connection that breaks is replaced by the next request's; of the error only the text is nobody's secret
   pool.on('error', ({ message }) => isOpen && report(new Error(`a connection to the database broke: ${message}`)))
   const queriesOf = (client: Pool | PoolClient): Queries => ({
@@ -57,12 +62,6 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
 
   async function once<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     const client = await pool.connect()
-    // a connection that breaks has its statements reject, and nothing else
-    client.on('error', ignore)
-    const release = (isBroken = false) => {
-      client.off('error', ignore)
-      client.release(isBroken)
-    }
     const sent: Promise<unknown>[] = []
     const send = <R>(query: Promise<R>): Promise<R> => {
       sent.push(query)
@@ -76,7 +75,7 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
       // a transaction of which a statement failed is rolled back by its end
       void send(client.query('commit'))
       await Promise.all(sent)
-      release()
+      client.release()
       return result
     } catch (error) {
       const isUndone = await client.query('rollback').then(
@@ -84,7 +83,7 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
         () => false,
       )
       // a connection that can not even do that is given up
-      release(!isUndone)
+      client.release(!isUndone)
       // what failed first tells why the rest did
       throw await Promise.all(sent).then(
         () => error,

@@ -1,5 +1,5 @@
 import { endpoints, ipWindowMs, type Operation } from 'fitting-room/contract'
-import { highestThreshold, secondsUntilFree, type RequestCount } from '../ip-limiter.ts'
+import { aheadMs, highestThreshold, secondsUntilFree, type RequestCount } from '../ip-limiter.ts'
 import type { Clock } from '../ports.ts'
 import type { Database } from './database.ts'
 import { gathered } from './gathered.ts'
@@ -43,11 +43,11 @@ export function postgresLimiter(
        select decode(key, 'hex'), array_fill($3::bigint, array[more]), $3
        from unnest($1::text[], $2::integer[]) as asked (key, more) order by key
        on conflict (address) do update set last_at = excluded.last_at, at = array(
-         select each from unnest(known.at) each where each > $3 - $4::bigint order by each desc limit $5
+         select each from unnest(known.at) each where each > $3 - $4::bigint and each <= $3 + $7::bigint order by each desc limit $5
        ) || excluded.at
        returning encode(address, 'hex') as key, cardinality(at) as count,
          case when cardinality(at) > $6 then at end as at`,
-      [[...asked.keys()], [...asked.values()], now, ipWindowMs, highestThreshold, lowestThreshold],
+      [[...asked.keys()], [...asked.values()], now, ipWindowMs, highestThreshold, lowestThreshold, aheadMs],
     )
     return new Map(counted.map((each) => [each.key, each]))
   }

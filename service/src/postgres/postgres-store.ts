@@ -149,6 +149,8 @@ async function takeFrom({ query }: Queries, storeId: string, credits: number, ch
        where store_id = $1 and used < $2::integer / ${shards} + (shard < $2::integer % ${shards})::integer
        ${choice}
      )
+     -- of a store that had more once, more may be used than it has now
+     and (select sum(used) from fitting_room.credits where store_id = $1) < $2::integer
      returning shard`,
     [storeId, credits],
   )
@@ -167,10 +169,10 @@ async function expire(
     until.photos,
     batch,
   ])
-  const jobs = await query<{ data: Job }>('select data from fitting_room.jobs where accepted_at <= $1 limit $2', [
-    until.jobs,
-    batch,
-  ])
+  const jobs = await query<{ data: Job }>(
+    `select data from fitting_room.jobs where accepted_at <= $1 and state <> 'queued' limit $2`,
+    [until.jobs, batch],
+  )
   const names = unused.map(({ name }) => name)
   await remove([...names, ...jobs.flatMap(({ data }) => picturesOf(data))])
   // one that was used meanwhile is asked for again

@@ -27,7 +27,7 @@ const givenUpName = 'render-given-up'
 
 /** How long a process that works on a job may be silent, and how long a job may take at all, in seconds. */
 const heartbeatSeconds = 15
-const expireInSeconds = 600
+const expireInSeconds = 3_600
 /** How often a job is handed out again whose process ended: who works on it gives it up by its age, long before. */
 const retryLimit = 1_000
 /** How long the queue remembers what is done, in seconds: the jobs' own rows tell the rest. */
@@ -36,8 +36,10 @@ const deleteAfterSeconds = 60
 const pollingIntervalSeconds = 2
 /** How often it is looked for jobs whose process fell silent, in seconds. */
 const superviseIntervalSeconds = 10
-/** How long jobs in work are waited for at the end, in ms. */
-const longestCloseMs = 20_000
+/** How long a job that nobody takes is remembered, in seconds: a year. */
+const retentionSeconds = 31_536_000
+/** How long jobs in work are waited for at the end, in ms: longer than a provider has to answer. */
+const longestCloseMs = 40_000
 
 export async function openRenderQueue(options: RenderQueueOptions): Promise<RenderQueue> {
   const { place, atOnce, report } = options
@@ -51,7 +53,7 @@ export async function openRenderQueue(options: RenderQueueOptions): Promise<Rend
   })
   boss.on('error', ({ message }) => report(new Error(`the queue: ${message}`)))
   await boss.start()
-  const terms = { heartbeatSeconds, expireInSeconds, retryLimit, deleteAfterSeconds, notify: !isOwn }
+  const terms = { retentionSeconds, heartbeatSeconds, expireInSeconds, retryLimit, deleteAfterSeconds, notify: !isOwn }
   await boss.createQueue(givenUpName, terms)
   await boss.createQueue(queueName, { ...terms, deadLetter: givenUpName })
   // what was in work before this process started is in nobody's work

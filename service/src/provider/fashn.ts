@@ -1,7 +1,6 @@
-import { setTimeout as after } from 'node:timers/promises'
 import type { Funnel, FunnelType } from 'fitting-room/contract'
 import * as z from 'zod'
-import { PhotoNotUsable } from '../photo-problems.ts'
+import { PhotoNotReadable, PhotoNotUsable } from '../photo-problems.ts'
 import type { Pictures, Progress, Provider } from '../ports.ts'
 import { NotBegun } from './not-begun.ts'
 import { sendOnce } from './send-once.ts'
@@ -36,8 +35,8 @@ const ofPhoto = ['PoseError', 'ContentModerationError']
 
 /** How long a request may take, in ms: fifty are taken a minute, and six at once. */
 const longestMs = 30_000
-/** How often it is asked again where it has too much to do. */
-const mostTries = 20
+/** For how long it may have too much to do, in ms, before it is asked again. */
+const longestBusyMs = 60_000
 
 const error = z.object({ name: z.string(), message: z.string() })
 const begun = z.object({ id: z.string().min(1) })
@@ -55,23 +54,25 @@ export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_0
     `data:image/jpeg;base64,${Buffer.from(await prepared(picture)).toString('base64')}`
 
   return {
-    async start({ photo, garment, funnelType, generationModel, webhook }) {
+    async prepare({ photo, garment, funnelType, generationModel, webhook }) {
       const inputs = {
-        model_image: await dataUrl(photo),
+        model_image: await dataUrl(photo).catch(() => {
+          throw new PhotoNotReadable()
+        }),
         garment_image: await dataUrl(garment),
         category: categories[funnelType] ?? 'auto',
         mode: modes[generationModel],
       }
       const body = JSON.stringify({ model_name: model, inputs })
       const run = `${url}/run${webhook === null ? '' : `?${new URLSearchParams({ webhook_url: webhook })}`}`
-      for (let tries = 1; ; tries++) {
-        const answer = await sendOnce(run, { method: 'POST', headers, body, longestMs })
-        if (answer.status === 200) return begun.parse(JSON.parse(answer.text)).id
+      return async () => {
+        const { status, headers: told, text } = await sendOnce(run, { method: 'POST', headers, body, longestMs })
+        if (status === 200) return begun.parse(JSON.parse(text)).id
         // a refusal is no beginning; of whatever else nobody knows
-        if (answer.status < 400 || answer.status >= 500 || answer.status === 408)
-          throw new Error(`the provider answered ${answer.status}`)
-        if (answer.status !== 429 || tries === mostTries) throw new NotBegun(`the provider answered ${answer.status}`)
-        await after(Number(answer.headers['retry-after']) * 1000 || busyMs)
+        if (status < 400 || status >= 500 || status === 408) throw new Error(`the provider answered ${status}`)
+        const namedMs = Number(told['retry-after']) * 1000
+        const waitMs = namedMs > 0 ? Math.min(namedMs, longestBusyMs) : busyMs
+        throw new NotBegun(`the provider answered ${status}`, status === 429 ? waitMs : null)
       }
     },
 

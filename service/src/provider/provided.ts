@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { Clock, Job, Order, Pictures, Provider, Store } from '../ports.ts'
+import { untilWritten } from '../until-written.ts'
 import { NotBegun } from './not-begun.ts'
 
 export interface ProvidedParts {
@@ -19,6 +20,9 @@ export interface ProvidedParts {
 }
 
 export type Provided = ReturnType<typeof createProvided>
+
+/** How often a provider is asked that has surely begun nothing. */
+const mostTries = 20
 
 /** Gets a job's pictures from a provider who is asked for them once, whatever happens to this process on the way. */
 export function createProvided(parts: ProvidedParts) {
@@ -40,21 +44,35 @@ export function createProvided(parts: ProvidedParts) {
       job.state === 'queued' && job.asked?.id === null ? { ...job, asked: { ...job.asked, id } } : null,
     )
 
-  /** Asks, once it is written that it will. */
+  /** Asks, each time once it is written that it will, until it is known that there are pictures to come, or may be. */
   async function ask(job: Job, orderOf: () => Promise<Omit<Order, 'webhook'>>): Promise<void> {
-    const order = { ...(await orderOf()), webhook: webhookOf(job.id) }
-    const asked = { since: clock.now(), id: null }
-    const isOurs = await changed(job.id, (known) =>
-      known.state === 'queued' && !known.asked ? { ...known, asked } : null,
-    )
-    if (!isOurs) return
-    try {
-      await startedAs(job.id, await provider.start(order))
-    } catch (error) {
-      if (error instanceof NotBegun) throw error
-      report(new Error('whether a provider has begun pictures is not known', { cause: error }))
+    const send = await provider.prepare({ ...(await orderOf()), webhook: webhookOf(job.id) })
+    for (let tries = 1; ; tries++) {
+      const asked = { since: clock.now(), id: null }
+      const isOurs = await changed(job.id, (known) =>
+        known.state === 'queued' && !known.asked ? { ...known, asked } : null,
+      )
+      // somebody else has asked, or it has ended
+      if (!isOurs) return
+      const refused = await send().then(
+        (id) => written(() => startedAs(job.id, id)),
+        (error: unknown) => {
+          if (error instanceof NotBegun) return error
+          report(new Error('whether a provider has begun pictures is not known', { cause: error }))
+          return null
+        },
+      )
+      if (refused === null) return
+      // whoever is next may ask, in whichever process
+      const notAsked = (known: Job) => (known.asked?.since === asked.since ? { ...known, asked: null } : null)
+      await written(() => changed(job.id, notAsked))
+      if (refused.againMs === null || tries === mostTries) throw refused
+      await after(refused.againMs)
     }
   }
+
+  const written = (write: () => Promise<unknown>) =>
+    untilWritten(write, { clock, report, forMs: patienceMs, everyMs: lookMs }).then(() => null)
 
   /** The ID that the provider gave, in answer or later; rejects where it never came. */
   async function idOf(jobId: string): Promise<string> {

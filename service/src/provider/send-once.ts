@@ -41,8 +41,10 @@ export function sendOnce(
       answer.on('error', reject)
     })
     sent.on('error', (error: NodeJS.ErrnoException) =>
-      reject(neverConnected.includes(error.code ?? '') ? new NotBegun('no connection', { cause: error }) : error),
+      reject(neverConnected.includes(error.code ?? '') ? new NotBegun('no connection', null, { cause: error }) : error),
     )
+    // also where it became something else
+    sent.on('close', () => reject(new Error('the connection ended without an answer')))
     sent.end(body)
   })
 }
