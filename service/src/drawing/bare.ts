@@ -54,8 +54,20 @@ function endOfScan(view: DataView, from: number): number {
 
 /** What a PNG may consist of, each with the most bytes that it can need. */
 const pngChunks: Partial<Record<string, number>> = {
-  ...{ IHDR: 13, PLTE: 768, IDAT: Infinity, IEND: 0, tRNS: 256, gAMA: 4, cHRM: 32, sRGB: 1, sBIT: 4, bKGD: 6, pHYs: 9 },
-  ...{ cICP: 4, mDCV: 24, cLLI: 8 },
+  IHDR: 13,
+  PLTE: 768,
+  IDAT: Infinity,
+  IEND: 0,
+  tRNS: 256,
+  gAMA: 4,
+  cHRM: 32,
+  sRGB: 1,
+  sBIT: 4,
+  bKGD: 6,
+  pHYs: 9,
+  cICP: 4,
+  mDCV: 24,
+  cLLI: 8,
 }
 
 function isBarePng(view: DataView): boolean {
