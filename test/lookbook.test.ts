@@ -7,9 +7,9 @@ import {
   type RunnerEntry,
   type RunnerOptions,
 } from 'fitting-room/runner'
-import { Pool } from 'pg'
+import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { startPostgresServer, type PostgresServer } from '../service/test/postgres-server.ts'
+import { openPool, startPostgresServer, type PostgresServer } from '../service/test/postgres-server.ts'
 import { onePixel } from './kill-points/load.ts'
 import { openSandbox } from './support/open-sandbox.ts'
 import { scaledClock } from './support/scaled-clock.ts'
@@ -19,9 +19,7 @@ let pool: Pool
 const embedded = new PGlite()
 beforeAll(async () => {
   server = await startPostgresServer()
-  pool = new Pool({ connectionString: await server.newDatabase() })
-  // the server may end a connection that is being closed
-  pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}))
+  pool = openPool({ connectionString: await server.newDatabase() })
 })
 afterAll(async () => {
   await pool.end()

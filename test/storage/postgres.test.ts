@@ -1,10 +1,10 @@
 import { PGlite } from '@electric-sql/pglite'
-import { Pool } from 'pg'
+import type { Pool } from 'pg'
 import { createRoom } from 'fitting-room/core'
 import { postgresStorage } from 'fitting-room/storage/postgres'
 import { createSandbox } from '@fitting-room/service/sandbox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startPostgresServer, type PostgresServer } from '../../service/test/postgres-server.ts'
+import { openPool, startPostgresServer, type PostgresServer } from '../../service/test/postgres-server.ts'
 import { storageConformance } from './conformance.ts'
 
 let server: PostgresServer
@@ -13,10 +13,7 @@ const embedded = new PGlite()
 beforeAll(async () => {
   server = await startPostgresServer()
   const connectionString = await server.newDatabase()
-  pools = Array.from({ length: 2 }, () => new Pool({ connectionString }))
-  // the server may end a connection that is being closed
-  for (const pool of pools)
-    pool.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined))
+  pools = Array.from({ length: 2 }, () => openPool({ connectionString }))
 })
 afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.end()))
