@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { openFolderStore, parseConfig, serve } from '@fitting-room/service'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { suiteConfig } from '../../test/support/suite-config.ts'
@@ -60,6 +60,19 @@ describe('a service in a folder', () => {
       await database.close()
     }
     await embedded.close()
+  })
+
+  it('leaves one folder for its socket, however often it is killed', async () => {
+    const sockets = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('fitting-room-')).toSorted()
+    const embedded = await startEmbeddedPostgres(folder)
+    const host = 'host' in embedded.connection ? basename(embedded.connection.host) : ''
+    expect(await sockets()).toContain(host)
+    await embedded.close()
+    // as if it had been killed
+    await mkdir(join(tmpdir(), host))
+    const again = await startEmbeddedPostgres(folder)
+    expect(await sockets()).not.toContain(host)
+    await again.close()
   })
 
   it('is one process’s at a time, and says so to another', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -17,6 +17,18 @@ export interface EmbeddedPostgres {
   close(): Promise<void>
 }
 
+const socketPrefix = join(tmpdir(), 'fitting-room-')
+
+/** A socket's address has to be short; what a process has left that was killed is known by a note. */
+async function socketFolder(folder: string): Promise<string> {
+  const note = join(folder, 'socket')
+  const before = await readFile(note, 'utf8').catch(() => '')
+  if (before.startsWith(socketPrefix)) await rm(before, { recursive: true, force: true })
+  const host = await mkdtemp(socketPrefix)
+  await writeFile(note, host)
+  return host
+}
+
 /**
  * PostgreSQL in a folder, for this process alone, with nothing to install: reached through a socket that only this user
  * can open, and by the same client as any other, over one connection, as there is one session only. Rejects where another
@@ -25,7 +37,7 @@ export interface EmbeddedPostgres {
 export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPostgres> {
   mkdirSync(folder, { recursive: true })
   const lock = lockFolder(folder)
-  const host = await mkdtemp(join(tmpdir(), 'fitting-room-'))
+  const host = await socketFolder(folder)
   const data: ThreadData = {
     folder: join(folder, 'database'),
     socket: join(host, '.s.PGSQL.5432'),
