@@ -10,6 +10,7 @@ import {
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openPool, startPostgresServer, type PostgresServer } from '../service/test/postgres-server.ts'
+import { deferred } from '../src/platform/deferred.ts'
 import { onePixel } from './kill-points/load.ts'
 import { openSandbox } from './support/open-sandbox.ts'
 import { scaledClock } from './support/scaled-clock.ts'
@@ -28,8 +29,15 @@ afterAll(async () => {
 })
 
 const photo = { bytes: onePixel }
+
 const tee = { productId: '1001', variantId: '2001', funnelIds: [11] }
 const testTee = (variantId: string) => ({ ...tee, productId: '1009', variantId })
+
+/** The database, some of whose questions do not come to it as they were asked. */
+function askedOf(database: PostgresQueries, query: PostgresQueries['query']): PostgresQueries {
+  const exec = (text: string) => embedded.exec(text)
+  return database === embedded ? Object.assign({ query }, { exec }) : { query }
+}
 
 describe.each([
   ['PostgreSQL', () => pool],
@@ -37,6 +45,7 @@ describe.each([
 ] as [string, () => PostgresQueries][])('a runner on %s', (_, databaseOf) => {
   let sandbox: Sandbox
   let runners: Runner[]
+  const asked = (query: PostgresQueries['query']) => askedOf(databaseOf(), query)
   /** As another process would open it. */
   const open = async (options: Partial<RunnerOptions> = {}) => {
     const { fetch, putPhoto, baseUrl } = sandbox
@@ -149,6 +158,133 @@ describe.each([
     await other.settled()
     expect(await other.get('look')).toMatchObject({ state: 'final' })
     expect(sandbox.ledger.accepted).toBe(1)
+  })
+
+  it('lets one of two have it that forgets and tries again at once', async () => {
+    const [one, other] = [await open(), await open()]
+    await one.run()
+    const ids = ['a', 'b', 'c', 'd']
+    for (const id of ids) await one.add({ id, product: testTee('9001'), photo })
+    await one.settled()
+    const said = await Promise.all(
+      ids.map((id) =>
+        Promise.allSettled([one.forget(id), other.retry(id)]).then((both) => both.map(({ status }) => status)),
+      ),
+    )
+    await one.settled()
+    const left = new Set((await one.list()).map(({ id }) => id))
+    // who was told that it is tried again has it, and who was told that it is forgotten has not
+    ids.forEach((id, at) =>
+      expect([id, said[at]]).toEqual([id, left.has(id) ? ['rejected', 'fulfilled'] : ['fulfilled', 'rejected']]),
+    )
+    expect(sandbox.ledger.accepted).toBe(ids.length + left.size)
+  })
+
+  it('carries out what is added again once it was forgotten', async () => {
+    const runner = await open()
+    await runner.run()
+    for (let times = 1; times <= 3; times += 1) {
+      await runner.add({ id: 'look', product: tee, photo })
+      await runner.settled()
+      expect(await runner.get('look')).toMatchObject({ state: 'final' })
+      await runner.forget('look')
+    }
+    expect(sandbox.ledger.accepted).toBe(3)
+  })
+
+  it('sends nothing for what was forgotten, however late a process comes to it', async () => {
+    // it has read what there is to do, and is stopped then
+    const reached = deferred()
+    const goOn = deferred()
+    let isStopped = false
+    const query: PostgresQueries['query'] = async (text, values) => {
+      const result = await databaseOf().query(text, values)
+      if (!isStopped && /select id, consent/.test(text) && result.rows.length > 0) {
+        isStopped = true
+        reached.resolve()
+        await goOn.promise
+      }
+      return result
+    }
+    const [own, late] = [await open(), await open({ database: asked(query) })]
+    await own.add({ id: 'look', product: tee, photo })
+    await late.run()
+    await reached.promise
+    const item = await own.get('look')
+    expect(item).toMatchObject({ isEnded: false })
+    await databaseOf().query(`update test_${names}_items set is_ended = true, state = 'failed'`)
+    await own.forget('look')
+    goOn.resolve()
+    await late.close()
+    expect(sent('POST /generations')).toBe(0)
+  })
+
+  it('gives a try-on another turn whose query fails', async () => {
+    let failures = 0
+    const query: PostgresQueries['query'] = (text, values) =>
+      // of a record, as it is read and written
+      /test_\d+_records/.test(text) && failures-- > 0
+        ? Promise.reject(new Error('gone'))
+        : databaseOf().query(text, values)
+    const errors: unknown[] = []
+    const runner = await open({ database: asked(query), onError: (error) => errors.push(error) })
+    await runner.run()
+    for (const after of [1, 2, 3, 5]) {
+      failures = after
+      await runner.add({ id: `look-${after}`, product: tee, photo })
+      await runner.settled()
+      expect(await runner.get(`look-${after}`)).toMatchObject({ isEnded: true })
+    }
+    expect(sandbox.ledger.accepted).toBeLessThanOrEqual(4)
+  })
+
+  it('ends one whose photo is gone', async () => {
+    const runner = await open()
+    await runner.add({ id: 'look', product: tee, photo })
+    await databaseOf().query(`delete from test_${names}_item_photos`)
+    await runner.run()
+    await runner.settled()
+    expect(await runner.get('look')).toMatchObject({ state: 'rejected', problem: { kind: 'photo', reason: 'missing' } })
+  })
+
+  it('carries out what a process left unqueued that added it', async () => {
+    const [adder, worker] = [await open(), await open()]
+    await worker.run()
+    const query: PostgresQueries['query'] = (text, values) =>
+      /insert into test_\d+_queue|_queue\.job/.test(text) && values?.length
+        ? Promise.reject(new Error('gone'))
+        : databaseOf().query(text, values)
+    const dying = await open({ database: asked(query) })
+    await expect(dying.add({ id: 'look', product: tee, photo })).rejects.toThrow()
+    await worker.settled()
+    expect(await adder.get('look')).toMatchObject({ state: 'final' })
+  })
+
+  it('keeps no place for one that waits', async () => {
+    const runner = await open({ timing: { deadlineMs: 2_000 } })
+    await runner.run({ atOnce: 1 })
+    await runner.add({ id: 'never', product: testTee('9012'), photo })
+    await runner.add({ id: 'look', product: tee, photo })
+    await vi.waitUntil(async () => (await runner.get('look'))?.isEnded, { timeout: 120_000, interval: 50 })
+    expect(await runner.get('never')).toMatchObject({ state: 'stalled', isEnded: false })
+  })
+
+  it('says what is wrong with its options, and with what it is asked for', async () => {
+    for (const [at, options] of Object.entries({
+      baseUrl: { baseUrl: 'nonsense' },
+      customerEmail: { customerEmail: 'x@' },
+      name: { name: 'a; drop table b' },
+      database: { database: {} as PostgresQueries },
+      'timing.requestTimeoutMs': { timing: { requestTimeoutMs: -5 } },
+    }))
+      await expect(open(options)).rejects.toMatchObject({ problem: { kind: 'input', at } })
+    const runner = await open()
+    await expect(runner.run({ atOnce: 0 })).rejects.toMatchObject({ problem: { kind: 'input', at: 'atOnce' } })
+    await expect(runner.get('a\0b')).rejects.toMatchObject({ problem: { kind: 'input', at: 'id' } })
+    await runner.run()
+    await expect(runner.run()).rejects.toThrow('runs already')
+    await runner.close()
+    await expect(runner.add({ id: 'look', product: tee, photo })).rejects.toThrow('closed')
   })
 
   it('forgets one that has ended, with all that it kept, and no other one', async () => {

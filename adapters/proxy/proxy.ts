@@ -1,5 +1,6 @@
 import { boundedBudget } from '../../src/budget/bounded.ts'
 import { refusedMsOf } from '../../src/budget/refused.ts'
+import { reporter } from '../../src/platform/guarded.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import type { Budget, Clock } from '../../src/ports.ts'
 import { TryOnError } from '../../src/rules/try-on-error.ts'
@@ -36,7 +37,7 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
   const { path = '/api', clock = systemClock, waitingAtMost = 200 } = options
   check(/^(?:\/[\w.~-]+)*$/.test(path), 'path', path, "a path such as '/api'")
   check(waitingAtMost >= 1, 'waitingAtMost', waitingAtMost, 'a number from 1')
-  const onError = guarded(options.onError ?? console.error)
+  const onError = reporter(options.onError)
   const budget = boundedBudget(options.budget ?? exactBudget(clock), clock, onError)
   const line = createLine(budget, clock, waitingAtMost)
   const prepare = createUpstream(options, clock, onError)
@@ -92,15 +93,4 @@ const isOfBrowser = ({ headers }: Request) => headers.has('Origin') || headers.h
 
 function check(isRight: boolean, at: string, given: unknown, valid: string): void {
   if (!isRight) throw new TryOnError({ kind: 'input', at, given: JSON.stringify(given), valid })
-}
-
-/** A listener that breaks is nobody's fault who is answered. */
-function guarded(onError: (error: unknown) => void): (error: unknown) => void {
-  return (error) => {
-    try {
-      onError(error)
-    } catch (own) {
-      console.error(own)
-    }
-  }
 }

@@ -1,71 +1,107 @@
-import { createRoom } from '../../src/room.ts'
 import type { RoomOptions } from '../../src/options.ts'
-import type { AtomicStorage, Clock } from '../../src/ports.ts'
+import type { AtomicStorage } from '../../src/ports.ts'
+import { createRoom, type Core } from '../../src/room.ts'
+import type { Problem } from '../../src/rules/problem.ts'
 import { isTryOnError } from '../../src/rules/try-on-error.ts'
 import type { TryOnView } from '../../src/rules/view.ts'
 import type { KnownFunnels } from '../../src/shopper/funnels.ts'
-import type { RoomPhoto } from '../../src/shopper/photos.ts'
 import type { PhotoInput } from '../../src/shopper/photo-input.ts'
+import type { RoomPhoto } from '../../src/shopper/photos.ts'
 import type { TryOn } from '../../src/try-on/try-on.types.ts'
-import type { Item, Items, Order } from './items.ts'
+import type { Consent, Item, Items, Order } from './items.ts'
 
 /** What all try-ons of a runner have in common. */
 export interface CarryOutParts {
-  options: Pick<RoomOptions, 'baseUrl' | 'apiKey' | 'fetch' | 'putPhoto' | 'timing' | 'budget'> & { clock: Clock }
+  options: Pick<RoomOptions, 'baseUrl' | 'apiKey' | 'fetch' | 'putPhoto' | 'timing' | 'clock' | 'budget'>
   storage: AtomicStorage
   items: Items
   customerEmail: string | undefined
 }
 
+export interface CarryOut {
+  /**
+   * Resolves once it has ended, or waits for what nobody here can mend; rejects where it needs another turn, as after the
+   * signal, at which it is left.
+   */
+  carryOut(item: Item, signal: AbortSignal): Promise<'ended' | 'again'>
+  /** Removes what storage holds of a consent that has ended. */
+  wipe(item: Item): Promise<void>
+  /** Lets go of what is still at work. */
+  close(): void
+}
+
 /** A record is gone with its entry, and not before: what is not there would be paid for again. In ms, a hundred years. */
 const retentionMs = 3_155_760_000_000
 
-/** What goes on once the service, the network or an operator lets it, and how long until that is tried, in ms. */
+/** What goes on once the service, the network or an operator lets it. */
 const waits = new Set<TryOnView['state']>(['stalled', 'unauthorized'])
-const waitMs = 60_000
 
 const isWaiting = ({ state, can }: TryOnView) => waits.has(state) && can.resume
 const isEnded = (view: TryOnView) => ['done', 'asks', 'stopped'].includes(view.group) && !isWaiting(view)
 
 /** Carries try-ons out, each in a room of its own that any process can go on with. */
-export function createCarryOut({ options, storage, items, customerEmail }: CarryOutParts) {
-  const { clock } = options
+export function createCarryOut({ options, storage, items, customerEmail }: CarryOutParts): CarryOut {
   const funnels: KnownFunnels = new Map()
+  const rooms = new Set<Core>()
   const inOrder = createFirsts()
 
-  const roomOf = ({ id, visitor }: Item, round: number) =>
-    createRoom(
-      { ...options, storage, namespace: `${id}:${round}`, uniqueUserId: visitor, retentionMs, photos: false },
+  function roomOf(item: Item): Core {
+    const { consent, visitor } = item
+    const { apiKey } = options
+    return createRoom(
+      {
+        ...options,
+        // asked for before every request: nothing is sent for a consent that stands no more, whoever slept meanwhile
+        apiKey: async () => {
+          if (await items.stands(item)) return typeof apiKey === 'function' ? apiKey() : apiKey
+          throw new Error('this consent stands no more')
+        },
+        storage,
+        namespace: consent,
+        uniqueUserId: visitor,
+        retentionMs,
+        photos: false,
+      },
       { funnels },
     )
-
-  async function photoOf({ order: { photo } }: Item): Promise<PhotoInput> {
-    if ('imageUrl' in photo) return photo
-    const kept = await items.photo(photo.hash)
-    if (kept === null) throw new Error('the photo of a try-on is gone')
-    return kept
   }
 
-  const pause = (signal: AbortSignal) =>
-    new Promise<void>((resolve, reject) => {
-      const leave = () => {
-        clock.clearTimeout(timer)
-        reject(left())
-      }
-      const timer = clock.setTimeout(() => {
-        signal.removeEventListener('abort', leave)
-        resolve()
-      }, waitMs)
-      if (signal.aborted) leave()
-      else signal.addEventListener('abort', leave)
+  /** Null where there is none any more. */
+  async function photoOf({ order: { photo } }: Item): Promise<PhotoInput | null> {
+    return 'imageUrl' in photo ? photo : items.photo(photo.hash)
+  }
+
+  /** What can not be begun is told, and ends. */
+  async function refuse(item: Consent, problem: Problem): Promise<void> {
+    await items.save(item, { state: 'rejected', isEnded: true, attempt: null, result: null, message: null, problem })
+  }
+
+  /** Whether there is something to follow. */
+  async function begin(tryOn: TryOn, item: Item): Promise<boolean> {
+    await tryOn.ready
+    if (tryOn.get().can.resume) await tryOn.resume()
+    // where storage could not be read it is not known whether there is something
+    const { state, problem } = tryOn.get()
+    if (state !== 'idle') return true
+    if (problem !== null) throw new Error(`a try-on can not be begun: ${problem.kind}`)
+    const photo = await photoOf(item)
+    if (photo === null) {
+      await refuse(item, { kind: 'photo', reason: 'missing' })
+      return false
+    }
+    await tryOn.start(photo, { customerEmail })
+    return true
+  }
+
+  /** Another process may be first; what is wrong with what was given nobody mends by trying again. */
+  const beginOrRefuse = (tryOn: TryOn, item: Item) =>
+    begin(tryOn, item).catch(async (error: unknown) => {
+      const kind = isTryOnError(error) ? error.problem.kind : null
+      if (kind === 'notAllowed') return true
+      if (!isTryOnError(error) || (kind !== 'input' && kind !== 'photo')) throw error
+      await refuse(item, error.problem)
+      return false
     })
-
-  async function begin(tryOn: TryOn, item: Item): Promise<void> {
-    const { state, can } = await tryOn.ready
-    if (can.resume) return tryOn.resume()
-    if (state !== 'idle') return
-    await tryOn.start(await photoOf(item), { customerEmail })
-  }
 
   /** Where the photo is, for the next ones with it; where it is not is looked at anew. */
   function learnUpload({ photo }: Order, { state }: TryOnView, now: RoomPhoto | null): void {
@@ -75,48 +111,45 @@ export function createCarryOut({ options, storage, items, customerEmail }: Carry
     if (isRefused || imageUrl !== null) void items.uploaded(photo.hash, imageUrl).catch(() => undefined)
   }
 
-  return {
-    /** Resolves once it has ended; rejects where it needs another turn, as after the signal, at which it is left. */
-    async carryOut(item: Item, signal: AbortSignal): Promise<void> {
-      const { order } = item
-      const room = roomOf(item, item.round)
-      const tryOn = room.tryOn(order)
-      let saved = Promise.resolve()
-      const save = (view: TryOnView) => {
-        const { state, attempt, result, problem, message } = view
-        const to = { state, isEnded: isEnded(view), attempt, result, problem, message }
-        saved = saved.catch(() => undefined).then(() => items.save(item, to))
-      }
-      const kind = JSON.stringify([order.photo, order.funnelIds])
-      try {
-        await inOrder(kind, async (passed) => {
-          const onState = (view: TryOnView) => {
-            save(view)
-            if (view.state !== 'preparing') passed()
-            learnUpload(order, view, room.photo.get())
-          }
-          for (;;) {
-            // another process may be first
-            await begin(tryOn, item).catch((error: unknown) => {
-              if (!isTryOnError(error) || error.problem.kind !== 'notAllowed') throw error
-            })
-            if (isEnded(await stopped(tryOn, signal, onState))) return
-            await pause(signal)
-          }
-        })
-        await saved
-      } finally {
-        room.close()
-      }
-    },
+  async function follow(room: Core, item: Item, signal: AbortSignal): Promise<'ended' | 'again'> {
+    const { order } = item
+    const tryOn = room.tryOn(order)
+    let saved: Promise<unknown> = Promise.resolve()
+    const save = (view: TryOnView) => {
+      const { state, attempt, result, problem, message } = view
+      const to = { state, isEnded: isEnded(view), attempt, result, problem, message }
+      // of those before the last one nobody need know
+      saved = saved.catch(() => undefined).then(() => items.save(item, to))
+      saved.catch(() => undefined)
+    }
+    return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
+      if (signal.aborted || !(await items.stands(item))) return 'ended'
+      if (!(await beginOrRefuse(tryOn, item))) return 'ended'
+      const view = await stopped(tryOn, signal, (each) => {
+        save(each)
+        if (each.state !== 'preparing') passed()
+        learnUpload(order, each, room.photo.get())
+      })
+      await saved
+      return isEnded(view) ? 'ended' : 'again'
+    })
+  }
 
-    /** Removes what storage holds of it. */
-    async forget(item: Item): Promise<void> {
-      for (let round = 1; round <= item.round; round += 1) {
-        const room = roomOf(item, round)
-        await room.reset().finally(() => room.close())
-      }
-    },
+  async function withRoom<T>(item: Item, work: (room: Core) => Promise<T>): Promise<T> {
+    const room = roomOf(item)
+    rooms.add(room)
+    try {
+      return await work(room)
+    } finally {
+      rooms.delete(room)
+      room.close()
+    }
+  }
+
+  return {
+    carryOut: (item, signal) => withRoom(item, (room) => follow(room, item, signal)),
+    wipe: (item) => withRoom(item, (room) => room.reset()),
+    close: () => rooms.forEach((room) => room.close()),
   }
 }
 
@@ -126,12 +159,14 @@ function stopped(tryOn: TryOn, signal: AbortSignal, onState: (view: TryOnView) =
     let shown: TryOnView['state'] = 'idle'
     const look = () => {
       const view = tryOn.get()
-      const { state } = view
-      if (state !== 'restoring' && state !== shown) onState(view)
+      const { state, waitingUntil } = view
+      // of a submission that is out the answer is waited for
+      const isOut = state === 'submitting' && waitingUntil === null
+      if (state !== 'restoring' && state !== 'idle' && state !== shown) onState(view)
       shown = state
       if (isEnded(view) || isWaiting(view)) end(() => resolve(view))
-      // of a submission that is out the answer is waited for
-      else if (signal.aborted && state !== 'submitting') end(() => reject(left()))
+      else if (state === 'idle') end(() => reject(new Error(`a try-on was left: ${view.problem?.kind ?? 'idle'}`)))
+      else if (signal.aborted && !isOut) end(() => reject(new Error('the runner was closed')))
     }
     const { unsubscribe } = tryOn.subscribe(look)
     signal.addEventListener('abort', look)
@@ -143,8 +178,6 @@ function stopped(tryOn: TryOn, signal: AbortSignal, onState: (view: TryOnView) =
     look()
   })
 }
-
-const left = () => new Error('the runner was closed')
 
 /** The first of each kind goes alone until it has passed: the others need not ask what it has learnt. */
 function createFirsts() {

@@ -1,7 +1,7 @@
-import type { AttemptView, TryOnResult } from '../../src/rules/view.ts'
-import type { Problem } from '../../src/rules/problem.ts'
-import type { TryOnState } from '../../src/rules/words.ts'
 import type { StoredPhoto } from '../../src/ports.ts'
+import type { Problem } from '../../src/rules/problem.ts'
+import type { AttemptView, TryOnResult } from '../../src/rules/view.ts'
+import type { TryOnState } from '../../src/rules/words.ts'
 import { postgresTables, type PostgresQueries } from '../storage/postgres-tables.ts'
 
 /** What is asked for, as it is kept. */
@@ -31,34 +31,43 @@ export interface RunnerEntry {
 
 type Told = Pick<RunnerEntry, 'attempt' | 'result' | 'problem' | 'message'>
 
+/** One consent of one try-on: what it writes counts for as long as it stands. */
+export interface Consent {
+  id: string
+  /** A UUID, and another one for each `add` and `retry` that is one. */
+  consent: string
+}
+
 /** One try-on as the processes share it. */
-export interface Item extends RunnerEntry {
+export interface Item extends RunnerEntry, Consent {
   order: Order
   /** The shopper that it is for. */
   visitor: string
-  /** Which consent it is that is carried out, from 1. */
-  round: number
 }
 
 /** An entry with when it came to that, in epoch ms of the database's clock. */
 interface Change {
   entry: RunnerEntry
-  round: number
   changedAt: number
 }
 
 export interface Items {
   /** Whether it was not there before. */
-  add(id: string, order: Order, visitor: string, photo: StoredPhoto | null): Promise<boolean>
+  add(consent: Consent, order: Order, visitor: string, photo: StoredPhoto | null): Promise<boolean>
   read(id: string): Promise<Item | null>
   all(): Promise<RunnerEntry[]>
-  /** Those that have not ended. */
-  open(): Promise<Pick<Item, 'id' | 'round'>[]>
-  /** Writes down what one has come to; nothing where it has ended, or another consent is carried out by now. */
-  save(item: Pick<Item, 'id' | 'round'>, to: Omit<RunnerEntry, 'id'>): Promise<void>
-  /** The round that begins; null where it has not ended. */
-  again(id: string): Promise<number | null>
-  remove(id: string): Promise<void>
+  isAnyOpen(): Promise<boolean>
+  /** Whether that consent is still to be carried out. */
+  stands(consent: Consent): Promise<boolean>
+  /** Consents of which it is not written that they are in the queue, though they were given a while ago. */
+  unqueued(): Promise<Consent[]>
+  queued(consent: Consent): Promise<void>
+  /** Writes down what one has come to; nothing where that consent stands no more. */
+  save(consent: Consent, to: Omit<RunnerEntry, 'id'>): Promise<void>
+  /** Puts a consent in the place of one that has ended; false where that is another one by now. */
+  again(ended: Consent, next: Consent): Promise<boolean>
+  /** Removes one that has ended; false where that is another one by now. */
+  remove(ended: Consent): Promise<boolean>
   /** What has changed since then, in epoch ms of the database's clock, or within the last moments before. */
   changedSince(at: number): Promise<Change[]>
   now(): Promise<number>
@@ -70,7 +79,7 @@ export interface Items {
 
 interface Row {
   id: string
-  round: number
+  consent: string
   state: TryOnState
   is_ended: boolean
   told: string
@@ -81,6 +90,8 @@ interface Row {
 
 /** For how long an upload is used again: the service keeps photos a day after their last use. */
 const uploadHolds = '12 hours'
+/** After how long it is looked whether a consent is in the queue. */
+const queueingTakes = '5 seconds'
 /** What is written at once may be seen in another order, for no longer than that. */
 const overlapMs = 10_000
 
@@ -97,14 +108,14 @@ export function createItems(database: PostgresQueries, name: string): Items {
   const items = `${name}_items`
   const photos = `${name}_item_photos`
   const { rows } = postgresTables(database, {
-    [items]: `id text collate "C" primary key, round integer not null, state text not null, is_ended boolean not null,
-      told text not null, ordered text not null, photo text, visitor text not null,
+    [items]: `id text collate "C" primary key, consent uuid not null, state text not null, is_ended boolean not null,
+      told text not null, ordered text not null, photo text, visitor text not null, queued_at timestamptz,
       changed_at timestamptz not null default clock_timestamp()`,
     [photos]: `hash text primary key, type text not null, bytes bytea not null, image_url text, uploaded_at timestamptz,
       used_at timestamptz not null`,
   })
   const epochOf = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
-  const columns = `id, round, state, is_ended, told, ordered, visitor, ${epochOf('changed_at')} as changed_at`
+  const columns = `id, consent, state, is_ended, told, ordered, visitor, ${epochOf('changed_at')} as changed_at`
 
   async function dropPhoto(hash: string): Promise<void> {
     const unused = `not exists (select 1 from ${items} where photo = $1)`
@@ -122,63 +133,86 @@ export function createItems(database: PostgresQueries, name: string): Items {
   }
 
   return {
-    async add(id, order, visitor, photo) {
-      const isNew = `not exists (select 1 from ${items} where id = $1)`
+    async add({ id, consent }, order, visitor, photo) {
+      const hash = 'hash' in order.photo ? order.photo.hash : null
       const added = await rows(
         `with kept as (
            insert into ${photos} (hash, type, bytes, used_at)
-           select $5, $6, $7, clock_timestamp() where $5::text is not null and ${isNew}
+           select $6, $7, $8, clock_timestamp() where $6::text is not null
            on conflict (hash) do update set used_at = excluded.used_at
          )
-         insert into ${items} (id, round, state, is_ended, told, ordered, visitor, photo)
-         values ($1, 1, 'idle', false, $2, $3, $4, $5) on conflict do nothing returning 1`,
+         insert into ${items} (id, consent, state, is_ended, told, ordered, visitor, photo)
+         values ($1, $2, 'idle', false, $3, $4, $5, $6) on conflict do nothing returning 1`,
         id,
+        consent,
         JSON.stringify(nothingTold),
         JSON.stringify(order),
         visitor,
-        'hash' in order.photo ? order.photo.hash : null,
+        hash,
         photo?.type ?? null,
         photo && new Uint8Array(photo.bytes),
       )
+      if (added.length === 0 && hash !== null) await dropPhoto(hash)
       return added.length > 0
     },
     async read(id) {
       const [row] = await rows<Row>(`select ${columns} from ${items} where id = $1`, id)
       if (!row) return null
-      const { round, visitor, ordered } = row
-      return { ...entryOf(row), round, visitor, order: JSON.parse(ordered) as Order }
+      const { consent, visitor, ordered } = row
+      return { ...entryOf(row), consent, visitor, order: JSON.parse(ordered) as Order }
     },
     all: async () => (await rows<Row>(`select ${columns} from ${items} order by id`)).map(entryOf),
-    open: () => rows(`select id, round from ${items} where not is_ended`),
-    save: async ({ id, round }, { state, isEnded, ...told }) =>
+    isAnyOpen: async () => (await rows(`select 1 from ${items} where not is_ended limit 1`)).length > 0,
+    stands: async ({ id, consent }) =>
+      (await rows(`select 1 from ${items} where id = $1 and consent = $2 and not is_ended`, id, consent)).length > 0,
+    unqueued: () =>
+      rows(
+        `select id, consent from ${items}
+         where not is_ended and queued_at is null and changed_at < clock_timestamp() - interval '${queueingTakes}' limit 200`,
+      ),
+    queued: async ({ id, consent }) =>
+      void (await rows(
+        `update ${items} set queued_at = clock_timestamp() where id = $1 and consent = $2`,
+        id,
+        consent,
+      )),
+    save: async ({ id, consent }, { state, isEnded, ...told }) =>
       void (await rows(
         `update ${items} set state = $3, is_ended = $4, told = $5, changed_at = clock_timestamp()
-         where id = $1 and round = $2 and not is_ended and (state, is_ended, told) is distinct from ($3, $4, $5)`,
+         where id = $1 and consent = $2 and not is_ended and (state, is_ended, told) is distinct from ($3, $4, $5)`,
         id,
-        round,
+        consent,
         state,
         isEnded,
         JSON.stringify(told),
       )),
-    async again(id) {
-      const [begun] = await rows<{ round: number }>(
-        `update ${items} set round = round + 1, state = 'idle', is_ended = false, told = $2, changed_at = clock_timestamp()
-         where id = $1 and is_ended returning round`,
+    async again({ id, consent }, next) {
+      const begun = await rows(
+        `update ${items} set consent = $3, state = 'idle', is_ended = false, told = $4, queued_at = null,
+           changed_at = clock_timestamp()
+         where id = $1 and consent = $2 and is_ended returning 1`,
         id,
+        consent,
+        next.consent,
         JSON.stringify(nothingTold),
       )
-      return begun?.round ?? null
+      return begun.length > 0
     },
-    async remove(id) {
-      const [gone] = await rows<{ photo: string | null }>(`delete from ${items} where id = $1 returning photo`, id)
+    async remove({ id, consent }) {
+      const [gone] = await rows<{ photo: string | null }>(
+        `delete from ${items} where id = $1 and consent = $2 and is_ended returning photo`,
+        id,
+        consent,
+      )
       if (gone?.photo) await dropPhoto(gone.photo)
+      return gone !== undefined
     },
     async changedSince(at) {
       const changed = await rows<Row>(
         `select ${columns} from ${items} where ${epochOf('changed_at')} > $1 order by changed_at`,
         at - overlapMs,
       )
-      return changed.map((row) => ({ entry: entryOf(row), round: row.round, changedAt: row.changed_at }))
+      return changed.map((row) => ({ entry: entryOf(row), changedAt: row.changed_at }))
     },
     async now() {
       const [{ now } = { now: 0 }] = await rows<{ now: number }>(`select ${epochOf('clock_timestamp()')} as now`)
@@ -187,7 +221,9 @@ export function createItems(database: PostgresQueries, name: string): Items {
     async photo(hash) {
       const [found] = await rows<{ type: string; image_url: string | null; bytes: Uint8Array | null }>(
         `select type, known.image_url, case when known.image_url is null then bytes end as bytes from ${photos},
-         lateral (select case when uploaded_at > clock_timestamp() - interval '${uploadHolds}' then image_url end as image_url) as known
+         lateral (
+           select case when uploaded_at > clock_timestamp() - interval '${uploadHolds}' then image_url end as image_url
+         ) as known
          where hash = $1`,
         hash,
       )

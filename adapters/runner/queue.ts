@@ -1,17 +1,22 @@
 import { fromPglite, PgBoss } from 'pg-boss'
+import { withinLimit } from '../../src/platform/clock.ts'
+import type { Clock } from '../../src/ports.ts'
 import type { PostgresQueries } from '../storage/postgres-tables.ts'
-import type { Item } from './items.ts'
+import type { Consent } from './items.ts'
 
-/** One try-on of the queue. */
-type Queued = Pick<Item, 'id' | 'round'>
+/** A consent that waits for its turn, for the how manieth time. */
+type Queued = Consent & { waits?: number }
 
 /** Which try-on is whose turn, among all processes of a database. */
 export interface RunnerQueue {
-  /** Queues it once, however often that is said. */
-  add(queued: Queued): Promise<void>
-  /** Works on so many at once; what rejects, or whose process falls silent, has another turn. */
-  run(atOnce: number, work: (queued: Queued) => Promise<void>): Promise<void>
-  /** Takes nothing more, and resolves once nothing is in work. */
+  /** Queues a consent once, however often that is said. */
+  add(consent: Consent): Promise<void>
+  /**
+   * Works on so many at once; one whose work resolves with `again` has another turn later, and one whose work rejects, or
+   * whose process falls silent, soon.
+   */
+  run(atOnce: number, work: (consent: Consent) => Promise<'ended' | 'again'>): Promise<void>
+  /** Takes nothing more, and resolves once nothing is in work, or a while later. */
   close(): Promise<void>
 }
 
@@ -19,19 +24,25 @@ const queueName = 'try-ons'
 /** How long a process may be silent, and how long a try-on may have its turn, in seconds. */
 const heartbeatSeconds = 10
 const expireInSeconds = 82_800
-/** One whose process is gone has another turn after that time, in seconds, however often. */
-const retryDelay = 1
+/** One whose work rejected, or whose process is gone, has another turn after that time, in seconds, however often. */
+const retryDelay = 3
 const retryLimit = 1_000_000
-/** How long the queue remembers what is done, in seconds: the entries tell the rest. */
+/** One that waits for something has another turn after that time, in seconds, and after twice as long each time. */
+const waitSeconds = 15
+const longestWaitSeconds = 3_600
+/** How long the queue remembers what is done, and what nobody takes, in seconds. */
 const deleteAfterSeconds = 60
+const retentionSeconds = 31_536_000
 const pollingIntervalSeconds = 2
 const superviseIntervalSeconds = 3
-/** How long those in work are waited for at the end, in ms. */
+/** How long those in work are waited for at the end, and how long that may take a database that hangs, in ms. */
 const longestCloseMs = 60_000
+const closeLimitMs = 75_000
 
 export async function openQueue(
   database: PostgresQueries,
   name: string,
+  clock: Clock,
   onError: (error: unknown) => void,
 ): Promise<RunnerQueue> {
   const boss = new PgBoss({
@@ -50,22 +61,30 @@ export async function openQueue(
 
   boss.on('error', onError)
   await boss.start()
-  await boss.createQueue(queueName, { heartbeatSeconds, expireInSeconds, retryLimit, retryDelay, deleteAfterSeconds })
+  const retries = { retryLimit, retryDelay, retentionSeconds, deleteAfterSeconds }
+  await boss.createQueue(queueName, { heartbeatSeconds, expireInSeconds, ...retries })
   const wake = () => boss.getWipData().forEach(({ id }) => boss.notifyWorker(id))
 
+  async function later({ id, consent, waits = 0 }: Queued): Promise<void> {
+    const startAfter = Math.min(waitSeconds * 2 ** waits, longestWaitSeconds)
+    await boss.send(queueName, { id, consent, waits: waits + 1 }, { startAfter })
+  }
+
   return {
-    async add({ id, round }) {
-      await boss.send(queueName, { id, round }, { id: await uuidOf(`${id}:${round}`) })
+    async add({ id, consent }) {
+      await boss.send(queueName, { id, consent }, { id: consent })
       wake()
     },
     async run(atOnce, work) {
       await boss.work<Queued>(queueName, { pollingIntervalSeconds, localConcurrency: atOnce }, async (jobs) => {
-        for (const { data } of jobs) await work(data)
+        for (const { data } of jobs) {
+          if ((await work(data)) === 'again') await later(data)
+        }
         // there may be more
         wake()
       })
     },
-    close: () => boss.stop({ graceful: true, timeout: longestCloseMs }),
+    close: () => withinLimit(clock, closeLimitMs, boss.stop({ graceful: true, timeout: longestCloseMs })),
   }
 }
 
@@ -73,21 +92,3 @@ type Embedded = Parameters<typeof fromPglite>[0]
 
 /** It takes several statements by another name. */
 const isEmbedded = (database: object): database is Embedded & PostgresQueries => 'exec' in database
-
-/** The same for the same name: a job of that ID is queued once. */
-async function uuidOf(name: string): Promise<string> {
-  const hash = await hashOf(new TextEncoder().encode(name))
-  return [
-    hash.slice(0, 8),
-    hash.slice(8, 12),
-    `8${hash.slice(13, 16)}`,
-    `8${hash.slice(17, 20)}`,
-    hash.slice(20, 32),
-  ].join('-')
-}
-
-/** As hexadecimal digits. */
-export async function hashOf(bytes: BufferSource): Promise<string> {
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}

@@ -1,16 +1,25 @@
-import { postgresBudget } from '../storage/postgres-budget.ts'
-import { postgresStorage } from '../storage/postgres.ts'
-import type { PostgresQueries } from '../storage/postgres-tables.ts'
-import { checkedProduct, type RoomOptions, type TryOnProduct } from '../../src/options.ts'
+import * as contract from '../../src/contract/resources.ts'
+import {
+  checkedOptions,
+  checkedProduct,
+  resolvedBaseUrl,
+  type RoomOptions,
+  type TryOnProduct,
+} from '../../src/options.ts'
+import { reporter } from '../../src/platform/guarded.ts'
 import { newId } from '../../src/platform/new-id.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import { TryOnError } from '../../src/rules/try-on-error.ts'
 import { readPhoto, type PhotoInput } from '../../src/shopper/photo-input.ts'
 import { createPreparation } from '../../src/shopper/preparation.ts'
+import { postgresBudget } from '../storage/postgres-budget.ts'
+import type { PostgresQueries } from '../storage/postgres-tables.ts'
+import { postgresStorage } from '../storage/postgres.ts'
 import { createCarryOut } from './carry-out.ts'
 import { createEvents } from './events.ts'
-import { createItems, type Item, type Order, type RunnerEntry } from './items.ts'
-import { hashOf, openQueue } from './queue.ts'
+import { createItems, type Consent, type Item, type Order, type RunnerEntry } from './items.ts'
+import { patientBudget } from './patient-budget.ts'
+import { openQueue } from './queue.ts'
 
 export type { PostgresQueries, RunnerEntry }
 
@@ -20,7 +29,7 @@ export interface RunnerOptions extends Pick<
 > {
   /** Where everything is kept: a `Pool` of `pg` that any number of processes share, or a PGlite of this process's own. */
   database: PostgresQueries
-  /** What the names in the database begin with: lower-case letters, digits and `_`. Default: `fitting_room`. */
+  /** What the names in the database begin with, one for each store: lower-case letters, digits and `_`. Default: `fitting_room`. */
   name?: string | undefined
   /** Sent with every submission, for stores that ask for an address; never kept. */
   customerEmail?: string | undefined
@@ -38,9 +47,9 @@ export interface RunnerOrder {
   uniqueUserId?: string | undefined
 }
 
-/** Many try-ons, carried out by any number of processes on one database. */
+/** Many try-ons, carried out by any number of processes on one database. What is wrong with an argument is a `TryOnError` of kind `input`. */
 export interface Runner {
-  /** The consent for ONE submission; the same `id` again is no other one. Throws `TryOnError` of kind `input` or `photo`. */
+  /** The consent for ONE submission; the same `id` again is no other one. Rejects with `input`, `photo` or `photoAdvice`. */
   add(order: RunnerOrder): Promise<RunnerEntry>
   get(id: string): Promise<RunnerEntry | null>
   list(): Promise<RunnerEntry[]>
@@ -48,9 +57,9 @@ export interface Runner {
   retry(id: string): Promise<void>
   /** Removes one that has ended, with what is kept of it; under its `id` another one may be added. Rejects with `notAllowed` else. */
   forget(id: string): Promise<void>
-  /** Hears of every state that a try-on comes to from now on, in whichever process; some may be passed over. */
-  on(listener: (entry: RunnerEntry) => void): { unsubscribe(): void }
-  /** Works on what is there and what comes, so many at once. Default: 20. */
+  /** Hears of what try-ons come to from now on, in whichever process; states may be passed over, and what is forgotten at once. */
+  on(listener: (entry: RunnerEntry) => unknown): { unsubscribe(): void }
+  /** Works on what is there and what comes, so many at once, from 1 to 100. Default: 20. */
   run(options?: { atOnce?: number | undefined }): Promise<void>
   /** Resolves once every try-on has ended. */
   settled(): Promise<void>
@@ -58,25 +67,42 @@ export interface Runner {
   close(): Promise<void>
 }
 
-/** Opens a runner on its database, and makes there what is missing. Rejects with the database's own errors. */
+/** Opens a runner on its database, and makes there what is missing. Rejects with `input`, or with the database's own errors. */
 export async function openRunner(options: RunnerOptions): Promise<Runner> {
-  const { database, name = 'fitting_room', customerEmail, onError = console.error } = options
-  const { baseUrl, apiKey, fetch, putPhoto, timing, clock = systemClock, budget } = options
+  const { database, name, customerEmail } = checkedRunnerOptions(options)
+  const { baseUrl, apiKey, fetch, putPhoto, timing, clock = systemClock } = options
+  const onError = reporter(options.onError)
   const items = createItems(database, name)
-  const queue = await openQueue(database, name, onError)
+  const queue = await openQueue(database, name, clock, onError)
   const prepare = createPreparation(options, clock)
   const ends = new AbortController()
   const events = createEvents(items, clock, onError)
-  const room = { baseUrl, apiKey, fetch, putPhoto, timing, clock, budget: budget ?? postgresBudget(database, { name }) }
-  const { carryOut, forget } = createCarryOut({
-    options: room,
+  const budget = patientBudget(options.budget ?? postgresBudget(database, { name }), clock, onError)
+  const { carryOut, wipe, close } = createCarryOut({
+    options: { baseUrl, apiKey, fetch, putPhoto, timing, clock, budget },
     storage: postgresStorage(database, { name }),
     items,
     customerEmail,
   })
+  let isRunning = false
+
+  function checkOpen(): void {
+    if (ends.signal.aborted) throw new Error('the runner was closed')
+  }
+
+  async function enqueue(consent: Consent): Promise<void> {
+    await queue.add(consent)
+    await items.queued(consent)
+  }
+
+  async function work({ id, consent }: Consent): Promise<'ended' | 'again'> {
+    const item = await items.read(id)
+    return item?.consent === consent ? carryOut(item, ends.signal) : 'ended'
+  }
 
   async function orderOf({ product, photo, uniqueUserId }: RunnerOrder) {
     const { productId, variantId, funnelIds } = checkedProduct(product)
+    if (uniqueUserId !== undefined) checkText('uniqueUserId', uniqueUserId, 256)
     const given = await readPhoto(photo, clock)
     const kept = 'imageUrl' in given ? null : await prepare(given, true)
     const named = 'imageUrl' in given ? given : { hash: await hashOf(given.bytes) }
@@ -85,55 +111,78 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
   }
 
   async function found(id: string): Promise<Item> {
-    const item = await items.read(id)
-    return item ?? refuse('id', id, 'the id of a try-on that was added')
+    checkText('id', id, 200)
+    return (await items.read(id)) ?? refuse('id', id, 'the id of a try-on that was added')
   }
 
   return {
     async add(asked) {
-      const { id } = asked
-      if (typeof id !== 'string' || !/^[^\0\p{Surrogate}]{1,200}$/u.test(id))
-        refuse('id', id, 'text of 1 to 200 characters')
-      const { order, photo } = await orderOf(asked)
-      await items.add(id, order, order.uniqueUserId ?? newId(), photo)
+      checkOpen()
+      const { id, ...rest } = Object(asked) as RunnerOrder
+      checkText('id', id, 200)
+      const { order, photo } = await orderOf({ id, ...rest })
+      await items.add({ id, consent: crypto.randomUUID() }, order, order.uniqueUserId ?? newId(), photo)
       const item = await found(id)
       if (JSON.stringify(item.order) !== JSON.stringify(order)) refuse('id', id, 'an id that stands for nothing else')
-      if (!item.isEnded) await queue.add(item)
+      if (!item.isEnded) await enqueue(item)
       return entryOf(item)
     },
     async get(id) {
+      checkText('id', id, 200)
       const item = await items.read(id)
       return item && entryOf(item)
     },
     list: items.all,
     async retry(id) {
-      const { state } = await found(id)
-      const round = await items.again(id)
-      if (round === null) throw new TryOnError({ kind: 'notAllowed', intent: 'retry', state })
-      await queue.add({ id, round })
+      checkOpen()
+      const ended = await found(id)
+      const next = { id, consent: crypto.randomUUID() }
+      if (!(await items.again(ended, next))) throw notAllowed('retry', ended)
+      await wipe(ended)
+      await enqueue(next)
     },
     async forget(id) {
-      const item = await found(id)
-      if (!item.isEnded) throw new TryOnError({ kind: 'notAllowed', intent: 'discard', state: item.state })
-      await forget(item)
-      await items.remove(id)
+      const ended = await found(id)
+      if (!ended.isEnded) throw notAllowed('discard', ended)
+      await wipe(ended)
+      if (!(await items.remove(ended))) throw notAllowed('discard', await found(id))
     },
     on: events.on,
     async run({ atOnce = 20 } = {}) {
-      // what was added by a process that ended before it was queued
-      for (const open of await items.open()) await queue.add(open)
-      await queue.run(atOnce, async ({ id, round }) => {
-        const item = await items.read(id)
-        if (item && !item.isEnded && item.round === round) await carryOut(item, ends.signal)
+      checkOpen()
+      if (isRunning) throw new Error('the runner runs already')
+      if (!Number.isInteger(atOnce) || atOnce < 1 || atOnce > 100) refuse('atOnce', atOnce, 'an integer from 1 to 100')
+      isRunning = true
+      // what was given by a process that ended before it was queued
+      events.repeat(async () => {
+        for (const consent of await items.unqueued()) await enqueue(consent)
       })
+      await queue.run(atOnce, (consent) =>
+        work(consent).catch((error: unknown) => {
+          if (!ends.signal.aborted) onError(error)
+          throw error
+        }),
+      )
     },
-    settled: () => events.until(async () => (await items.open()).length === 0),
+    settled: () => events.until(async () => !(await items.isAnyOpen())),
     async close() {
       ends.abort()
-      await queue.close()
+      await queue.close().catch(onError)
+      close()
       await events.close()
     },
   }
+}
+
+/** The options that are no room's, once all of them are checked. */
+function checkedRunnerOptions(options: RunnerOptions) {
+  const { baseUrl, database, name = 'fitting_room', customerEmail } = checkedOptions(options)
+  if (typeof baseUrl !== 'function') resolvedBaseUrl(baseUrl)
+  if (typeof Object(database).query !== 'function') refuse('database', database, 'an object with query()')
+  if (!/^(?!pg_)[a-z_][a-z0-9_]{0,30}$/.test(name)) refuse('name', name, 'lower-case letters, digits and _')
+  if (customerEmail !== undefined && !contract.email.safeParse(customerEmail).success)
+    refuse('customerEmail', undefined, 'an e-mail address')
+  return { database, name, customerEmail }
 }
 
 /** What is told of an item. */
@@ -147,11 +196,21 @@ const entryOf = ({ id, state, isEnded, attempt, result, problem, message }: Item
   message,
 })
 
+const notAllowed = (intent: 'retry' | 'discard', { state }: Item) =>
+  new TryOnError({ kind: 'notAllowed', intent, state })
+
+/** As hexadecimal digits. */
+async function hashOf(bytes: BufferSource): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function checkText(at: string, value: unknown, most: number): void {
+  const isText = typeof value === 'string' && /^[^\0\p{Surrogate}]+$/u.test(value) && value.length <= most
+  if (!isText) refuse(at, value, `text of 1 to ${most} characters`)
+}
+
 function refuse(at: string, given: unknown, valid: string): never {
-  throw new TryOnError({
-    kind: 'input',
-    at,
-    given: typeof given === 'string' ? JSON.stringify(given.slice(0, 80)) : typeof given,
-    valid,
-  })
+  const shown = typeof given === 'string' ? JSON.stringify(given.slice(0, 80)) : `a ${typeof given}`
+  throw new TryOnError({ kind: 'input', at, given: shown, valid })
 }

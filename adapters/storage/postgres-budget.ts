@@ -1,6 +1,8 @@
 import { asked, nothingSent, priceIn, refusedFor, type IpCount } from '../../src/budget/ip-count.ts'
 import * as is from '../../src/contract/schema.ts'
-import type { Budget } from '../../src/ports.ts'
+import { withinLimit } from '../../src/platform/clock.ts'
+import { systemClock } from '../../src/platform/system-clock.ts'
+import type { Budget, Clock } from '../../src/ports.ts'
 import { postgresRecords } from './postgres-records.ts'
 import type { PostgresQueries } from './postgres-tables.ts'
 
@@ -9,7 +11,12 @@ export interface PostgresBudgetOptions {
   name?: string | undefined
   /** Which client IP it is the budget of, where processes of one database have several. Default: `default`. */
   address?: string | undefined
+  /** Timers. Default: the platform's. */
+  clock?: Clock | undefined
 }
+
+/** How long the database may take for what was asked together, in ms. */
+const changeLimitMs = 5_000
 
 type Change = (count: IpCount, now: number) => IpCount
 
@@ -19,7 +26,7 @@ type Change = (count: IpCount, now: number) => IpCount
  */
 export function postgresBudget(
   database: PostgresQueries,
-  { name = 'fitting_room', address = 'default' }: PostgresBudgetOptions = {},
+  { name = 'fitting_room', address = 'default', clock = systemClock }: PostgresBudgetOptions = {},
 ): Budget {
   const records = postgresRecords(database, name)
   const key = `budget:${address}`
@@ -43,7 +50,8 @@ export function postgresBudget(
     const changes = [how]
     const done = last.then(() => {
       next = null
-      return carryOut(changes)
+      // one that is never answered keeps nobody else waiting
+      return withinLimit(clock, changeLimitMs, carryOut(changes))
     })
     next = { changes, done }
     last = done.catch(() => undefined)

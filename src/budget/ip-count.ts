@@ -26,6 +26,9 @@ const roomForRegistration = endpoints.registerCustomer.threshold - 6
 /** How long after others have made room they need not do so again, in ms. */
 const roomEveryMs = 240_000
 
+/** How far ahead the clocks that write may be, in ms. */
+const aheadMs = 5_000
+
 /** From which count on a request costs others something, and what the last one that is let go costs them. */
 const pricedFrom = 80
 const highestPrice = 2
@@ -42,13 +45,17 @@ const levels: Readonly<Record<Operation, number>> = {
 
 /** How long a request has to wait, in ms, and what is known then: one that need not is counted. */
 export function asked(count: IpCount, operation: Operation, now: number): { waitMs: number; count: IpCount } {
-  const sent = count.sent.filter((at) => at > now - countedMs)
-  let { registrationUntil } = count
+  // what is far ahead was written before a clock was set back
+  const sent = count.sent.filter((at) => at > now - countedMs && at <= now + aheadMs)
+  const isOfNow = (until: number | null) => until !== null && until <= now + ipWindowMs + aheadMs
+  let registrationUntil = isOfNow(count.registrationUntil) ? count.registrationUntil : null
   const isRegistration = operation === 'registerCustomer'
   const isRoomMade = !isRegistration && registrationUntil !== null && now < registrationUntil
   const full = sent.at(-(isRoomMade ? roomForRegistration : levels[operation]))
   const { threshold } = endpoints[operation]
-  const open = Object.entries(count.closed).map(([of, until]) => (Number(of) >= threshold ? until - now : 0))
+  const open = Object.entries(count.closed).map(([of, until]) =>
+    Number(of) >= threshold && isOfNow(until) ? until - now : 0,
+  )
   const waitMs = Math.max(0, full === undefined ? 0 : full + countedMs - now, ...open)
   if (isRegistration && waitMs === 0 && registrationUntil !== null) registrationUntil = Math.min(registrationUntil, now)
   if (isRegistration && waitMs > 0 && (registrationUntil === null || now >= registrationUntil + roomEveryMs))

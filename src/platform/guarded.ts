@@ -15,3 +15,14 @@ export function report(error: unknown): void {
     throw error
   })
 }
+
+/** What an application wants to hear errors with, on a server; where it breaks, that is nobody's fault who waits. */
+export function reporter(onError: (error: unknown) => void = console.error): (error: unknown) => void {
+  return (error) => {
+    try {
+      onError(error)
+    } catch (own) {
+      console.error(own)
+    }
+  }
+}

@@ -1,8 +1,10 @@
 import { PGlite } from '@electric-sql/pglite'
 import type { Operation } from 'fitting-room/contract'
-import { postgresBudget, postgresStorage } from 'fitting-room/storage/postgres'
+import { manualClock } from 'fitting-room/testing'
+import { postgresBudget, postgresStorage, type PostgresQueries } from 'fitting-room/storage/postgres'
 import type { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { asked, nothingSent, refusedFor, type IpCount } from '../../src/budget/ip-count.ts'
 import { openPool, startPostgresServer, type PostgresServer } from '../../service/test/postgres-server.ts'
 
 let server: PostgresServer
@@ -53,6 +55,31 @@ describe('the budget on PostgreSQL', () => {
       Array.from({ length: 3 }, async () => broken.ask({ operation: 'getFunnel' })),
     )
     expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  })
+
+  it('keeps nobody waiting for a question that is never answered', async () => {
+    const database = new PGlite()
+    let hangs = true
+    const clock = manualClock()
+    const query: PostgresQueries['query'] = (text, values) =>
+      hangs ? new Promise(() => {}) : database.query(text, values)
+    const budget = postgresBudget({ query }, { clock })
+    const ask = async () => budget.ask({ operation: 'getFunnel' })
+    const waiting = [ask(), ask()]
+    await vi.waitUntil(() => clock.advanceToNext(), { timeout: 60_000 })
+    hangs = false
+    expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toContain('rejected')
+    await database.close()
+  })
+
+  it('counts nothing that was written before the database’s clock was set back', () => {
+    const filled = Array.from({ length: 200 }).reduce<IpCount>(
+      (count) => asked(count, 'createGeneration', 9_000_000).count,
+      nothingSent,
+    )
+    const refused = refusedFor(filled, 'createGeneration', 60_000, 9_000_000)
+    expect(asked(refused, 'createGeneration', 9_000_000).waitMs).toBeGreaterThan(0)
+    expect(asked(refused, 'createGeneration', 9_000_000 - 3_600_000).waitMs).toBe(0)
   })
 
   it('takes what nobody can read for nothing', async () => {

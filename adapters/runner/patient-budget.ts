@@ -1,0 +1,27 @@
+import { withinLimit } from '../../src/platform/clock.ts'
+import type { Budget, Clock } from '../../src/ports.ts'
+
+/** How long it may think, in ms, and how long is waited where it could not tell. */
+const askLimitMs = 2_500
+const againMs = 1_000
+
+/** Nobody stands before a runner's screen: what the budget can not tell of waits, in place of being sent uncounted. */
+export function patientBudget(budget: Budget, clock: Clock, onError: (error: unknown) => void): Budget {
+  return {
+    ask: (request) =>
+      withinLimit(
+        clock,
+        askLimitMs,
+        Promise.resolve().then(() => budget.ask(request)),
+      ).catch((error: unknown) => {
+        onError(error)
+        return againMs
+      }),
+    learn: async (request, refusedMs) => {
+      await Promise.resolve()
+        .then(() => budget.learn(request, refusedMs))
+        .catch(onError)
+    },
+    price: () => budget.price(),
+  }
+}
