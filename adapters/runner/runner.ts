@@ -102,7 +102,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
 
   async function orderOf({ product, photo, uniqueUserId }: RunnerOrder) {
     const { productId, variantId, funnelIds } = checkedProduct(product)
-    if (uniqueUserId !== undefined) checkText('uniqueUserId', uniqueUserId, 256)
+    if (uniqueUserId !== undefined) checkText('uniqueUserId', uniqueUserId)
     const given = await readPhoto(photo, clock)
     const kept = 'imageUrl' in given ? null : await prepare(given, true)
     const named = 'imageUrl' in given ? given : { hash: await hashOf(given.bytes) }
@@ -111,16 +111,17 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
   }
 
   async function found(id: string): Promise<Item> {
-    checkText('id', id, 200)
+    checkId(id)
     return (await items.read(id)) ?? refuse('id', id, 'the id of a try-on that was added')
   }
 
   return {
     async add(asked) {
       checkOpen()
-      const { id, ...rest } = Object(asked) as RunnerOrder
-      checkText('id', id, 200)
-      const { order, photo } = await orderOf({ id, ...rest })
+      const given = Object(asked) as RunnerOrder
+      const { id } = given
+      checkId(id)
+      const { order, photo } = await orderOf(given)
       await items.add({ id, consent: crypto.randomUUID() }, order, order.uniqueUserId ?? newId(), photo)
       const item = await found(id)
       if (JSON.stringify(item.order) !== JSON.stringify(order)) refuse('id', id, 'an id that stands for nothing else')
@@ -128,7 +129,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       return entryOf(item)
     },
     async get(id) {
-      checkText('id', id, 200)
+      checkId(id)
       const item = await items.read(id)
       return item && entryOf(item)
     },
@@ -205,7 +206,13 @@ async function hashOf(bytes: BufferSource): Promise<string> {
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-function checkText(at: string, value: unknown, most: number): void {
+/** How long names of the caller's may be, in characters: indexes have room for these. */
+const longestName = { id: 200, uniqueUserId: 256 }
+
+const checkId = (id: unknown) => checkText('id', id)
+
+function checkText(at: keyof typeof longestName, value: unknown): void {
+  const most = longestName[at]
   const isText = typeof value === 'string' && /^[^\0\p{Surrogate}]+$/u.test(value) && value.length <= most
   if (!isText) refuse(at, value, `text of 1 to ${most} characters`)
 }
