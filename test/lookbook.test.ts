@@ -160,6 +160,20 @@ describe.each([
     expect(sandbox.ledger.accepted).toBe(1)
   })
 
+  it('goes on with what only waited for another one where a process was closed', async () => {
+    const one = await open({ fetch: () => new Promise(() => {}) })
+    for (const id of ['a', 'b']) await one.add({ id, product: tee, photo })
+    await one.run()
+    const active = () => databaseOf().query(`select 1 from test_${names}_queue.job where state = 'active'`)
+    await vi.waitUntil(async () => (await active()).rows.length === 2, { timeout: 120_000, interval: 20 })
+    await one.close()
+    const other = await open()
+    await other.run()
+    await other.settled()
+    expect((await other.list()).map(({ state }) => state)).toEqual(['final', 'final'])
+    expect(sandbox.ledger.accepted).toBe(2)
+  })
+
   it('lets one of two have it that forgets and tries again at once', async () => {
     const [one, other] = [await open(), await open()]
     await one.run()

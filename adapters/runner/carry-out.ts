@@ -123,7 +123,8 @@ export function createCarryOut({ options, storage, items, customerEmail }: Carry
       saved.catch(() => undefined)
     }
     return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
-      if (signal.aborted || !(await items.stands(item))) return 'ended'
+      if (signal.aborted) throw left()
+      if (!(await items.stands(item))) return 'ended'
       if (!(await beginOrRefuse(tryOn, item))) return 'ended'
       const view = await stopped(tryOn, signal, (each) => {
         save(each)
@@ -153,6 +154,9 @@ export function createCarryOut({ options, storage, items, customerEmail }: Carry
   }
 }
 
+/** Another process, or a later one, has it next. */
+const left = () => new Error('the runner was closed')
+
 /** Follows a try-on until it has ended or waits, telling of each state once; rejects where it is left. */
 function stopped(tryOn: TryOn, signal: AbortSignal, onState: (view: TryOnView) => void): Promise<TryOnView> {
   return new Promise((resolve, reject) => {
@@ -166,7 +170,7 @@ function stopped(tryOn: TryOn, signal: AbortSignal, onState: (view: TryOnView) =
       shown = state
       if (isEnded(view) || isWaiting(view)) end(() => resolve(view))
       else if (state === 'idle') end(() => reject(new Error(`a try-on was left: ${view.problem?.kind ?? 'idle'}`)))
-      else if (signal.aborted && !isOut) end(() => reject(new Error('the runner was closed')))
+      else if (signal.aborted && !isOut) end(() => reject(left()))
     }
     const { unsubscribe } = tryOn.subscribe(look)
     signal.addEventListener('abort', look)
