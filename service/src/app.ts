@@ -55,35 +55,54 @@ export function createApp(parts: AppParts): Hono<Env> {
   const clientIp = (context: Context<Env>) =>
     clientOf(context.env?.ip ?? '127.0.0.1', context.req.header('X-Forwarded-For'), trustedProxies())
 
-  /** Path and method are settled; then the IP count, the key, the input, and the operation itself. */
-  async function handle<O extends Operation>(operation: O, context: Context<Env>): Promise<Response> {
+  /** Path and method are settled; then the IP count and the key. The input comes next, and the operation itself. */
+  async function admitted(operation: Operation, context: Context<Env>): Promise<{ ip: string; store: StoreConfig }> {
     const ip = clientIp(context)
     const key = context.req.header(keyHeader) ?? null
     const [wait, store] = await Promise.all([limiter.count(ip, operation), core.storeOfKey(key)])
     if (wait > 0) throw ipLimit(wait)
     if (store === null) throw new ApiProblem(401, { error: 'Unauthorized' })
-    const input = await inputOf(operation, context.req)
-    const { data, spoil } = await operations[operation](store, ip, input)
-    if (spoil === 'lost') context.env.drop?.()
-    if (spoil === 'error') throw new ApiProblem(500, { error: 'Internal error' })
-    return answerJson(context, 200, { data: spoil === 'malformed' ? { jobId: 7, etaSeconds: 'soon' } : data })
+    return { ip, store }
   }
 
-  const operations: {
-    [O in Operation]: (store: StoreConfig, ip: string, input: Input<O>) => Handled | Promise<Handled>
+  /** As polls are the most by far, a job is looked up along with count and key; who is refused does not hear of it. */
+  async function poll(context: Context<Env>): Promise<Handled> {
+    const found = inputOf('getGeneration', context.req).then(({ params, query }) =>
+      core.find(params.jobId, query.uniqueUserId),
+    )
+    found.catch(() => undefined)
+    const { store } = await admitted('getGeneration', context)
+    return { data: core.polled(store, await found) }
+  }
+
+  const others: {
+    [O in Exclude<Operation, 'getGeneration'>]: (
+      store: StoreConfig,
+      ip: string,
+      input: Input<O>,
+    ) => Handled | Promise<Handled>
   } = {
     getContext: (store) => ({ data: core.context(store) }),
     getFunnel: (store, _ip, { query }) => ({ data: core.funnel(store, query.funnelIds.split(',').map(Number)) }),
     createUpload: async (_store, _ip, { body }) => ({ data: await core.upload(body) }),
     getRequestsLeft: async (store, ip, { query }) => ({ data: await core.visitor(store, ip, query.uniqueUserId) }),
     registerCustomer: async (store, ip, { body }) => ({ data: await core.register(store, ip, body) }),
-    getGeneration: async (store, _ip, { params, query }) => ({
-      data: await core.poll(store, params.jobId, query.uniqueUserId),
-    }),
     createGeneration: async (store, ip, { body }) => {
       const { started, spoil } = await core.generate(store, ip, body)
       return { data: started, spoil }
     },
+  }
+
+  async function other<O extends keyof typeof others>(operation: O, context: Context<Env>): Promise<Handled> {
+    const { ip, store } = await admitted(operation, context)
+    return others[operation](store, ip, await inputOf(operation, context.req))
+  }
+
+  async function handle(operation: Operation, context: Context<Env>): Promise<Response> {
+    const { data, spoil } = await (operation === 'getGeneration' ? poll(context) : other(operation, context))
+    if (spoil === 'lost') context.env.drop?.()
+    if (spoil === 'error') throw new ApiProblem(500, { error: 'Internal error' })
+    return answerJson(context, 200, { data: spoil === 'malformed' ? { jobId: 7, etaSeconds: 'soon' } : data })
   }
 
   for (const [operation, { method, path }] of Object.entries(endpoints)) {

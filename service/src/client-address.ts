@@ -23,16 +23,17 @@ export function clientOf(socket: string, forwarded: string | undefined, trusted:
 
 /** One address for all its spellings, without a port; null where it is none. */
 function addressOf(text: string): Address | null {
-  const bare = text
-    .trim()
-    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
-    .replace(/^([\d.]+):\d+$/, '$1')
+  const trimmed = text.trim()
   try {
-    return ipaddr.process(bare)
+    // most are plain, and reading what else an address may look like takes longer than all the rest
+    if (plain.test(trimmed)) return new ipaddr.IPv4(trimmed.split('.').map(Number))
+    return ipaddr.process(trimmed.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1'))
   } catch {
     return null
   }
 }
+
+const plain = /^(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}$/
 
 const parsed = new WeakMap<readonly string[], Range[]>()
 
@@ -46,10 +47,18 @@ function rangesOf(trusted: readonly string[]): Range[] {
 }
 
 function rangeOf(text: string): Range {
-  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text)
-  const address = ipaddr.process(text)
-  return [address, address.kind() === 'ipv4' ? 32 : 128]
+  if (!ipaddr.isValidCIDR(text)) {
+    const address = ipaddr.process(text)
+    return [address, address.kind() === 'ipv4' ? 32 : 128]
+  }
+  const [network, bits] = ipaddr.parseCIDR(text)
+  // of what is mapped into IPv6 clients are known by their IPv4
+  const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= mappedBits
+  return isMapped ? [network.toIPv4Address(), bits - mappedBits] : [network, bits]
 }
+
+/** How much of an IPv6 address says that an IPv4 one is mapped into it. */
+const mappedBits = 96
 
 const isIn = (address: Address, [network, bits]: Range) =>
   address.kind() === network.kind() && address.match(network, bits)

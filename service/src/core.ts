@@ -22,7 +22,7 @@ import {
   type StoreConfig,
   type VariantConfig,
 } from './config.ts'
-import type { Clock, Job, Ledger, Store, Visitor } from './ports.ts'
+import type { Clock, Job, Ledger, Polled, Store, Visitor } from './ports.ts'
 import { randomId } from './random.ts'
 import { createForcedRefusals, delays, spoils, type Spoil } from './test-outcomes.ts'
 import type { Uploads } from './uploads.ts'
@@ -154,8 +154,10 @@ export function createCore({ config, store, uploads, clock, publicUrl, report }:
       return { started, spoil: (job.test && spoils[job.test]) ?? null }
     },
 
-    async poll(of: StoreConfig, jobId: string, uniqueUserId: string | undefined): Promise<PolledJob> {
-      const found = await store.poll(jobId.toLowerCase(), uniqueUserId)
+    find: (jobId: string, uniqueUserId: string | undefined) => store.poll(jobId.toLowerCase(), uniqueUserId),
+
+    /** What a poll is told of the job that was found for it. */
+    polled(of: StoreConfig, found: Polled | null): PolledJob {
       const now = clock.now()
       const isKept = found !== null && now < found.job.acceptedAt + pictureMs(config)
       if (!isKept || found.job.storeId !== of.id) throw notFound('Job')
@@ -225,7 +227,12 @@ function jobOf({ product, variant, funnel, generation, now, ...accepted }: Accep
   }
 }
 
-function picturesOf({ id, readyAt }: Job, pictures: NonNullable<Job['pictures']>, publicUrl: string, now: number) {
+function picturesOf(
+  { id, readyAt }: Polled['job'],
+  pictures: NonNullable<Job['pictures']>,
+  publicUrl: string,
+  now: number,
+) {
   const ready = now >= readyAt
   const imageUrl = `${publicUrl}/pictures/${ready ? pictures.final : pictures.preview}`
   return {

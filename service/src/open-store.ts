@@ -7,6 +7,7 @@ import { migrate } from './postgres/migrations.ts'
 import { postgresLimiter } from './postgres/postgres-limiter.ts'
 import { postgresStore } from './postgres/postgres-store.ts'
 import { openRenderQueue } from './postgres/render-queue.ts'
+import { openRounds } from './postgres/rounds.ts'
 
 /** A store that outlasts the process, and what its processes have in common. */
 export interface DurableStore {
@@ -55,8 +56,9 @@ async function open(
     await migrate(database)
     const uploadSecret = await secretOf(database, 'uploads')
     const queue = await openRenderQueue({ place: isEmbedded ? database : connection, atOnce, report })
-    const shared = !isEmbedded && { limiter: postgresLimiter(database, report, clock) }
-    return { store: postgresStore(database, queue), uploadSecret, ...shared }
+    const ask = openRounds(database)
+    const shared = !isEmbedded && { limiter: postgresLimiter(database, ask, report, clock) }
+    return { store: postgresStore(database, ask, queue), uploadSecret, ...shared }
   } catch (error) {
     await database.close()
     throw error

@@ -17,21 +17,19 @@ export interface Input<O extends Operation> {
 /** Reads and checks params, query and body by the contract; the message names the first field that does not fit. */
 export async function inputOf<O extends Operation>(operation: O, req: HonoRequest): Promise<Input<O>> {
   const { params, query, body } = endpoints[operation]
-  const given: [keyof Input<O>, Schema<unknown> | null, unknown][] = [
-    ['params', params, req.param()],
-    ['query', query, req.query()],
-    ['body', body, body && (await jsonOf(req.raw))],
-  ]
-  const read = given.map(([part, schema, value]) => {
-    const result = schema?.safeParse(value)
-    if (result?.success === false) {
-      throw badInput(`${result.path || part} is missing or not valid`)
-    }
-    if (hasLongId(result?.data)) throw badInput(`${part} has a uniqueUserId of more than ${longestId} characters`)
-    if (hasUnstorable(result?.data)) throw badInput(`${part} has characters that can not be kept`)
-    return [part, result?.data] as const
-  })
-  return Object.fromEntries(read) as unknown as Input<O>
+  return {
+    params: params && checked('params', params, req.param()),
+    query: query && checked('query', query, req.query()),
+    body: body && checked('body', body, await jsonOf(req.raw)),
+  } as Input<O>
+}
+
+function checked(part: string, schema: Schema<unknown>, value: unknown): unknown {
+  const result = schema.safeParse(value)
+  if (!result.success) throw badInput(`${result.path || part} is missing or not valid`)
+  if (hasLongId(result.data)) throw badInput(`${part} has a uniqueUserId of more than ${longestId} characters`)
+  if (hasUnstorable(result.data)) throw badInput(`${part} has characters that can not be kept`)
+  return result.data
 }
 
 /** What a shopper's ID may have, in characters. */

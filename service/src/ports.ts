@@ -88,9 +88,22 @@ export interface Ledger {
 }
 
 export interface Polled {
-  job: Job
+  /** Without what only its making needs. */
+  job: Omit<Job, OfMaking>
   visitor: Visitor
 }
+/** What nobody asks for who polls. */
+export const ofMaking = [
+  'product',
+  'photo',
+  'variantId',
+  'test',
+  'funnelType',
+  'generationModel',
+  'asked',
+  'credit',
+] as const
+type OfMaking = (typeof ofMaking)[number]
 
 /** What commands have said of stores, in the light of one key. */
 export interface Told {

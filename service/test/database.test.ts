@@ -6,6 +6,7 @@ import type { Clock } from '../src/ports.ts'
 import { openDatabase, type Database } from '../src/postgres/database.ts'
 import { gathered } from '../src/postgres/gathered.ts'
 import { postgresLimiter } from '../src/postgres/postgres-limiter.ts'
+import { openRounds, type Question } from '../src/postgres/rounds.ts'
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
 
 const report = (error: unknown) => console.error(error)
@@ -31,7 +32,7 @@ describe('what is asked for together', () => {
       calls.push(items)
       await new Promise<void>((resolve) => answers.push(resolve))
       return items.map((item) => item * 2)
-    })
+    }, 10)
     const first = twice(1)
     await expect.poll(() => answers.length).toBe(1)
     const later = [twice(2), twice(3), twice(4)]
@@ -48,7 +49,7 @@ describe('what is asked for together', () => {
     const same = gathered(async (items: number[]) => {
       if (isBroken) throw new Error('broken')
       return items
-    })
+    }, 10)
     const failed = await Promise.allSettled([same(1), same(2)])
     expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     isBroken = false
@@ -87,9 +88,35 @@ describe('a transaction', () => {
   })
 })
 
+describe('a round', () => {
+  const list = <T>(name: string, type: string): Question<T, T[]> => ({
+    name,
+    text: `select asked.item from unnest($1::${type}[]) as asked (item)`,
+    of: (items) => ({
+      values: [items],
+      answers: (rows: { item: T }[]) => items.map(() => rows.map(({ item }) => item)),
+    }),
+  })
+
+  it('asks all that is wanted in it with one statement, of each question all at once', async () => {
+    let statements = 0
+    const query: Database['query'] = (text, values) => (statements++, database.query(text, values))
+    const ask = openRounds({ query })
+    const [texts, numbers] = [ask(list<string>('texts', 'text')), ask(list<number>('numbers', 'integer'))]
+    expect(await Promise.all([numbers(1), texts('a'), numbers(2), texts('b')])).toEqual([
+      [1, 2],
+      ['a', 'b'],
+      [1, 2],
+      ['a', 'b'],
+    ])
+    expect(statements).toBe(1)
+    expect(await texts('c')).toEqual(['c'])
+  })
+})
+
 it('requests of one address that come at once are counted in their order, and refused from the first one too many', async () => {
   let now = 1_000_000
-  const limiter = postgresLimiter(database, report, { now: () => now })
+  const limiter = postgresLimiter(database, openRounds(database), report, { now: () => now })
   const { threshold } = endpoints.createUpload
   const waits = (count: number) =>
     Promise.all(Array.from({ length: count }, async () => limiter.count('10.0.0.1', 'createUpload')))
@@ -105,7 +132,7 @@ it('requests of one address that come at once are counted in their order, and re
 it('requests that a clock counted before it was set back do not count', async () => {
   for (const limit of [
     (clock: Clock) => new IpLimiter(clock),
-    (clock: Clock) => postgresLimiter(database, report, clock),
+    (clock: Clock) => postgresLimiter(database, openRounds(database), report, clock),
   ]) {
     let now = 9_000_000
     const limiter = limit({ now: () => now })

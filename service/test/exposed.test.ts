@@ -205,6 +205,8 @@ describe('behind a proxy', () => {
     expect(clientOf('10.1.2.3', '203.0.113.7', ['10.0.0.0/8'])).toBe('203.0.113.7')
     expect(clientOf('11.1.2.3', '203.0.113.7', ['10.0.0.0/8'])).toBe('11.1.2.3')
     expect(clientOf('fd00::1', '203.0.113.7, fd00::2', ['fd00::/8'])).toBe('203.0.113.7')
+    expect(clientOf('::ffff:10.1.2.3', '203.0.113.7', ['::ffff:10.0.0.0/104'])).toBe('203.0.113.7')
+    expect(clientOf('11.1.2.3', '203.0.113.7', ['::ffff:10.0.0.0/104'])).toBe('11.1.2.3')
     expect(clientOf('2001:db8:1:2:3:4:5:6', undefined, [])).toBe(clientOf('2001:db8:1:2::9', undefined, []))
     expect(clientOf('2001:db8:1:2::9', undefined, [])).not.toBe(clientOf('2001:db8:1:3::9', undefined, []))
   })

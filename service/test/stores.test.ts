@@ -18,7 +18,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { carryOut, type Command } from '../src/command.ts'
 import { deleteExpired } from '../src/retention.ts'
-import { newVisitor } from '../src/ports.ts'
+import { newVisitor, type Ledger } from '../src/ports.ts'
 import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { png } from './contract.suite.ts'
@@ -222,6 +222,44 @@ describe.each(kinds)('a store %s', (_, open) => {
     expect([await isThere(picture), await store.job(jobs[0]!)]).toEqual([false, null])
     expect((await call(`/generations/${jobs[1]}`)).status).toBe(200)
     await service.close()
+    await release()
+  })
+
+  /** Counts a try-on of one of five shoppers. */
+  const count = (at: number) => async (ledger: Ledger) => {
+    const visitor = await ledger.visitor('main', `shopper ${at % 5}`)
+    void ledger.saveVisitor({ ...visitor, counted: visitor.counted + 1 })
+    return visitor
+  }
+  const counts = async (store: Store) => {
+    const shoppers = await Promise.all([0, 1, 2, 3, 4].map((at) => store.visitor('main', `shopper ${at}`)))
+    return shoppers.map(({ counted }) => counted)
+  }
+
+  it('takes many at once, of which each sees what the one before has written', async () => {
+    const { store, release } = await open()
+    const read = await Promise.all(Array.from({ length: 100 }, (_, at) => store.transaction(count(at))))
+    expect(read.map(({ counted }) => counted)).toEqual(Array.from({ length: 100 }, (_, at) => Math.floor(at / 5)))
+    expect(await counts(store)).toEqual([20, 20, 20, 20, 20])
+    await store.close()
+    await release()
+  })
+
+  it('takes many at once, of which each stands or falls alone', async () => {
+    const { store, release } = await open()
+    const countOrFail = (at: number) => async (ledger: Ledger) => {
+      const { counted } = await count(at)(ledger)
+      // of two things in two orders
+      if (at % 7 === 6) await ledger.visitor('main', `shopper ${(at + 1) % 5}`)
+      if (at % 10 === 9) throw new Error('refused')
+      return counted
+    }
+    const all = Array.from({ length: 100 }, (_, at) => store.transaction(countOrFail(at)))
+    const refused = Array.from({ length: 10 }, (_, at) => at * 10 + 9)
+    const ends = await Promise.allSettled(all)
+    expect(ends.flatMap(({ status }, at) => (status === 'rejected' ? at : []))).toEqual(refused)
+    expect(await counts(store)).toEqual([20, 20, 20, 20, 10])
+    await store.close()
     await release()
   })
 

@@ -1,5 +1,4 @@
 /** How many are asked for at once. */
-const atMost = 500
 
 interface Waiting<A, R> {
   item: A
@@ -11,7 +10,7 @@ interface Waiting<A, R> {
  * Asks for many things as one: what comes while a call is out goes with the next one, in the order in which it came. `ask`
  * resolves with a result for each; where it rejects, so do all of that call.
  */
-export function gathered<A, R>(ask: (items: A[]) => Promise<R[]>): (item: A) => Promise<R> {
+export function gathered<A, R>(ask: (items: A[]) => Promise<R[]>, atMost: number): (item: A) => Promise<R> {
   let waiting: Waiting<A, R>[] = []
   let isOut = false
 

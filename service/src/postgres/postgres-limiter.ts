@@ -2,15 +2,21 @@ import { endpoints, ipWindowMs, type Operation } from 'fitting-room/contract'
 import { aheadMs, highestThreshold, secondsUntilFree, type RequestCount } from '../ip-limiter.ts'
 import type { Clock } from '../ports.ts'
 import type { Database } from './database.ts'
-import { gathered } from './gathered.ts'
-import { keyOf } from './key-of.ts'
+import { hexKeyOf } from './key-of.ts'
+import type { Rounds } from './rounds.ts'
+
+interface Wanted {
+  /** Of the address. */
+  key: string
+  threshold: number
+}
 
 interface Counted {
   /** Of the address, in hexadecimal digits. */
   key: string
   count: number
   /** When its requests came, in no order; null where it has fewer than any threshold. */
-  at: string[] | null
+  at: number[] | null
 }
 
 const lowestThreshold = Math.min(...Object.values(endpoints).map(({ threshold }) => threshold))
@@ -18,6 +24,7 @@ const lowestThreshold = Math.min(...Object.values(endpoints).map(({ threshold })
 /** The count of all processes of one database; their clocks must agree. */
 export function postgresLimiter(
   { query }: Database,
+  ask: Rounds,
   report: (error: unknown) => void,
   clock: Clock = Date,
 ): RequestCount {
@@ -35,10 +42,9 @@ export function postgresLimiter(
     ).catch(report)
   }
 
-  /** How often each address asks, and its window after that. */
-  async function countAll(asked: ReadonlyMap<string, number>, now: number): Promise<Map<string, Counted>> {
-    const counted = await query<Counted>(
-      `insert into fitting_room.requests as known (address, at, last_at)
+  const count = ask<Wanted, number>({
+    name: 'counted',
+    text: `insert into fitting_room.requests as known (address, at, last_at)
        -- in one order, so that no two processes wait for each other
        select decode(key, 'hex'), array_fill($3::bigint, array[more]), $3
        from unnest($1::text[], $2::integer[]) as asked (key, more) order by key
@@ -47,30 +53,34 @@ export function postgresLimiter(
        ) || excluded.at
        returning encode(address, 'hex') as key, cardinality(at) as count,
          case when cardinality(at) > $6 then at end as at`,
-      [[...asked.keys()], [...asked.values()], now, ipWindowMs, highestThreshold, lowestThreshold, aheadMs],
-    )
-    return new Map(counted.map((each) => [each.key, each]))
-  }
-
-  const count = gathered<{ key: string; threshold: number }, number>(async (requests) => {
-    const now = clock.now()
-    forget(now)
-    const asked = new Map<string, number>()
-    for (const { key } of requests) asked.set(key, (asked.get(key) ?? 0) + 1)
-    const counted = await countAll(asked, now)
-    return requests.map(({ key, threshold }) => {
-      const later = (asked.get(key) ?? 1) - 1
-      asked.set(key, later)
-      const { count: all, at } = counted.get(key) ?? { count: 1, at: null }
-      const until = at?.map(Number).toSorted((a, b) => a - b) ?? []
-      // those of this call that came after it do not count yet
-      const blockingAt = until[until.length - later - threshold] ?? now
-      return secondsUntilFree(all - later, threshold, blockingAt, now)
-    })
+    of(requests) {
+      const now = clock.now()
+      forget(now)
+      const asked = new Map<string, number>()
+      for (const { key } of requests) asked.set(key, (asked.get(key) ?? 0) + 1)
+      return {
+        values: [[...asked.keys()], [...asked.values()], now, ipWindowMs, highestThreshold, lowestThreshold, aheadMs],
+        answers: (counted: Counted[]) => waitsOf(requests, asked, counted, now),
+      }
+    },
   })
 
   return {
     count: (ip: string, operation: Operation) =>
-      count({ key: Buffer.from(keyOf(ip)).toString('hex'), threshold: endpoints[operation].threshold }),
+      count({ key: hexKeyOf(ip), threshold: endpoints[operation].threshold }),
   }
+}
+
+/** How long each has to wait, in the order in which they came; `asked` has how many there are of each address. */
+function waitsOf(requests: Wanted[], asked: Map<string, number>, counted: Counted[], now: number): number[] {
+  const of = new Map(counted.map((each) => [each.key, each]))
+  return requests.map(({ key, threshold }) => {
+    const later = (asked.get(key) ?? 1) - 1
+    asked.set(key, later)
+    const { count: all, at } = of.get(key) ?? { count: 1, at: null }
+    const until = at?.toSorted((a, b) => a - b) ?? []
+    // those of this call that came after it do not count yet
+    const blockingAt = until[until.length - later - threshold] ?? now
+    return secondsUntilFree(all - later, threshold, blockingAt, now)
+  })
 }

@@ -1,20 +1,30 @@
-import { newVisitor, picturesOf, type Job, type Ledger, type Polled, type Store, type Visitor } from '../ports.ts'
+import {
+  newVisitor,
+  ofMaking,
+  picturesOf,
+  type Job,
+  type Ledger,
+  type Polled,
+  type Store,
+  type Visitor,
+} from '../ports.ts'
 import type { Database, Queries } from './database.ts'
-import { gathered } from './gathered.ts'
 import { keyOf } from './key-of.ts'
-import { toldStores } from './told-stores.ts'
 import type { RenderQueue } from './render-queue.ts'
+import type { Question, Rounds } from './rounds.ts'
+import { sharedTransactions } from './shared-transactions.ts'
+import { toldStores } from './told-stores.ts'
 
 /** Over how many rows a store's credits are spread, so that submissions do not wait for each other. */
 const shards = 16
 
 /** A store in PostgreSQL: what has been acknowledged is there after whatever happens to the process. */
-export function postgresStore(database: Database, queue: RenderQueue): Store {
-  const told = gathered(toldStores(database))
-  const poll = gathered((asked: Asked[]) => pollAll(database, asked))
+export function postgresStore(database: Database, ask: Rounds, queue: RenderQueue): Store {
+  const poll = ask(polled)
+  const transaction = sharedTransactions(database, (queries) => ledgerOn(queries, queue))
   return {
     async transaction(work) {
-      const result = await database.transaction((queries) => work(ledgerOn(queries, queue)))
+      const result = await transaction(work)
       queue.wake()
       return result
     },
@@ -29,7 +39,7 @@ export function postgresStore(database: Database, queue: RenderQueue): Store {
       const [known] = await database.query<{ data: Job }>('select data from fitting_room.jobs where id = $1', [id])
       return known?.data ?? null
     },
-    told,
+    told: ask(toldStores(database)),
     poll: (jobId, visitorId) => poll({ jobId, visitorId }),
     async keepPhoto(name, at) {
       await database.query(
@@ -118,23 +128,25 @@ interface Asked {
   visitorId: string | undefined
 }
 
-/** What is there, each in the place of what was asked for. */
-async function pollAll({ query }: Queries, asked: Asked[]): Promise<(Polled | null)[]> {
-  const found = await query<{ at: string; job: Job; visitor: Visitor | null }>(
-    `select asked.at, jobs.data as job, visitors.data as visitor
+/** A job, and whom it is asked for. */
+const polled: Question<Asked, Polled | null> = {
+  name: 'polled',
+  text: `select asked.at, jobs.data - '{${ofMaking.join()}}'::text[] as job, visitors.data as visitor
      from unnest($1::uuid[], $2::text[]) with ordinality as asked (job_id, visitor_id, at)
      join fitting_room.jobs on jobs.id = asked.job_id
      left join fitting_room.visitors on store_id = jobs.data ->> 'storeId'
        and key = sha256(convert_to(coalesce(asked.visitor_id, jobs.data ->> 'visitorId'), 'UTF8'))`,
-    [asked.map(({ jobId }) => jobId), asked.map(({ visitorId }) => visitorId ?? null)],
-  )
-  const polled = asked.map((): Polled | null => null)
-  for (const { at, job, visitor } of found) {
-    const place = Number(at) - 1
-    const id = asked[place]?.visitorId ?? job.visitorId
-    polled[place] = { job, visitor: visitor ?? newVisitor(job.storeId, id) }
-  }
-  return polled
+  of: (asked) => ({
+    values: [asked.map(({ jobId }) => jobId), asked.map(({ visitorId }) => visitorId ?? null)],
+    answers(found: { at: number; job: Polled['job']; visitor: Visitor | null }[]) {
+      const polled = asked.map((): Polled | null => null)
+      for (const { at, job, visitor } of found) {
+        const id = asked[at - 1]?.visitorId ?? job.visitorId
+        polled[at - 1] = { job, visitor: visitor ?? newVisitor(job.storeId, id) }
+      }
+      return polled
+    },
+  }),
 }
 
 const anyFree = 'order by random() limit 1 for update skip locked'

@@ -2,22 +2,27 @@ import type { Config, StoreConfig } from '../config.ts'
 import type { Told } from '../ports.ts'
 import { randomText } from '../random.ts'
 import type { Database, Queries } from './database.ts'
-import { keyOf } from './key-of.ts'
+import { hexKeyOf, keyOf } from './key-of.ts'
+import type { Question } from './rounds.ts'
 
 interface Row {
   store_id: string
-  hash: Buffer | null
+  /** In hexadecimal digits. */
+  hash: string | null
   version: string | null
 }
 
 /** What commands have said, for each key. An imported store is read again when it is another one. */
-export function toldStores({ query }: Queries): (keys: string[]) => Promise<Told[]> {
+export function toldStores({ query }: Queries): Question<string, Told> {
   let read: { versions: string; imported: readonly StoreConfig[] } = { versions: '', imported: [] }
-  return async (keys) => {
-    const rows = await query<Row>(
-      `select store_id, hash, null as version from fitting_room.keys
-       union all select store_id, null, version::text from fitting_room.stores order by version`,
-    )
+  return {
+    name: 'told',
+    text: `select store_id, encode(hash, 'hex') as hash, null as version from fitting_room.keys
+           union all select store_id, null, version::text from fitting_room.stores order by version`,
+    of: (keys) => ({ values: [], answers: (rows: Row[]) => told(rows, keys) }),
+  }
+
+  async function told(rows: Row[], keys: string[]): Promise<Told[]> {
     const versions = rows.flatMap(({ version }) => version ?? []).join()
     if (versions !== read.versions) {
       const found = await query<{ data: StoreConfig; version: string }>(
@@ -27,10 +32,13 @@ export function toldStores({ query }: Queries): (keys: string[]) => Promise<Told
     }
     const { imported } = read
     const issued = rows.filter(({ version }) => version === null)
-    return keys.map((key) => {
-      const hash = keyOf(key)
-      return { imported, issued: new Map(issued.map((row) => [row.store_id, row.hash?.equals(hash) ?? false])) }
-    })
+    const toldOf = (key: string): Told => {
+      const hash = hexKeyOf(key)
+      return { imported, issued: new Map(issued.map((row) => [row.store_id, row.hash === hash])) }
+    }
+    // most of them have the same
+    const told = new Map([...new Set(keys)].map((key) => [key, toldOf(key)]))
+    return keys.map((key) => told.get(key) as Told)
   }
 }
 

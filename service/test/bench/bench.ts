@@ -14,7 +14,7 @@ import type { Served, Wanted } from './served.ts'
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '8' }, only: { type: 'string' } } })
 const seconds = Number(values.seconds)
-const connections = 64
+const connections = 256
 /** From how many addresses it is asked, so that none of them is refused. */
 const addresses = 60_000
 

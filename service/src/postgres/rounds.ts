@@ -1,0 +1,71 @@
+import type { Queries } from './database.ts'
+import { gathered } from './gathered.ts'
+
+/** Something that many ask at once. */
+export interface Question<A, R> {
+  /** What it is called in a statement. */
+  name: string
+  /** A statement for all that is asked of it, with a `$1` and on of its own. */
+  text: string
+  of(asked: A[]): Call<R>
+}
+
+interface Call<R> {
+  values: readonly unknown[]
+  /** What the statement's rows, as JSON, say to each that was asked. */
+  answers(rows: never[]): R[] | Promise<R[]>
+}
+
+interface Asked {
+  question: Question<unknown, unknown>
+  item: unknown
+  answer?: unknown
+}
+
+/** How much is asked in one round at the most. */
+const mostAsked = 1_000
+
+/**
+ * Asks the database in rounds: whatever comes while one is out goes as one statement with the next one, in the order in
+ * which it came. So what a request asks takes one round, however much it is and however many requests there are.
+ */
+export type Rounds = <A, R>(question: Question<A, R>) => (item: A) => Promise<R>
+
+export function openRounds({ query }: Queries): Rounds {
+  const texts = new Map<string, string>()
+
+  const ask = gathered<Asked, unknown>(async (all) => {
+    // in one order, so that there are few statements
+    const questions = [...new Set(all.map(({ question }) => question))].toSorted(byName)
+    const asked = questions.map((question) => all.filter((each) => each.question === question))
+    const calls = questions.map((question, at) => question.of(asked[at]!.map(({ item }) => item)))
+    const names = questions.map(({ name }) => name).join()
+    const text = texts.get(names) ?? statementOf(questions, calls)
+    texts.set(names, text)
+    const [row] = await query<Record<string, never[]>>(
+      text,
+      calls.flatMap(({ values }) => values),
+    )
+    for (const [at, call] of calls.entries()) {
+      const answers = await call.answers(row?.[questions[at]!.name] ?? [])
+      asked[at]!.forEach((each, place) => (each.answer = answers[place]))
+    }
+    return all.map(({ answer }) => answer)
+  }, mostAsked)
+
+  return <A, R>(question: Question<A, R>) =>
+    (item: A) =>
+      ask({ question: question as Question<unknown, unknown>, item }) as Promise<R>
+}
+
+const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
+
+/** One statement for several questions: a row with a column for each, which has all of its rows. */
+function statementOf(questions: Question<never, unknown>[], calls: Call<unknown>[]): string {
+  const before = (at: number) => calls.slice(0, at).reduce((sum, { values }) => sum + values.length, 0)
+  const tables = questions.map(
+    ({ name, text }, at) => `${name} as (${text.replace(/\$(\d+)/g, (_, own) => `$${before(at) + Number(own)}`)})`,
+  )
+  const columns = questions.map(({ name }) => `(select coalesce(json_agg(${name}), '[]') from ${name}) as ${name}`)
+  return `with ${tables.join(', ')} select ${columns.join(', ')}`
+}

@@ -1,0 +1,70 @@
+import type { Ledger, Store } from '../ports.ts'
+import type { Database, Queries } from './database.ts'
+import { gathered } from './gathered.ts'
+
+type Work = (ledger: Ledger) => Promise<unknown>
+
+/** How many works are one transaction at the most: it holds what they have read. */
+const mostWorks = 100
+
+/**
+ * Works that come while a transaction is under way share the next one, so that they wait for the disk once. Where one of
+ * them is refused, each is done again in a transaction of its own, and stands or falls alone.
+ */
+export function sharedTransactions(database: Database, ledgerOn: (queries: Queries) => Ledger): Store['transaction'] {
+  const alone = (work: Work) => database.transaction((queries) => work(ledgerOn(queries)))
+
+  /** What each has come to; null where one of them was refused, and nothing is written. */
+  async function asOne(works: Work[]): Promise<unknown[] | null> {
+    let isRefused = false
+    const outcome = database.transaction(async (queries) => {
+      isRefused = false
+      const turns = new Map<string, Promise<unknown>>()
+      // none goes on after the transaction's end
+      const ends = await Promise.allSettled(works.map((work) => inTurn(work, ledgerOn(queries), turns)))
+      const refused = ends.find((end) => end.status === 'rejected')
+      isRefused = refused !== undefined
+      if (refused) throw refused.reason
+      return ends.map((end) => (end as PromiseFulfilledResult<unknown>).value)
+    })
+    return outcome.catch((error: unknown) => {
+      // its end was never asked for, so it is known that nothing stands
+      if (isRefused) return null
+      throw error
+    })
+  }
+
+  const settle = gathered(async (works: Work[]): Promise<PromiseSettledResult<unknown>[]> => {
+    const values = works.length === 1 ? null : await asOne(works)
+    return values?.map((value) => ({ status: 'fulfilled', value })) ?? Promise.allSettled(works.map(alone))
+  }, mostWorks)
+
+  return async <T>(work: (ledger: Ledger) => Promise<T>) => {
+    const end = await settle(work)
+    if (end.status === 'rejected') throw end.reason
+    return end.value as T
+  }
+}
+
+/** Nothing in the database keeps two works of one transaction apart: whoever reads what another one has waits for its end. */
+async function inTurn(work: Work, ledger: Ledger, turns: Map<string, Promise<unknown>>): Promise<unknown> {
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  let held: string | null = null
+  const turn = async (...name: string[]) => {
+    const wanted = JSON.stringify(name)
+    if (held === wanted) return
+    // two that wait for each other would wait for ever
+    if (held !== null) throw new Error('whoever reads two things has a transaction alone')
+    held = wanted
+    const before = turns.get(wanted)
+    turns.set(wanted, ended)
+    await before
+  }
+  const shared: Ledger = {
+    ...ledger,
+    visitor: (storeId, id) => turn(storeId, id).then(() => ledger.visitor(storeId, id)),
+    job: (id) => turn(id).then(() => ledger.job(id)),
+  }
+  return work(shared).finally(end)
+}
