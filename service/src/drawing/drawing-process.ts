@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { constants, setPriority } from 'node:os'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { FunnelType } from 'fitting-room/contract'
@@ -16,6 +17,8 @@ const guard = new Worker(new URL(`./process-guard${extname(import.meta.url)}`, i
 })
 await once(guard, 'message')
 guard.unref()
+// whoever waits for an answer comes before whoever waits for a picture; the guard has begun before, and keeps its own
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 // each picture is seen once
 sharp.cache(false)
 

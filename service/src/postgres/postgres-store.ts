@@ -29,10 +29,7 @@ export function postgresStore(database: Database, ask: Rounds, queue: RenderQueu
       return result
     },
     async visitor(storeId, id) {
-      const [known] = await database.query<{ data: Visitor }>(
-        'select data from fitting_room.visitors where store_id = $1 and key = $2',
-        [storeId, keyOf(id)],
-      )
+      const [known] = await database.query<{ data: Visitor }>(shopper, [storeId, keyOf(id)])
       return known?.data ?? newVisitor(storeId, id)
     },
     async job(id) {
@@ -56,17 +53,19 @@ export function postgresStore(database: Database, ask: Rounds, queue: RenderQueu
   }
 }
 
+const shopper = 'select data from fitting_room.visitors where store_id = $1 and key = $2'
+
+/** The number under which one transaction at a time has a shopper. */
+const lockOf = (storeId: string, id: string) => Buffer.from(keyOf(JSON.stringify([storeId, id]))).readBigInt64BE()
+
 /** Its writes are sent, and known to have come to something at the transaction's end. */
 function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
   const { query } = queries
   return {
     async visitor(storeId, id) {
-      const [known] = await query<{ data: Visitor }>(
-        // what is there is locked by that
-        `insert into fitting_room.visitors values ($1, $2, $3)
-         on conflict (store_id, key) do update set data = visitors.data returning data`,
-        [storeId, keyOf(id), newVisitor(storeId, id)],
-      )
+      // by its name, as there may be no row, and one that is made for that would be for nothing where it is refused
+      void query('select pg_advisory_xact_lock($1)', [lockOf(storeId, id)])
+      const [known] = await query<{ data: Visitor }>(shopper, [storeId, keyOf(id)])
       return known?.data ?? newVisitor(storeId, id)
     },
 

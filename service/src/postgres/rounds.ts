@@ -55,7 +55,7 @@ export function openRounds({ query }: Queries): Rounds {
 
   return <A, R>(question: Question<A, R>) =>
     (item: A) =>
-      ask({ question: question as Question<unknown, unknown>, item }) as Promise<R>
+      ask({ question, item }) as Promise<R>
 }
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
