@@ -49,6 +49,25 @@ export async function drain({ body, bodyUsed }: Request): Promise<void> {
   await read(body, longestDrainMs, async ({ length }) => (size += length) < mostDrained).catch(() => false)
 }
 
+/** How many parts of bodies are asked for in a turn: however many arrive at once, what else is asked is answered between them. */
+const partsAtOnce = 8
+/** Of this turn, with those that wait for the next one. */
+let parts = 0
+const waiting: (() => void)[] = []
+
+/** Resolves when a part may be asked for; when it comes does not matter. */
+async function turnToRead(): Promise<void> {
+  parts += 1
+  if (parts === 1) setTimeout(beginTurn)
+  if (parts > partsAtOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+}
+
+function beginTurn(): void {
+  parts = waiting.length
+  if (parts > 0) setTimeout(beginTurn)
+  waiting.splice(0, partsAtOnce).forEach((begin) => begin())
+}
+
 /** Reads until the end, or as long as `take` wants more and there is time; resolves with whether it came to the end. */
 async function read(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
@@ -72,6 +91,7 @@ async function read(
   try {
     // not every browser iterates over a stream
     for (;;) {
+      await turnToRead()
       const part = isLate ? null : await next()
       if (part === null) return false
       if (part.done) return true

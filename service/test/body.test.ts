@@ -40,3 +40,35 @@ it('a body that does not arrive in time is given up, though parts of it come', a
   expect(await takeBody(request, { atMost: 10_000_000, longestMs: 50 }, () => {})).toBe('tooSlow')
   clearInterval(timer)
 })
+
+it('of many bodies that arrive at once few parts are read in a turn, so that others are answered between them', async () => {
+  let asked = 0
+  const inTurns: number[] = []
+  let isOver = false
+  const watch = () => {
+    inTurns.push(asked)
+    asked = 0
+    if (!isOver) setImmediate(watch)
+  }
+  const bodyOf = (parts: number) =>
+    new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        pull(controller) {
+          asked += 1
+          if (parts-- === 0) controller.close()
+          else controller.enqueue(new Uint8Array(10))
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  setImmediate(watch)
+  const limits = { atMost: 1_000, longestMs: 60_000 }
+  const taken = Array.from({ length: 100 }, async () => {
+    let size = 0
+    expect(await takeBody({ body: bodyOf(5) }, limits, ({ length }) => (size += length))).toBe(null)
+    return size
+  })
+  expect(new Set(await Promise.all(taken))).toEqual(new Set([50]))
+  isOver = true
+  expect(Math.max(...inTurns)).toBeLessThanOrEqual(16)
+})
