@@ -70,7 +70,11 @@ export function createCore({ config, store, uploads, clock, publicUrl, report }:
     const gated = variant.test === undefined
     if (gated && of.tryOnCap && recent.length >= of.tryOnCap.max) return named('tryOnLimitReached', of.tryOnCap.message)
     if (gated && statusOf(of, visitor).requestsLeft === 0) return named('emailRequired')
-    await ledger.saveVisitor({ ...visitor, counted: visitor.counted + 1, acceptedAt: [...recent, now] })
+    await ledger.saveVisitor({
+      ...visitor,
+      counted: visitor.counted + 1,
+      acceptedAt: [...remembered(of, visitor), now],
+    })
     // last, as it is what most of them take
     const credit = of.credits === null ? null : await ledger.takeCredit(of.id, of.credits)
     if (of.credits !== null && credit === null) throw named('couldNotCreateGeneration')
@@ -194,10 +198,16 @@ function statusOf({ email }: StoreConfig, visitor: Visitor) {
   return { requestsLeft, totalRequests: visitor.counted, uniqueUserId: visitor.id }
 }
 
+/** The try-ons that count for a store's cap. */
 function withinCap({ tryOnCap }: StoreConfig, { acceptedAt }: Visitor, now: number): number[] {
-  if (tryOnCap === null) return []
-  return acceptedAt.filter((at) => at > now - tryOnCap.windowSeconds * 1000)
+  return tryOnCap === null ? [] : acceptedAt.filter((at) => at > now - tryOnCap.windowSeconds * 1000)
 }
+
+/** How many try-ons of a shopper are remembered where no cap needs more: one may be set later. */
+const mostRemembered = 100
+
+const remembered = ({ tryOnCap }: StoreConfig, { acceptedAt }: Visitor): number[] =>
+  acceptedAt.slice(-Math.max(mostRemembered, tryOnCap?.max ?? 0))
 
 interface Accepted extends Pick<Job, 'storeId' | 'visitorId' | 'photo' | 'credit'>, Pick<Config, 'generation'> {
   product: ProductConfig

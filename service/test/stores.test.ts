@@ -103,6 +103,21 @@ describe.each(kinds)('a store %s', (_, open) => {
     expect(await accepted(37, (at) => `shopper ${at}`)).toBe(37)
   })
 
+  it('counts for a cap what was accepted while there was none', async () => {
+    const { store, release } = await open()
+    const withCap = configOf(null)
+    const without = { ...withCap, stores: withCap.stores.map((each) => ({ ...each, tryOnCap: null })) }
+    const statusUnder = async (config: Config) => {
+      const service = createService({ config, publicUrl: url, store, works: false, report })
+      return (await submit(service, 0, 'one')).status
+    }
+    for (let at = 0; at < 5; at += 1) expect(await statusUnder(without)).toBe(200)
+    expect(await statusUnder(withCap)).toBe(429)
+    expect(await statusUnder(without)).toBe(200)
+    await store.close()
+    await release()
+  })
+
   it('takes no credit more where a store has fewer than it has used, or than it had', async () => {
     const { store, release } = await open()
     const take = (credits: number) => store.transaction((ledger) => ledger.takeCredit('main', credits))
