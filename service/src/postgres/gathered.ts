@@ -1,5 +1,3 @@
-/** How many are asked for at once. */
-
 interface Waiting<A, R> {
   item: A
   resolve(result: R): void
@@ -8,7 +6,8 @@ interface Waiting<A, R> {
 
 /**
  * Asks for many things as one: what comes while a call is out goes with the next one, in the order in which it came. `ask`
- * resolves with a result for each; where it rejects, so do all of that call.
+ * resolves with a result for each; where it rejects, so do all of that call. No call asks
+ * for more than `atMost`.
  */
 export function gathered<A, R>(ask: (items: A[]) => Promise<R[]>, atMost: number): (item: A) => Promise<R> {
   let waiting: Waiting<A, R>[] = []
