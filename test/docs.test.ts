@@ -1,0 +1,35 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { tryOnStates } from '../src/rules/words.ts'
+import { describe, expect, it } from 'vitest'
+import { statesPage } from './docs/states.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const textOf = (file: string) => readFileSync(root + file, 'utf8')
+
+describe('the documentation', () => {
+  it('draws the states as the machine has them (`npm run docs` draws them anew)', () => {
+    expect(textOf('docs/states.md')).toBe(statesPage())
+  })
+
+  it('draws each state of the view that a try-on is in by itself', () => {
+    const [, overview = ''] = statesPage().split('```')
+    const drawn = new Set([...overview.matchAll(/--> (\w+)/g)].map(([, name]) => name))
+    // one state of the machine, of which the pictures tell which it is
+    const nameOf = (state: string) => (state === 'processing' || state === 'preview' ? 'following' : state)
+    expect(tryOnStates.filter((state) => !drawn.has(nameOf(state)))).toEqual([])
+  })
+
+  it.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'service/README.md', ...pages('docs')])(
+    '%s links to what is there',
+    (file) => {
+      const links = [...textOf(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link = '']) => link)
+      expect(links.filter((link) => !existsSync(join(root, dirname(file), link)))).toEqual([])
+    },
+  )
+})
+
+function pages(folder: string): string[] {
+  return readdirSync(root + folder).flatMap((name) => (name.endsWith('.md') ? `${folder}/${name}` : []))
+}
