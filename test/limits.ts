@@ -7,3 +7,6 @@ export const limits = {
   hookTimeout: hangMs,
   expect: { poll: { timeout: hangMs } },
 }
+
+/** For `expect.poll` of what counts each look: a slow machine needs many of them. */
+export const seldom = { interval: 1_000 }

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { freePort } from '../../test/support/free-port.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { deleteExpired } from '../src/retention.ts'
+import { seldom } from '../../test/limits.ts'
 import { bucketBlobs } from '../src/bucket/bucket-blobs.ts'
 import { openBucket } from '../src/bucket/bucket.ts'
 import { png } from './contract.suite.ts'
@@ -84,12 +85,11 @@ function open(): World {
         uniqueUserId: 'one',
       })
       let end: Record<string, string> = {}
-      await expect
-        .poll(async () => {
-          end = (await ask(`/generations/${started.data['jobId']}`)).data
-          return end['status'] === 'ERROR' || end['storageStatus'] === 'READY'
-        })
-        .toBe(true)
+      const hasEnded = async () => {
+        end = (await ask(`/generations/${started.data['jobId']}`)).data
+        return end['status'] === 'ERROR' || end['storageStatus'] === 'READY'
+      }
+      await expect.poll(hasEnded, seldom).toBe(true)
       return { imageUrl, end }
     },
   }

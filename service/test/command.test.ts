@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { seldom } from '../../test/limits.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { png } from './contract.suite.ts'
@@ -86,10 +87,8 @@ describe('npm run service', () => {
     await fetch(target.uploadUrl, { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } })
     const order = { funnelId: 12, productId: '1001', variantId: '2001', imageUrl: target.imageUrl }
     const { jobId } = await post('/generations', order)
-    let job = { status: 'PROCESSING' }
-    while (job.status === 'PROCESSING')
-      job = ((await (await fetch(`${url}/generations/${jobId}`, { headers })).json()) as { data: any }).data
-    expect(job.status).toBe('SUCCESS')
+    const statusNow = async () => (await (await fetch(`${url}/generations/${jobId}`, { headers })).json()).data.status
+    await expect.poll(statusNow, seldom).toBe('SUCCESS')
     expect(await readdir(join(folder, 'data', 'pictures'))).toHaveLength(3)
     child.kill('SIGTERM')
     expect((await ended).code).toBe(0)

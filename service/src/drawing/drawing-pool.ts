@@ -20,7 +20,7 @@ export interface Drawing {
 export interface DrawingOptions {
   /** How many pictures are drawn at once: it is the processor that they wait for. Default: 2. */
   atOnce?: number
-  /** How long one may take, in ms, from when its turn has come. Default: 30 s. */
+  /** How long one may take of a processor, in ms. Default: 30 s; ten times that by the clock, as others may want it, too. */
   longestMs?: number
   /** What a process may take, in bytes. Default: 1.2 GB, twice what the largest picture needs, and its own. */
   mostMemory?: number
@@ -40,7 +40,7 @@ export function openDrawing({
     workerType: 'process',
     maxWorkers: atOnce,
     workerTerminateTimeout: 0,
-    forkArgs: [String(mostMemory)],
+    forkArgs: [String(mostMemory), String(longestMs)],
     // bytes as they are; and nothing of this process that a picture could want
     forkOpts: { serialization: 'advanced', execArgv: [], env: {} },
   })
@@ -49,7 +49,7 @@ export function openDrawing({
     method: M,
     ...args: Parameters<DrawingMethods[M]>
   ): Promise<NonNullable<Awaited<ReturnType<DrawingMethods[M]>>>> {
-    const answer = await pool.exec<DrawingMethods[M]>(method, args).timeout(longestMs)
+    const answer = await pool.exec<DrawingMethods[M]>(method, args).timeout(longestMs * 10)
     if (answer === null) throw new PhotoNotReadable()
     return answer
   }

@@ -1,16 +1,25 @@
 import { parentPort } from 'node:worker_threads'
-import { argv, kill, memoryUsage, pid, ppid } from 'node:process'
+import { argv, cpuUsage, kill, memoryUsage, pid, ppid } from 'node:process'
 
 /** How often it looks, in ms: a decoder that runs away takes some hundred megabytes a second. */
 const lookMs = 25
-const mostMemory = Number(argv[2])
+const [mostMemory = 0, mostCpuMs = 0] = argv.slice(2).map(Number)
 const parent = ppid
+/** What the process had used when it began with a picture; null while it has none. */
+let begun: NodeJS.CpuUsage | null = null
+
+function isSpent(): boolean {
+  if (begun === null) return false
+  const { user, system } = cpuUsage(begun)
+  return user + system > mostCpuMs * 1_000
+}
 
 /** Ends its process, which may be busy for ever with a picture, where it takes too much or nobody waits for it any more. */
 function look(): void {
-  if (memoryUsage.rss() > mostMemory || process.ppid !== parent) kill(pid, 'SIGKILL')
+  if (memoryUsage.rss() > mostMemory || isSpent() || process.ppid !== parent) kill(pid, 'SIGKILL')
 }
 
 look()
 setInterval(look, lookMs)
+parentPort?.on('message', (isAtWork: boolean) => (begun = isAtWork ? cpuUsage() : null))
 parentPort?.postMessage('it looks')
