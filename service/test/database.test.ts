@@ -147,6 +147,17 @@ it('requests that a clock counted before it was set back do not count', async ()
   }
 })
 
+it('is refused where it is not in UTF8', async () => {
+  await database.query(`create database latin1 encoding 'LATIN1' locale 'C' template template0`)
+  const other = openServerStore(address.replace(/[^/]+$/, 'latin1'), { report })
+  await expect(other).rejects.toThrow('the database is in LATIN1')
+})
+
+it('ends a transaction of which nobody says anything', async () => {
+  const limit = await database.query('show idle_in_transaction_session_timeout')
+  expect(limit).toEqual([{ idle_in_transaction_session_timeout: '10s' }])
+})
+
 it('survives connections that are ended as they are made', async () => {
   const other = openDatabase({ connectionString: address }, 4, () => {})
   for (let round = 0; round < 30; round += 1) {

@@ -22,7 +22,7 @@ import { newVisitor, type Ledger } from '../src/ports.ts'
 import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { png } from './contract.suite.ts'
-import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
+import { openPool, startPostgresServer, type PostgresServer } from './postgres-server.ts'
 import { queuedJob } from './queued-job.ts'
 
 const report = (error: unknown) => console.error(error)
@@ -326,6 +326,30 @@ describe('several processes on one PostgreSQL', () => {
     const put = new Request(data.uploadUrl, { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } })
     expect((await other!.fetch(put)).status).toBe(200)
     await Promise.all([one!.close(), other!.close()])
+  })
+
+  it('take no credit more than there is of a store that had more once, and all that there are of one that is new', async () => {
+    const address = await server.newDatabase()
+    const stores = await Promise.all([0, 1, 2].map(async () => (await openServerStore(address, { report })).store))
+    const takeAtOnce = async (storeId: string, credits: number, count: number) => {
+      const takes = Array.from({ length: count }, (_, at) =>
+        stores[at % 3]!.transaction((ledger) => ledger.takeCredit(storeId, credits)),
+      )
+      return (await Promise.all(takes)).filter((taken) => taken !== null).length
+    }
+    expect(await takeAtOnce('new', 40, 30)).toBe(30)
+    expect(await takeAtOnce('new', 40, 30)).toBe(10)
+    for (let round = 0; round < 5; round += 1) {
+      const storeId = `had more ${round}`
+      await stores[0]!.transaction((ledger) => ledger.takeCredit(storeId, 160))
+      const pool = openPool({ connectionString: address })
+      await pool.query('update fitting_room.credits set used = 10 * (shard = 3)::integer where store_id = $1', [
+        storeId,
+      ])
+      await pool.end()
+      expect(await takeAtOnce(storeId, 16, 30)).toBe(6)
+    }
+    await Promise.all(stores.map((store) => store.close()))
   })
 
   it('do the jobs of each other', async () => {

@@ -35,6 +35,9 @@ const names = new Map<string, string>()
 /** How long one may take, in ms, before its connection is given up: others wait for its answer. */
 const longestQueryMs = 60_000
 
+/** How long a process may hold what others want without a word, in ms: one that stands still stops nobody else. */
+const longestIdleMs = 10_000
+
 function prepared(text: string, values: readonly unknown[]): QueryConfig {
   const name = names.get(text) ?? Buffer.from(keyOf(text)).toString('hex').slice(0, 32)
   names.set(text, name)
@@ -62,6 +65,7 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
   let isOpen = true
   const terms = {
     connectionTimeoutMillis,
+    idle_in_transaction_session_timeout: longestIdleMs,
     query_timeout: longestQueryMs,
     keepAlive: true,
     pipeline: true,
@@ -93,7 +97,8 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
       return query
     }
     try {
-      void send(client.query('begin'))
+      // waited for: what follows one that failed would stand by itself, each statement alone
+      await client.query('begin')
       const { query } = queriesOf(client)
       const result = await work({ query: (text, values) => send(query(text, values)) })
       // a transaction of which a statement failed is rolled back by its end

@@ -73,6 +73,9 @@ const lockNumber = 4_702_111
 export function migrate(database: Database): Promise<void> {
   return database.transaction(async ({ query }) => {
     await query('select pg_advisory_xact_lock($1)', [lockNumber])
+    const [encoding] = await query<{ server_encoding: string }>('show server_encoding')
+    if (encoding?.server_encoding !== 'UTF8')
+      throw new Error(`the database is in ${encoding?.server_encoding}; what shoppers write needs one in UTF8`)
     await query('create schema if not exists fitting_room')
     await query('create table if not exists fitting_room.schema_version (version integer not null)')
     const [known] = await query<{ version: number }>('select version from fitting_room.schema_version')

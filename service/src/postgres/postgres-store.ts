@@ -88,11 +88,13 @@ function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
     },
 
     async takeCredit(storeId, credits) {
-      const taken =
-        // a row that another submission holds is passed over, unless there is no other
-        (await takeFrom(queries, storeId, credits, anyFree)) ?? (await takeFrom(queries, storeId, credits, inTurn))
-      if (taken !== null || !(await isSpread(queries, storeId))) return taken
-      return takeFrom(queries, storeId, credits, inTurn)
+      const take = (choice: string) => takeFrom(queries, storeId, credits, choice)
+      // a row that another submission holds is passed over, unless there is no other
+      const taken = (await take(anyFree)) ?? (await take(inTurn))
+      if (taken !== null) return taken
+      void spread(queries, storeId)
+      void query(overfull, [storeId, credits])
+      return take(ofAll)
     },
 
     async giveCreditBack(storeId, credit) {
@@ -148,20 +150,24 @@ const polled: Question<Asked, Polled | null> = {
   }),
 }
 
-const anyFree = 'order by random() limit 1 for update skip locked'
+/** How many of a store's credits are a row's. */
+const share = `$2::integer / ${shards} + (shard < $2::integer % ${shards})::integer`
+
+const isOverfull = `exists (select 1 from fitting_room.credits where store_id = $1 and used > ${share})`
+/** A store that had more credits once may have used more of a row than is its now: then all of its rows are looked at together. */
+const overfull = `select 1 from fitting_room.credits where store_id = $1 and ${isOverfull} order by shard for update`
+
+const anyFree = `and not ${isOverfull} order by random() limit 1 for update skip locked`
 /** All in one order, as one that is looked at stays locked. */
-const inTurn = 'order by shard limit 1 for update'
+const inTurn = `and not ${isOverfull} order by shard limit 1 for update`
+const ofAll = `and (select sum(used) from fitting_room.credits where store_id = $1) < $2::integer order by shard limit 1 for update`
 
 async function takeFrom({ query }: Queries, storeId: string, credits: number, choice: string): Promise<number | null> {
   const [taken] = await query<{ shard: number }>(
     `update fitting_room.credits set used = used + 1
      where store_id = $1 and shard = (
-       select shard from fitting_room.credits
-       where store_id = $1 and used < $2::integer / ${shards} + (shard < $2::integer % ${shards})::integer
-       ${choice}
+       select shard from fitting_room.credits where store_id = $1 and used < ${share} ${choice}
      )
-     -- of a store that had more once, more may be used than it has now
-     and (select sum(used) from fitting_room.credits where store_id = $1) < $2::integer
      returning shard`,
     [storeId, credits],
   )
@@ -192,11 +198,8 @@ async function expire(
   return names.length + jobs.length
 }
 
-/** Makes the rows of a store's credits; false where they are there. */
-async function isSpread({ query }: Queries, storeId: string): Promise<boolean> {
-  const made = await query(
-    `insert into fitting_room.credits select $1, generate_series(0, ${shards - 1}), 0 on conflict do nothing returning 1`,
-    [storeId],
-  )
-  return made.length > 0
-}
+/** Makes the rows of a store's credits where nobody has. */
+const spread = ({ query }: Queries, storeId: string) =>
+  query(`insert into fitting_room.credits select $1, generate_series(0, ${shards - 1}), 0 on conflict do nothing`, [
+    storeId,
+  ])

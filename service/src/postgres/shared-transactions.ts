@@ -28,8 +28,8 @@ export function sharedTransactions(database: Database, ledgerOn: (queries: Queri
       return ends.map((end) => (end as PromiseFulfilledResult<unknown>).value)
     })
     return outcome.catch((error: unknown) => {
-      // its end was never asked for, so it is known that nothing stands
-      if (isRefused) return null
+      // its end was never asked for, or the database refused what was to be written: it is known that nothing stands
+      if (isRefused || isOfData(error)) return null
       throw error
     })
   }
@@ -45,6 +45,9 @@ export function sharedTransactions(database: Database, ledgerOn: (queries: Queri
     return end.value as T
   }
 }
+
+/** What the database says of a value, or of what it breaks (SQLSTATE classes 22 and 23). */
+const isOfData = (error: unknown) => /^2[23]/.test(String(Object(error).code))
 
 /** Nothing in the database keeps two works of one transaction apart: whoever reads what another one has waits for its end. */
 async function inTurn(work: Work, ledger: Ledger, turns: Map<string, Promise<unknown>>): Promise<unknown> {

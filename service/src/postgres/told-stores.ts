@@ -10,7 +10,11 @@ interface Row {
   /** In hexadecimal digits. */
   hash: string | null
   version: string | null
+  /** Where it was asked for. */
+  data?: StoreConfig | null
 }
+
+const versionsOf = (rows: Row[]) => rows.flatMap(({ version }) => version ?? []).join()
 
 /** What commands have said, for each key. An imported store is read again when it is another one. */
 export function toldStores({ query }: Queries): Question<string, Told> {
@@ -22,13 +26,15 @@ export function toldStores({ query }: Queries): Question<string, Told> {
     of: (keys) => ({ values: [], answers: (rows: Row[]) => told(rows, keys) }),
   }
 
-  async function told(rows: Row[], keys: string[]): Promise<Told[]> {
-    const versions = rows.flatMap(({ version }) => version ?? []).join()
-    if (versions !== read.versions) {
-      const found = await query<{ data: StoreConfig; version: string }>(
-        'select data, version::text from fitting_room.stores order by version',
+  async function told(asked: Row[], keys: string[]): Promise<Told[]> {
+    let rows = asked
+    if (versionsOf(rows) !== read.versions) {
+      // keys and stores of one moment
+      rows = await query<Row>(
+        `select store_id, encode(hash, 'hex') as hash, null as version, null as data from fitting_room.keys
+         union all select store_id, null, version::text, data from fitting_room.stores order by version`,
       )
-      read = { versions: found.map(({ version }) => version).join(), imported: found.map(({ data }) => data) }
+      read = { versions: versionsOf(rows), imported: rows.flatMap(({ data }) => data ?? []) }
     }
     const { imported } = read
     const issued = rows.filter(({ version }) => version === null)
