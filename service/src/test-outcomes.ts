@@ -25,10 +25,15 @@ export const spoils: Partial<Record<TestOutcome, Spoil>> = {
   malformedAnswer: 'malformed',
 }
 
-/** Refusals that test variants force; throttling, the e-mail and the revoked key pass at every second try of a visitor. */
+/**
+ * Refusals that test variants force; throttling, the e-mail and the revoked key pass at every second try of a visitor. A
+ * request has one answer, however often it is asked for.
+ */
 export function createForcedRefusals() {
   const refusedOnce = new Set<string>()
-  return (outcome: TestOutcome | undefined, visitor: Visitor, request: GenerationRequest): ApiProblem | null => {
+  const given = new WeakMap<GenerationRequest, ApiProblem | null>()
+
+  function next(outcome: TestOutcome | undefined, visitor: Visitor, request: GenerationRequest): ApiProblem | null {
     if (outcome === 'limitReached') return named('tryOnLimitReached', defaultLimitMessage)
     if (outcome === 'rejected') return named('productNotInFunnel')
     const refusal = outcome && everyOther[outcome]
@@ -38,6 +43,14 @@ export function createForcedRefusals() {
     if (mayPass && refusedOnce.delete(name)) return null
     refusedOnce.add(name)
     return refusal()
+  }
+
+  return (outcome: TestOutcome | undefined, visitor: Visitor, request: GenerationRequest): ApiProblem | null => {
+    const known = given.get(request)
+    if (known !== undefined) return known
+    const refusal = next(outcome, visitor, request)
+    given.set(request, refusal)
+    return refusal
   }
 }
 

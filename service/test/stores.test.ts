@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { carryOut, type Command } from '../src/command.ts'
 import { deleteExpired } from '../src/retention.ts'
 import { newVisitor, type Ledger } from '../src/ports.ts'
+import { sandboxConfig } from '../src/sandbox-config.ts'
 import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { png } from './contract.suite.ts'
@@ -275,6 +276,29 @@ describe.each(kinds)('a store %s', (_, open) => {
     expect(ends.flatMap(({ status }, at) => (status === 'rejected' ? at : []))).toEqual(refused)
     expect(await counts(store)).toEqual([20, 20, 20, 20, 10])
     await store.close()
+    await release()
+  })
+
+  it('forces a refusal once, also where what came with it is refused for another reason', async () => {
+    const { store, release } = await open()
+    const beside: Promise<unknown>[] = []
+    const transaction: Store['transaction'] = (work) => {
+      const end = store.transaction(work)
+      beside.push(store.transaction(() => Promise.reject(new Error('refused'))).catch(() => {}))
+      return end
+    }
+    const config = sandboxConfig()
+    const service = createService({ config, publicUrl: url, store: { ...store, transaction }, works: false, report })
+    const order = { funnelId: 11, productId: '1009', variantId: '9007', imageUrl: 'https://a.example/a.png' }
+    const forced = Array.from({ length: 10 }, (_, at) => {
+      const body = JSON.stringify({ ...order, uniqueUserId: `shopper ${at}` })
+      const init = { method: 'POST', headers: { ...headers, 'X-Service-SDK-Key': 'sandbox-key' }, body }
+      return service.fetch(new Request(`${url}/generations`, init), { ip: `10.1.0.${at}` })
+    })
+    const statuses = (await Promise.all(forced)).map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([429]))
+    await Promise.all(beside)
+    await service.close()
     await release()
   })
 

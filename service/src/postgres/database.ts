@@ -38,6 +38,9 @@ const longestQueryMs = 60_000
 /** How long a process may hold what others want without a word, in ms: one that stands still stops nobody else. */
 const longestIdleMs = 10_000
 
+/** What each session begins with: a pooler before the server would take none of it for a connection's own terms. */
+const begun = `deallocate all; set idle_in_transaction_session_timeout = ${longestIdleMs}`
+
 function prepared(text: string, values: readonly unknown[]): QueryConfig {
   const name = names.get(text) ?? Buffer.from(keyOf(text)).toString('hex').slice(0, 32)
   names.set(text, name)
@@ -65,7 +68,6 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
   let isOpen = true
   const terms = {
     connectionTimeoutMillis,
-    idle_in_transaction_session_timeout: longestIdleMs,
     query_timeout: longestQueryMs,
     keepAlive: true,
     pipeline: true,
@@ -76,7 +78,7 @@ export function openDatabase(connection: Connection, atOnce: number, report: (er
     // one that breaks has its statements reject, and nothing else
     client.on('error', ignore)
     // where sessions outlast connections, it has the names of the one before
-    void client.query('deallocate all').catch(ignore)
+    void client.query(begun).catch(ignore)
   })
   // an idle connection that breaks is replaced by the next request's; of the error only the text is nobody's secret
   pool.on('error', ({ message }) => isOpen && report(new Error(`a connection to the database broke: ${message}`)))
