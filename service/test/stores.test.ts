@@ -352,6 +352,22 @@ describe('several processes on one PostgreSQL', () => {
     await Promise.all([one!.close(), other!.close()])
   })
 
+  it('refuse what the database does not take, and nothing that came with it', async () => {
+    const { store } = await openServerStore(await server.newDatabase(), { report })
+    const save = (at: number) => async (ledger: Ledger) => {
+      const visitor = await ledger.visitor('main', `shopper ${at}`)
+      // not waited for, as all writes
+      void ledger.saveVisitor({ ...visitor, counted: 1, name: at === 7 ? 'no text: \0' : null })
+    }
+    const ends = await Promise.allSettled(Array.from({ length: 20 }, (_, at) => store.transaction(save(at))))
+    expect(ends.flatMap(({ status }, at) => (status === 'rejected' ? at : []))).toEqual([7])
+    expect([
+      (await store.visitor('main', 'shopper 7')).counted,
+      (await store.visitor('main', 'shopper 8')).counted,
+    ]).toEqual([0, 1])
+    await store.close()
+  })
+
   it('take no credit more than there is of a store that had more once, and all that there are of one that is new', async () => {
     const address = await server.newDatabase()
     const stores = await Promise.all([0, 1, 2].map(async () => (await openServerStore(address, { report })).store))

@@ -50,18 +50,20 @@ function arrowsFrom(from: StateNode): Arrow[] {
   )
 }
 
-/** Lines that say the same but for what leads there are one. */
-function drawn(arrows: Arrow[], name: (node: StateNode) => string): string[] {
-  const bys = new Map<string, Set<string>>()
-  for (const { from, to, by } of arrows) {
-    const line = `${name(from)} --> ${name(to)}`
-    bys.set(line, (bys.get(line) ?? new Set()).add(by))
+/** Arrows that lead from the same to the same are one, by either of what they are by. */
+function merged(arrows: Arrow[], name: (node: StateNode) => string): { from: string; to: string; by: string }[] {
+  const bys = new Map<string, { from: string; to: string; by: Set<string> }>()
+  for (const arrow of arrows) {
+    const [from, to] = [name(arrow.from), name(arrow.to)]
+    const known = bys.get(`${from} ${to}`) ?? { from, to, by: new Set() }
+    bys.set(`${from} ${to}`, known)
+    known.by.add(arrow.by)
   }
-  return [...bys].map(([line, by]) => {
-    const said = [...by].filter(Boolean).join(', ')
-    return said === '' ? line : `${line}: ${said}`
-  })
+  return [...bys.values()].map(({ by, ...ends }) => ({ ...ends, by: [...by].filter(Boolean).join(', ') }))
 }
+
+const drawn = (arrows: Arrow[], name: (node: StateNode) => string) =>
+  merged(arrows, name).map(({ from, to, by }) => `${from} --> ${to}${by && `: ${by}`}`)
 
 const mermaid = (lines: string[]) => ['```mermaid', 'stateDiagram-v2', ...lines.map((line) => `  ${line}`), '```']
 const wordOf = (node: StateNode) => nameOf(node).replaceAll('.', '_')
@@ -97,21 +99,15 @@ function inside(node: StateNode): string[] {
     )
   const isInside = (to: StateNode) => topOf(to) === node.key && to !== node
   const arrows = inner.flatMap(arrowsFrom).filter(({ to }) => isInside(to))
-  const nameIn = (to: StateNode) => (to === node ? node.key : wordOf(to))
-  return [`## ${node.key}`, '', ...mermaid([...draw(node), ...drawn(arrows, nameIn)]), '']
+  return [`## ${node.key}`, '', ...mermaid([...draw(node), ...drawn(arrows, wordOf)]), '']
 }
 
 /** What leads out of each state, whole. */
 function ways(): string[] {
   const rows = below(root)
     .slice(1)
-    .flatMap((node) => {
-      const out = drawn(arrowsFrom(node), nameOf).map((line) => line.slice(nameOf(node).length + 5))
-      return out.map((line) => {
-        const [to = '', by = ''] = line.split(': ')
-        return `| \`${nameOf(node)}\` | ${by.replaceAll('|', '\\|') || 'at once'} | \`${to}\` |`
-      })
-    })
+    .flatMap((node) => merged(arrowsFrom(node), nameOf))
+    .map(({ from, to, by }) => `| \`${from}\` | ${by || 'at once'} | \`${to}\` |`)
   return ['| from | by | to |', '|---|---|---|', ...rows]
 }
 

@@ -10,9 +10,14 @@ interface Row {
   /** In hexadecimal digits. */
   hash: string | null
   version: string | null
-  /** Where it was asked for. */
-  data?: StoreConfig | null
+  /** Null where it was not asked for. */
+  data: StoreConfig | null
 }
+
+/** All of them, at one moment. */
+const rowsWith = (data: 'data' | 'null') =>
+  `select store_id, encode(hash, 'hex') as hash, null as version, null::jsonb as data from fitting_room.keys
+   union all select store_id, null, version::text, ${data} from fitting_room.stores order by version`
 
 const versionsOf = (rows: Row[]) => rows.flatMap(({ version }) => version ?? []).join()
 
@@ -21,19 +26,15 @@ export function toldStores({ query }: Queries): Question<string, Told> {
   let read: { versions: string; imported: readonly StoreConfig[] } = { versions: '', imported: [] }
   return {
     name: 'told',
-    text: `select store_id, encode(hash, 'hex') as hash, null as version from fitting_room.keys
-           union all select store_id, null, version::text from fitting_room.stores order by version`,
+    text: rowsWith('null'),
     of: (keys) => ({ values: [], answers: (rows: Row[]) => told(rows, keys) }),
   }
 
   async function told(asked: Row[], keys: string[]): Promise<Told[]> {
     let rows = asked
     if (versionsOf(rows) !== read.versions) {
-      // keys and stores of one moment
-      rows = await query<Row>(
-        `select store_id, encode(hash, 'hex') as hash, null as version, null as data from fitting_room.keys
-         union all select store_id, null, version::text, data from fitting_room.stores order by version`,
-      )
+      // the keys again, too: an answer is of one moment
+      rows = await query<Row>(rowsWith('data'))
       read = { versions: versionsOf(rows), imported: rows.flatMap(({ data }) => data ?? []) }
     }
     const { imported } = read
