@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { carryOut, isCommand } from './command.ts'
 import { ConfigError, type Config } from './config.ts'
+import { openDrawing } from './drawing/drawing-pool.ts'
 import { loadConfig } from './load-config.ts'
 import { memoryStore } from './memory.ts'
 import { createLog } from './operation/log.ts'
@@ -98,6 +99,8 @@ async function run({ config: file, data, port, host, role, operation: place }: R
   const { report } = log
   // Windows has no such signal; a process that does not hear it would end
   if (process.platform !== 'win32') process.on('SIGUSR2', () => file !== undefined && reload(config, file, report))
+  // before the database makes this process large
+  const drawing = openDrawing({ beginsAtOnce: true, report })
   const kept = await openData(data, report, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message))
   const { store = memoryStore(), ...others } = kept
   const metrics = createMetrics()
@@ -115,7 +118,7 @@ async function run({ config: file, data, port, host, role, operation: place }: R
     session: process.env['AWS_SESSION_TOKEN'],
   }
   const keys = { providerKey, bucketKeys }
-  const options = { config, store, ...others, report, observer, ...keys, works: role !== 'api' }
+  const options = { config, store, ...others, drawing, report, observer, ...keys, works: role !== 'api' }
   const orClosed = async (error: unknown) => {
     await store.close()
     throw error

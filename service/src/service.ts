@@ -25,6 +25,8 @@ export interface ServiceOptions {
   /** What upload targets are signed with. Default: random bytes, so that they end with the process. */
   uploadSecret?: Uint8Array
   generator?: Generator
+  /** What decodes and draws; closed with the service. Default: processes that begin at the first need. */
+  drawing?: Drawing
   /** The key of the configuration's provider. */
   providerKey?: string | undefined
   /** The keys of the configuration's bucket. */
@@ -46,8 +48,12 @@ export interface ServiceOptions {
  * Throws `ConfigError` where the key of its provider or bucket is missing.
  */
 export function createService({ publicUrl, uploadSecret = randomBytes(32), ...options }: ServiceOptions): Service {
-  const { report = (error) => console.error(error), store = memoryStore(), clock = Date } = options
-  const drawing = openDrawing({ report })
+  const {
+    report = (error) => console.error(error),
+    store = memoryStore(),
+    clock = Date,
+    drawing = openDrawing({ report }),
+  } = options
   const urlNow = typeof publicUrl === 'function' ? publicUrl : () => publicUrl
   const webhooks = signedWebhooks(uploadSecret)
   const provider = options.provider ?? providerOf(options, drawing)

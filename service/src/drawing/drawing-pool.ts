@@ -24,21 +24,25 @@ export interface DrawingOptions {
   longestMs?: number
   /** What a process may take, in bytes. Default: 1.2 GB, twice what the largest picture needs, and its own. */
   mostMemory?: number
+  /** Begins its processes now, and new ones for those that end, rather than at the first need. Default: false. */
+  beginsAtOnce?: boolean
   /** Hears of pictures that took too much. */
   report: (error: unknown) => void
 }
 
-/** Processes begin at the first need. */
+/** The larger a process, the longer it stands still where it begins another: some 45 ms for each GB. */
 export function openDrawing({
   atOnce = 2,
   longestMs = 30_000,
   mostMemory = 1_200_000_000,
+  beginsAtOnce = false,
   report,
 }: DrawingOptions): Drawing {
   const processFile = fileURLToPath(new URL(`./drawing-process${extname(import.meta.url)}`, import.meta.url))
   const pool = workerpool.pool(processFile, {
     workerType: 'process',
     maxWorkers: atOnce,
+    ...(beginsAtOnce && { minWorkers: 'max' }),
     workerTerminateTimeout: 0,
     forkArgs: [String(mostMemory), String(longestMs)],
     // bytes as they are; and nothing of this process that a picture could want

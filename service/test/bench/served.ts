@@ -4,6 +4,7 @@ import { type AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
+import { openDrawing } from '../../src/drawing/drawing-pool.ts'
 import { startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.ts'
 import { memoryStore } from '../../src/memory.ts'
 import { openFolderStore, openServerStore, type DurableStore } from '../../src/open-store.ts'
@@ -92,13 +93,14 @@ async function serveBare(): Promise<Served> {
 
 /** The service, which only takes: nothing is drawn meanwhile. */
 async function serveService(): Promise<Served> {
+  const drawing = openDrawing({ beginsAtOnce: true, report })
   const open = { memory: openMemory, folder: openFolder, server: openServer }[wanted.kind as 'memory']
   const [opened, ids] = await open()
   const given = sandboxConfig()
   // nobody is asked for an e-mail address, and no credit runs out
   const stores = given.stores.map((store) => ({ ...store, email: null, credits: null }))
   const config = { ...given, stores, trustedProxies: ['127.0.0.1'] }
-  const { url } = await serve({ ...opened, config, works: false, report }, 0)
+  const { url } = await serve({ ...opened, drawing, config, works: false, report }, 0)
   return { url, ids }
 }
 
