@@ -24,6 +24,7 @@ export type {
   ConsentExpiredProblem,
   CoreProblem,
   DeadlineProblem,
+  DeviceLimitProblem,
   EmailRequiredProblem,
   InputProblem,
   InternalProblem,
@@ -70,7 +71,9 @@ export type {
   PrepareTerms,
   PutOptions,
   PutPhoto,
+  ReachedLimit,
   Readable,
   StoredPhoto,
+  SubmissionLimit,
   UploadProgress,
 } from './ports.ts'

@@ -1,5 +1,5 @@
 import { isFunnelId, isStoreId, type StoreId } from './contract/forms.ts'
-import type { FlowStorage, PhotoStore } from './ports.ts'
+import type { FlowStorage, PhotoStore, SubmissionLimit } from './ports.ts'
 import { TryOnError } from './rules/try-on-error.ts'
 import type { FollowPageLife } from './pages/page-life.ts'
 import type { RandomBytes } from './platform/new-id.ts'
@@ -28,8 +28,14 @@ export interface RoomOptions extends Omit<ClientOptions, 'timing'>, PreparationO
   timing?: { [Name in keyof RoomTiming]?: RoomTiming[Name] | undefined } | undefined
   /** How long a record is kept after its last change, in ms. Default: 86,400,000, a day. */
   retentionMs?: number | undefined
-  /** A visitor ID that the application already has. Default: the one that the service gives. */
-  uniqueUserId?: string | undefined
+  /**
+   * A visitor ID that the application already has; or, where many shoppers use one device, what makes one for each of
+   * them: it is called at a shopper's first request that names a visitor, and after `reset()` for the next one. Default:
+   * the one that the service gives.
+   */
+  uniqueUserId?: string | (() => string) | undefined
+  /** How many submissions this device lets out, as `deviceLimits()` of `fitting-room/kiosk`. Default: as many as asked. */
+  limit?: SubmissionLimit | undefined
   /** Asks GET /requests-left before a submission, so that the e-mail form comes first. Default: false. */
   askVisitorFirst?: boolean | undefined
   /** Where there is no DOM: tells the room when the app is shown again, as in React Native. Default: the page's events. */
@@ -60,7 +66,7 @@ export function checkedOptions<Options extends RoomOptions>(options: Options): O
   checkObject('options', options)
   const { retentionMs, timing = {}, storage, photos, shareOf = 1 } = options
   checkText('namespace', options.namespace)
-  checkText('uniqueUserId', options.uniqueUserId)
+  checkText('uniqueUserId', fixedId(options.uniqueUserId))
   // what never expires could not be written down as JSON
   checkMs('retentionMs', retentionMs === Infinity ? 'Infinity' : retentionMs)
   checkObject('timing', timing)
@@ -73,6 +79,10 @@ export function checkedOptions<Options extends RoomOptions>(options: Options): O
   check(shareOf >= 1, 'shareOf', shareOf, 'a number from 1')
   return options
 }
+
+/** The visitor that the options name: none where each shopper has one made. */
+export const fixedId = (id: RoomOptions['uniqueUserId']): string | undefined =>
+  typeof id === 'function' ? undefined : id
 
 /** A product with its IDs as the service takes them; throws `TryOnError` of kind `input`. */
 export function checkedProduct(product: TryOnProduct): TryOnProduct & { productId: string; variantId: string } {

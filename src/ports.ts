@@ -53,6 +53,22 @@ export interface Budget {
   price(): number
 }
 
+/** The limit of a device that is reached. */
+export interface ReachedLimit {
+  /** `perShopper`: only the next shopper may go on. `perHour`: at `nextAt` somebody may. */
+  limit: 'perShopper' | 'perHour'
+  /** When the next try-on may begin, in epoch ms; null where no time is known. */
+  nextAt: number | null
+}
+
+/** How many submissions a device lets out. It is asked before each claim; where it rejects nothing is sent. */
+export interface SubmissionLimit {
+  /** Takes a place for an attempt, once however often it is asked; where there is none, says which limit is reached. */
+  take(attemptId: string): MaybePromise<ReachedLimit | null>
+  /** Nothing was started for it. Not called where that is unknown. */
+  giveBack(attemptId: string): MaybePromise<unknown>
+}
+
 /** A storage in which one page's change can not come between another's read and write. */
 export type AtomicStorage = FlowStorage & Required<Pick<FlowStorage, 'update'>>
 

@@ -7,7 +7,14 @@ import { boundedBudget } from './budget/bounded.ts'
 import { createBudget } from './budget/budget.ts'
 import { createForecast } from './budget/forecast.ts'
 import { createHistory } from './history.ts'
-import { checkedProduct, resolvedBaseUrl, type RoomOptions, type RoomTiming, type TryOnProduct } from './options.ts'
+import {
+  checkedProduct,
+  fixedId,
+  resolvedBaseUrl,
+  type RoomOptions,
+  type RoomTiming,
+  type TryOnProduct,
+} from './options.ts'
 import { createOwnership } from './pages/ownership.ts'
 import { followPageLife } from './pages/page-life.ts'
 import { openTabs, type Tabs } from './pages/tabs.ts'
@@ -116,7 +123,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const forecast = createForecast(kept('times', timesCodec), budget.price)
   const client = createRoomClient({ ...options, clock, timing, budget })
   const keys = () =>
-    (own ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, uniqueUserId))
+    (own ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, fixedId(uniqueUserId)))
   const catalog = createCatalog({ journal, keys, clock, retentionMs, onReset: forgetAll })
   const placeAt = (key: string): Place => ({ key, cell: journal.cell(key, catalog.dated(recordCodec)) })
   const archiveOf = (attemptId: string) => placeAt(keys().attempt(attemptId))
@@ -264,6 +271,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       input: inputOf(archived),
       post,
       inspect: options.inspect,
+      limit: options.limit,
       shopper: catalog.shopper,
       sayNow,
       open,

@@ -50,6 +50,7 @@ const rooms: Record<string, readonly string[]> = {
   'src/history.ts': ['src/pages'],
   'src/room.ts': ['src/options.ts', 'src/history.ts', 'adapters/storage'],
   'adapters/runner': ['src/room.ts'],
+  'adapters/kiosk': ['src/room.ts'],
   'src/door': ['src/room.ts'],
   'src/index.ts': ['src/door'],
   adapters: [],

@@ -22,6 +22,7 @@ const names: Record<string, string[]> = {
   './storage/memory': ['memoryPhotos', 'memoryStorage'],
   './storage/chain': ['storageChain'],
   './storage/postgres': ['postgresBudget', 'postgresStorage'],
+  './kiosk': ['createSession', 'deviceLimits', 'newShopperId', 'watchPage'],
   './runner': ['openRunner'],
   './core': ['createRoom'],
   './photos': ['openCamera', 'preparePhoto'],

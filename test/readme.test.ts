@@ -48,6 +48,7 @@ const optionNames = {
   pageLife: 0,
   randomBytes: 0,
   inspect: 0,
+  limit: 0,
   core: 0,
   fetch: 0,
   putPhoto: 0,
@@ -73,6 +74,7 @@ describe('the README', () => {
       .map((line) => line.trim())
     for (const heading of [
       'Behind your own server',
+      'In the store',
       'Photos',
       'React Native',
       'Words for shoppers',

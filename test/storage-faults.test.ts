@@ -5,7 +5,7 @@ import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
 import { mapArea } from './storage/map-area.ts'
 import { full, hung, isRead, refused, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
-import { createWorld, person, product, type World } from './support/world.ts'
+import { createWorld, person, product, started, type World } from './support/world.ts'
 
 let world: World | undefined
 afterEach(() => world?.close())
@@ -69,6 +69,20 @@ describe('a disk that is full', () => {
     expect(view.state === 'final' ? 1 : 0).toBe(submissions)
     expect(items.get(good?.[0] ?? '')).toBe(good?.[1])
     if (view.state === 'final' && view.durable) expect(reloaded.attempt?.jobId).toBe(view.attempt?.jobId)
+  })
+})
+
+describe('a claim that storage refuses, and then takes nothing back of', () => {
+  it('is forgotten, so that the next word is not told of a submission that never was', async () => {
+    const storage = testStorage()
+    world = createWorld({ storage })
+    storage.meet(({ change }) => change?.()?.includes('"phase":"claimed"') === true, refused)
+    const tryOn = await started(world.room().tryOn(product))
+    expect((await world.until(tryOn, 'rejected')).problem).toEqual({ kind: 'storage' })
+    storage.recover()
+    await tryOn.retry(person)
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
   })
 })
 

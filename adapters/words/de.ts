@@ -105,6 +105,10 @@ export const de: Texts = {
       message ?? `${advice[about]} Ein anderes Foto ergibt ein besseres Bild.`,
     input: ({ at }) =>
       at.toLowerCase().includes('email') ? 'Bitte prüfen Sie die E-Mail-Adresse.' : 'Bitte prüfen Sie Ihre Eingabe.',
+    deviceLimit: ({ limit }) =>
+      limit === 'perShopper'
+        ? 'Mehr Anproben gibt es an diesem Gerät für eine Person nicht.'
+        : 'Hier wurde gerade viel anprobiert. Bitte kommen Sie etwas später wieder.',
     storage: 'Dieser Browser wollte Ihre Anprobe nicht speichern, deshalb wurde nichts abgeschickt.',
     storageUnreadable: 'Dieser Browser lässt uns nicht nachsehen, ob Sie das schon anprobieren.',
     recordUnreadable: 'Eine ältere Anprobe dieses Stücks ließ sich nicht lesen. Sie blieb, wie sie ist.',

@@ -102,6 +102,10 @@ export const en: Texts = {
       message ?? `${advice[about]} Another photo would give a better picture.`,
     input: ({ at }) =>
       at.toLowerCase().includes('email') ? 'Please check the e-mail address.' : 'Please check what you entered.',
+    deviceLimit: ({ limit }) =>
+      limit === 'perShopper'
+        ? 'You have had all the try-ons that this screen gives one shopper.'
+        : 'There have been many try-ons here. Please come back a little later.',
     storage: 'This browser would not save your try-on, so nothing was sent.',
     storageUnreadable: 'This browser does not let us see whether you were already trying this on.',
     recordUnreadable: 'An older try-on of this piece could not be read. It was left as it is.',

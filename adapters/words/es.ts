@@ -101,6 +101,10 @@ export const es: Texts = {
     photoAdvice: ({ advice: about, message }) => message ?? `${advice[about]} Con otra foto saldrá una imagen mejor.`,
     input: ({ at }) =>
       at.toLowerCase().includes('email') ? 'Comprueba el correo electrónico.' : 'Comprueba lo que has escrito.',
+    deviceLimit: ({ limit }) =>
+      limit === 'perShopper'
+        ? 'Ya has hecho todas las pruebas que esta pantalla ofrece a cada persona.'
+        : 'Aquí ha habido muchas pruebas. Vuelve un poco más tarde.',
     storage: 'Este navegador no ha querido guardar tu prueba, así que no se ha enviado nada.',
     storageUnreadable: 'Este navegador no nos deja ver si ya te lo estabas probando.',
     recordUnreadable: 'No se ha podido leer una prueba anterior de esta prenda. Sigue como estaba.',

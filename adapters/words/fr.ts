@@ -103,6 +103,10 @@ export const fr: Texts = {
       message ?? `${advice[about]} Une autre photo donnera une meilleure image.`,
     input: ({ at }) =>
       at.toLowerCase().includes('email') ? 'Veuillez vérifier l’adresse e-mail.' : 'Veuillez vérifier votre saisie.',
+    deviceLimit: ({ limit }) =>
+      limit === 'perShopper'
+        ? 'Vous avez fait tous les essayages que cet écran offre à chaque personne.'
+        : 'Il y a eu beaucoup d’essayages ici. Revenez un peu plus tard.',
     storage: 'Ce navigateur n’a pas voulu enregistrer votre essayage : rien n’a été envoyé.',
     storageUnreadable: 'Ce navigateur ne nous laisse pas voir si vous l’essayez déjà.',
     recordUnreadable: 'Un essayage plus ancien de cette pièce n’a pas pu être lu. Il est resté tel quel.',

@@ -1,5 +1,12 @@
 import { digitsOf } from '../contract/forms.ts'
-import { checkedOptions, checkedProduct, resolvedBaseUrl, type RoomOptions, type TryOnProduct } from '../options.ts'
+import {
+  checkedOptions,
+  checkedProduct,
+  fixedId,
+  resolvedBaseUrl,
+  type RoomOptions,
+  type TryOnProduct,
+} from '../options.ts'
 import { deferred } from '../platform/deferred.ts'
 import { isExclusive } from '../platform/exclusive.ts'
 import { quiet } from '../platform/quiet.ts'
@@ -30,7 +37,8 @@ const operations =
  */
 export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const options = checkedOptions(given)
-  const { storage, uniqueUserId, clock = systemClock } = options
+  const { storage, clock = systemClock } = options
+  const ownId = fixedId(options.uniqueUserId)
   const terms: DoorTerms = {
     durable: storage ? storage.durable !== false : typeof indexedDB !== 'undefined',
     exclusive: !storage || isExclusive(storage),
@@ -41,7 +49,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   /** What follows the core once it is there. */
   const followers: ((core: Core) => void)[] = []
   let own: Names | null = null
-  const names = () => (own ??= namesOf(resolvedBaseUrl(options.baseUrl), options.namespace, uniqueUserId))
+  const names = () => (own ??= namesOf(resolvedBaseUrl(options.baseUrl), options.namespace, ownId))
   let core: Core | null = null
   let making: Promise<Core> | null = null
   /** Whether it has read storage. */
@@ -174,7 +182,13 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     expected = (wiping ? expected : known)?.then((counts) => counts && onceMore(counts))
     const done = wipe()
     wiping = done
-    const end = () => wiping === done && (wiping = null)
+    const end = () => {
+      if (wiping === done) wiping = null
+      // what nobody watches would hold what it was last seen to show
+      const made = now.core()
+      if (made) followers.forEach((follow) => follow(made))
+      tryOns.forEach(({ tryOn: each }) => each.get())
+    }
     done.then(end, end)
     listen()
     forget()
@@ -229,7 +243,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   return {
     tryOn,
     visitor: store(
-      unknownVisitor(uniqueUserId),
+      unknownVisitor(ownId),
       (room) => room.visitor,
       async () => mayHold(visitorOf(names().prefix)),
     ),

@@ -95,8 +95,10 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
 
     async function land(): Promise<void> {
       let written: string | null = null
+      let known: typeof ahead
       let isChanged = false
       const decide: Change = (old) => {
+        known = ahead
         // what comes late writes what memory knows by now, and only over what that was based on
         if (!isGivenUp) decision = change(current(old))
         written = isGivenUp || decision === undefined ? current(old) : decision
@@ -109,6 +111,8 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       // a storage that is not as atomic as it says has put it over what was written since
       if (landed > number) return isChanged ? apply(storage, key, (old) => (old === written ? disk : old)) : undefined
       landed = number
+      // storage has it now, or it was taken away
+      if (ahead === known) ahead = undefined
       see(written)
       if (!isChanged) return
       confirmed = confirm()

@@ -1,5 +1,5 @@
 import * as is from '../contract/schema.ts'
-import type { PhotoAdvice } from '../ports.ts'
+import type { PhotoAdvice, ReachedLimit } from '../ports.ts'
 import type { Requested, Situation, Unusable } from './outcome.ts'
 import { intents, tryOnStates, type Intent, type TryOnState } from './words.ts'
 
@@ -114,6 +114,11 @@ export interface InputProblem {
   example?: string | undefined
 }
 
+/** This device lets no more try-ons begin: none of this shopper, or none before `nextAt`. Nothing was sent. */
+export interface DeviceLimitProblem extends ReachedLimit {
+  kind: 'deviceLimit'
+}
+
 /** Storage did not take what has to stand there first: a claim, or a paid attempt in the archive. Nothing was sent. */
 export interface StorageProblem {
   kind: 'storage'
@@ -183,6 +188,7 @@ export type Problem =
   | PhotoProblem
   | PhotoAdviceProblem
   | InputProblem
+  | DeviceLimitProblem
   | StorageProblem
   | StorageUnreadableProblem
   | RecordUnreadableProblem
@@ -250,6 +256,11 @@ export const problem: is.Schema<Problem> = is.toldApart(
     given: is.optional(text),
     valid: is.optional(text),
     example: is.optional(text),
+  }),
+  is.object({
+    kind: is.oneOf('deviceLimit'),
+    limit: is.oneOf('perShopper', 'perHour'),
+    nextAt: is.nullable(is.number),
   }),
   is.object({ kind: is.oneOf('notAllowed'), intent: is.oneOf(...intents), state: is.oneOf(...tryOnStates) }),
   is.object({ kind: is.oneOf('stopped'), reason: is.oneOf('aborted', 'startedOver', 'unanswered', 'closed') }),

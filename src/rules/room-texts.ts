@@ -27,6 +27,7 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind> = {
   photo: ({ reason }) => photoTexts[reason],
   photoAdvice: ({ advice, message }) =>
     `advice against the photo: ${message ?? advice}; { despiteAdvice: true } takes it all the same`,
+  deviceLimit: ({ limit }) => `this device lets no more out: ${limit} is reached`,
   storage: 'storage failed, so nothing was sent',
   storageUnreadable: 'storage could not be read; resume() reads it again',
   recordUnreadable: 'a stored record can not be read',

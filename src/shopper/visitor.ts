@@ -14,6 +14,8 @@ export interface VisitorStore extends Readable<Visitor> {
   restore(): Promise<void>
   /** The ID for a request; where this page knows none, another one may have been told of it. */
   known(): Promise<string | undefined>
+  /** As `known`; where nobody knows one the application makes it, and it is saved before anything is sent with it. */
+  identify(): Promise<string | undefined>
   /** Takes what answers say, until the visitor is forgotten; an ID that is null never erases a saved one. */
   learner(): (said: Partial<Visitor>) => void
   /** GET /requests-left, one at a time: without an ID it may create a visitor. */
@@ -24,8 +26,8 @@ export interface VisitorStore extends Readable<Visitor> {
 export interface VisitorParts extends SavedParts {
   keys: () => Keys
   errands: Errands
-  /** The ID that the application has for its visitor. */
-  ownId: string | undefined
+  /** The ID that the application has for its visitor, or what makes one for each. */
+  ownId: string | (() => string) | undefined
 }
 
 const savedVisitor = is.object({
@@ -35,7 +37,8 @@ const savedVisitor = is.object({
 })
 
 export function createVisitor(parts: VisitorParts): VisitorStore {
-  const { catalog, keys, errands, ownId } = parts
+  const { catalog, keys, errands } = parts
+  const [ownId, makeId] = typeof parts.ownId === 'function' ? [undefined, parts.ownId] : [parts.ownId]
   const unknown = unknownVisitor(ownId)
   const visitor = createValue(unknown)
   const saved = savedValue(parts, () => keys().visitor, savedVisitor)
@@ -65,9 +68,20 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
     return visitor.get().uniqueUserId ?? undefined
   }
 
+  async function identify(): Promise<string | undefined> {
+    const shopper = catalog.shopper()
+    const id = await known()
+    if (id !== undefined || !makeId || shopper.aborted) return id
+    const made = { ...visitor.get(), uniqueUserId: makeId() }
+    if (!made.uniqueUserId) throw new TypeError('uniqueUserId() made none')
+    visitor.set(made)
+    await saved.save(made, shopper)
+    return made.uniqueUserId
+  }
+
   async function ask(client: Client, signal: AbortSignal): Promise<Outcome<VisitorStatus>> {
     const learn = learner()
-    const uniqueUserId = await known()
+    const uniqueUserId = await identify()
     const outcome = await client.getRequestsLeft(uniqueUserId === undefined ? {} : { uniqueUserId }, { signal })
     if (outcome.kind === 'accepted') learn(outcome.data)
     return outcome
@@ -80,6 +94,7 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
     subscribe: visitor.subscribe,
     restore,
     known,
+    identify,
     ask: (client) => errands.run('visitor', (signal) => ask(client, signal)),
     forget: () => void visitor.set(unknown),
   }

@@ -8,12 +8,14 @@ import type { Forecast } from '../budget/forecast.ts'
 import type { Attempts } from '../records/attempts.ts'
 import type { RequestOptions } from '../wire/operations.ts'
 import type { RoomClient } from '../wire/room-client.ts'
+import { withinLimit } from '../platform/clock.ts'
 import { report } from '../platform/guarded.ts'
 import { outcomeOf, type Outcome, type Situation, type Unusable } from '../rules/outcome.ts'
+import type { Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { Funnels } from '../shopper/funnels.ts'
 import type { Photos } from '../shopper/photos.ts'
-import type { SteadyClock, UploadProgress } from '../ports.ts'
+import type { SteadyClock, SubmissionLimit, UploadProgress } from '../ports.ts'
 import {
   advance,
   consentLifetimeMs,
@@ -41,6 +43,8 @@ export interface TryOnParts {
   forecast: Forecast
   attempts: Attempts
   product: Product
+  /** How many submissions this device lets out. */
+  limit: SubmissionLimit | undefined
   /** Tells the running machine; it may have moved on. */
   tell: (event: TryOnEvent) => unknown
   /** Whether another consent is in hand, which is to replace what stands. */
@@ -53,7 +57,7 @@ type Provided = NonNullable<Parameters<typeof tryOnMachine.provide>[0]['actors']
 
 /** What the try-on machine's actors really do: requests through the room's client, records through its journal. */
 export function tryOnActors(parts: TryOnParts): Provided {
-  const { client, clock, photos, visitor, forecast, attempts, product, tell } = parts
+  const { client, clock, photos, visitor, forecast, attempts, product, limit, tell } = parts
   /** After a reset() an answer to the shopper before it teaches nothing. */
   const learn = visitor.learner()
 
@@ -98,9 +102,42 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const stopped = (why: Unusable) => attempts.write(recordOfStop(record, why, clock.now()), record)
     if (!(await client.readKey())) return stopped(noKey)
     if (!client.isSameInstallation()) return stopped(moved)
+    // it stands before the submission is sent with it
+    await visitor.identify()
     const probed = await client.probe({ ...options, turn: record.attemptId })
     if (probed.kind === 'accepted') return { kind: 'stands', record, durable }
     return attempts.write(recordOfSubmission(record, probed, clock.now(), failures), record)
+  }
+
+  /** The claim, once this device has a place for it. */
+  async function claim({ record }: TryOnContext): Promise<Written> {
+    if (record === null) return nothing
+    const problem = await problemOfLimit(record.attemptId)
+    if (problem) return attempts.write(advance(record, clock.now(), { phase: 'rejected', problem }), record)
+    const written = await attempts.claim(record, parts.holdsSeat)
+    // what another page has made of the attempt meanwhile is that page's
+    if (written.kind === 'stands' && written.record.phase !== 'claimed') giveBack(record)
+    return written
+  }
+
+  async function problemOfLimit(attemptId: string): Promise<Problem | null> {
+    if (!limit) return null
+    const asked = withinLimit(
+      clock,
+      limitMs,
+      Promise.resolve(attemptId).then((id) => limit.take(id)),
+    )
+    return asked.then(
+      (reached) => reached && { kind: 'deviceLimit', ...reached },
+      () => ({ kind: 'storage' }),
+    )
+  }
+
+  function giveBack({ attemptId }: AttemptRecord): void {
+    if (limit)
+      Promise.resolve(attemptId)
+        .then((id) => limit.giveBack(id))
+        .catch(report)
   }
 
   async function submit({ record, customerEmail, failures, wordAt }: TryOnContext): Promise<Written> {
@@ -109,6 +146,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const concluded = async (outcome: Outcome<GenerationStarted>): Promise<Written> => {
       const answered = recordOfSubmission(claimed, outcome, clock.now(), failures)
       const written = await attempts.writeAnswer(answered, claimed)
+      if (outcome.kind !== 'accepted' && outcome.kind !== 'outcomeUnknown') giveBack(claimed)
       if (outcome.kind === 'accepted') learn({ uniqueUserId: outcome.data.uniqueUserId })
       else if (outcome.answer.status === 404) parts.funnels.forget()
       tell({ type: 'lateAnswer', written })
@@ -174,7 +212,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   async function register({ form }: TryOnContext, options: RequestOptions): Promise<Outcome<unknown>> {
-    const uniqueUserId = await visitor.known()
+    const uniqueUserId = await visitor.identify()
     const { email, name } = given(form).reveal()
     // an address is for the installation that asked for it
     if (!client.isSameInstallation()) return moved
@@ -212,7 +250,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     writeRegistration: task((context) => writeWord(context, 'emailRegistered')),
     renew: task((context) => writeWord(context, 'consented')),
     probe: task(probe),
-    claim: task(async ({ record }) => (record ? attempts.claim(record, parts.holdsSeat) : nothing)),
+    claim: task(claim),
     submit: task(submit),
     poll: task(poll),
     keyChanged: task(keyChanged),
@@ -226,6 +264,9 @@ export function tryOnActors(parts: TryOnParts): Provided {
     }),
   }
 }
+
+/** How long a device's limit may take to answer, in ms. */
+const limitMs = 5_000
 
 const neverLeft: ReadonlySet<Situation> = new Set(['unreachable', 'offline'])
 

@@ -9,6 +9,14 @@ import {
 import { polledJob, productId, type PolledJob } from 'fitting-room/contract'
 import { createRoom } from 'fitting-room/core'
 import { TryOnElement } from 'fitting-room/element'
+import {
+  createSession,
+  deviceLimits,
+  newShopperId,
+  watchPage,
+  type Session,
+  type SessionView,
+} from 'fitting-room/kiosk'
 import { openCamera, preparePhoto, type Camera } from 'fitting-room/photos'
 import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
@@ -66,3 +74,9 @@ export const cores = [createRoom]
 export const camera = (video: HTMLVideoElement): Promise<Camera> => openCamera(video)
 export const ready = (photo: { bytes: ArrayBuffer; type: string }) =>
   preparePhoto(photo, { maxSide: 1_000, advice: true })
+
+/** A kiosk, which no page's events tell of activity. */
+const limits = deviceLimits({ perShopper: 5, perHour: undefined, storage: memoryStorage() })
+const kiosk = createFittingRoom({ baseUrl: '/api', apiKey: 'key', uniqueUserId: newShopperId, limit: limits })
+export const session: Session = createSession(kiosk, { idleMs: 30_000, limits, watch: watchPage, keepAwake: undefined })
+export const leftOf = (view: SessionView): number | null => (view.state === 'warning' ? view.secondsLeft : null)

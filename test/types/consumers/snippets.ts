@@ -1,4 +1,5 @@
 import { createFittingRoom, type FittingRoomOptions, type FlowStorage, type TryOnView } from 'fitting-room'
+import { createSession, deviceLimits, newShopperId } from 'fitting-room/kiosk'
 import { createProxy } from 'fitting-room/proxy'
 import { mockRoom, problems, viewOf } from 'fitting-room/testing'
 import { createWords } from 'fitting-room/words'
@@ -56,4 +57,15 @@ export function native(settings: FittingRoomOptions, { AsyncStorage, getRandomBy
     },
   })
   return room
+}
+
+export function kiosk(status: HTMLElement, touchToBegin: HTMLElement, done: HTMLElement) {
+  const limits = deviceLimits({ perShopper: 5, perHour: 60 })
+  const room = createFittingRoom({ ...settings, uniqueUserId: newShopperId, limit: limits })
+  const session = createSession(room, { idleMs: 60_000, warnMs: 15_000, holdMs: 300_000, limits })
+  session.subscribe((view) => {
+    status.textContent = view.state === 'warning' ? `Still there? ${view.secondsLeft}` : view.state
+  })
+  touchToBegin.onclick = () => session.begin()
+  done.onclick = () => void session.end()
 }

@@ -1,0 +1,61 @@
+import * as is from '../../src/contract/schema.ts'
+import { withinLimit } from '../../src/platform/clock.ts'
+import type { Clock, FlowStorage } from '../../src/ports.ts'
+import { part } from '../../src/records/names.ts'
+import { apply } from '../../src/records/slot.ts'
+
+/** Where a device keeps what is its own. */
+export interface DeviceOptions {
+  /** Default: localStorage. No `reset()` of a room wipes what is kept here. */
+  storage?: FlowStorage | undefined
+  /** Two kiosks of one page origin have two names. Default: `default`. */
+  name?: string | undefined
+  clock?: Clock | undefined
+}
+
+/** One value of the device's. */
+export interface Kept<T> {
+  /** Null where there is none that can be read; rejects where storage fails. */
+  read(): Promise<T | null>
+  /** One change after the other; null removes. Rejects where storage fails or takes over 5 s. */
+  update(change: (old: T | null) => T | null): Promise<void>
+}
+
+/** How long storage may take, in ms. */
+const limitMs = 5_000
+
+export function keptValue<T>(
+  storage: FlowStorage,
+  clock: Clock,
+  [name, what]: readonly [name: string, what: string],
+  schema: is.Schema<T>,
+): Kept<T> {
+  const key = ['fitting-room', 'kiosk', part(name), what].join(':')
+  let tail: Promise<unknown> = Promise.resolve()
+
+  function queued<R>(work: () => Promise<R>): Promise<R> {
+    const turn = tail.then(work)
+    tail = turn.catch(() => undefined)
+    return withinLimit(clock, limitMs, turn)
+  }
+
+  /** What nobody can read is nothing: it is the device's own, and no shopper's. */
+  function valueIn(text: unknown): T | null {
+    try {
+      return schema.safeParse(typeof text === 'string' ? JSON.parse(text) : text).data ?? null
+    } catch {
+      return null
+    }
+  }
+
+  return {
+    read: () => queued(async () => valueIn(await storage.getItem(key))),
+    update: (change) =>
+      queued(() =>
+        apply(storage, key, (old) => {
+          const value = change(valueIn(old))
+          return value === null ? null : JSON.stringify(value)
+        }),
+      ),
+  }
+}

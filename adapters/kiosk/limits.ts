@@ -1,0 +1,73 @@
+import { webStorage } from '../storage/local-storage.ts'
+import * as is from '../../src/contract/schema.ts'
+import { systemClock } from '../../src/platform/system-clock.ts'
+import type { ReachedLimit, SubmissionLimit } from '../../src/ports.ts'
+import { TryOnError } from '../../src/rules/try-on-error.ts'
+import { keptValue, type DeviceOptions } from './kept.ts'
+
+export interface DeviceLimitsOptions extends DeviceOptions {
+  /** How many try-ons one shopper may begin. Default: any number. */
+  perShopper?: number | undefined
+  /** How many may begin within an hour, whoever's they are. Default: any number. */
+  perHour?: number | undefined
+}
+
+/** What a room's `limit` asks before each claim; what may have been paid for counts, over reloads and `reset()`, too. */
+export interface DeviceLimits extends SubmissionLimit {
+  take(attemptId: string): Promise<ReachedLimit | null>
+  giveBack(attemptId: string): Promise<void>
+  /** From now on it is somebody else, as a session says when one ends. */
+  nextShopper(): Promise<void>
+}
+
+/** `at` in epoch ms. */
+const taken = is.listOf(is.object({ id: is.text, at: is.number, isFormer: is.boolean }))
+type Taken = is.TypeOf<typeof taken>
+
+const hourMs = 3_600_000
+
+/**
+ * Counts in the device's storage; where that fails nothing is let out. Throws `TryOnError` of kind `input` for limits
+ * that are none.
+ */
+export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
+  const { storage = webStorage(), clock = systemClock, name = 'default' } = options
+  const { perShopper = Infinity, perHour = Infinity } = options
+  for (const [at, limit] of Object.entries({ perShopper, perHour }))
+    if (!(limit >= 1)) throw new TryOnError({ kind: 'input', at, given: String(limit), valid: 'a number from 1' })
+  const kept = keptValue(storage, clock, [name, 'taken'], is.object({ taken }))
+
+  /** Those that still count; where the clock was set back they count from now on. */
+  function counting(all: Taken): Taken {
+    const now = clock.now()
+    return all
+      .map((each) => ({ ...each, at: Math.min(each.at, now) }))
+      .filter((each) => !each.isFormer || isOfHour(each))
+  }
+
+  const isOfHour = ({ at }: Taken[number]) => clock.now() - at < hourMs
+
+  const update = (change: (counted: Taken) => Taken) =>
+    kept.update((old) => ({ taken: change(counting(old?.taken ?? [])) }))
+
+  function reachedBy(counted: Taken): ReachedLimit | null {
+    if (counted.filter(({ isFormer }) => !isFormer).length >= perShopper) return { limit: 'perShopper', nextAt: null }
+    const ofHour = counted.filter(isOfHour).map(({ at }) => at)
+    return ofHour.length >= perHour ? { limit: 'perHour', nextAt: Math.min(...ofHour) + hourMs } : null
+  }
+
+  return {
+    async take(id) {
+      let reached: ReachedLimit | null = null
+      await update((counted) => {
+        // an update may be tried again
+        reached = counted.some((each) => each.id === id) ? null : reachedBy(counted)
+        const isNew = !reached && !counted.some((each) => each.id === id)
+        return isNew ? [...counted, { id, at: clock.now(), isFormer: false }] : counted
+      })
+      return reached
+    },
+    giveBack: (id) => update((counted) => counted.filter((each) => each.id !== id)),
+    nextShopper: () => update((counted) => counting(counted.map((each) => ({ ...each, isFormer: true })))),
+  }
+}

@@ -1,0 +1,215 @@
+import { webStorage } from '../storage/local-storage.ts'
+import * as is from '../../src/contract/schema.ts'
+import { steadyClock } from '../../src/platform/clock.ts'
+import { report } from '../../src/platform/guarded.ts'
+import { quiet } from '../../src/platform/quiet.ts'
+import { systemClock } from '../../src/platform/system-clock.ts'
+import { createValue } from '../../src/platform/value.ts'
+import type { Readable } from '../../src/ports.ts'
+import type { FittingRoom, HistoryEntry } from '../../src/room.ts'
+import type { Problem } from '../../src/rules/problem.ts'
+import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
+import type { TryOnState } from '../../src/rules/words.ts'
+import { keptValue, type DeviceOptions } from './kept.ts'
+import type { DeviceLimits } from './limits.ts'
+import { keepDisplayOn, missingHere, watchPage, type Missing } from './page.ts'
+
+/** All times in ms. */
+export interface SessionOptions extends DeviceOptions {
+  /** How long nobody may be active before the session ends. Default: 60,000. */
+  idleMs?: number | undefined
+  /** For how long of that the end is announced. Default: 15,000. */
+  warnMs?: number | undefined
+  /** How long a job that runs, or a picture that has just come, holds it after the last activity. Default: 300,000. */
+  holdMs?: number | undefined
+  /** Tells of activity; returns what ends that. Default: touches, keys and scrolling of the page. */
+  watch?: ((onActivity: () => void) => () => void) | undefined
+  /** Whether the display is kept on, where the browser can. Default: true. */
+  keepAwake?: boolean | undefined
+  /** The room's `limit`, which counts anew for each shopper. */
+  limits?: DeviceLimits | undefined
+}
+
+/**
+ * `restoring`: storage is read. `ready`: nobody is there. `active`: a shopper is. `warning`: it ends in `secondsLeft`,
+ * unless somebody is active. `ending`: everything of the shopper is wiped. `locked`: something could not be wiped, so
+ * nobody may begin; it is tried again at `nextTryAt`, in epoch ms.
+ */
+export type SessionView =
+  | { state: 'restoring' | 'ready' | 'active' | 'ending' }
+  | { state: 'warning'; secondsLeft: number }
+  | { state: 'locked'; problem: Problem; nextTryAt: number }
+
+/** One shopper after the other at one device. */
+export interface Session extends Readable<SessionView> {
+  /** What this page can not do. */
+  readonly missing: readonly Missing[]
+  /** In `ready`: a shopper is there. */
+  begin(): void
+  /** Somebody is active in a way that the page does not see. */
+  touch(): void
+  /** Wipes everything of the shopper; rejects as `room.reset()` does, and is `locked` then until a later try succeeds. */
+  end(): Promise<void>
+  /** Stops watching; what is kept stays. */
+  close(): void
+}
+
+/** How often it is written down that somebody is active, and how long after a failure it is tried again, in ms. */
+const saveEveryMs = 5_000
+const firstRetryMs = 5_000
+const longestRetryMs = 60_000
+
+/** What goes on by itself, or may have been paid for and have a picture yet. */
+const working: readonly TryOnState[] = ['preparing', 'submitting', 'processing', 'preview', 'stalled']
+
+/**
+ * A session for each shopper of one room: idleness ends it, and its end is `room.reset()`. After a loss of power it goes on
+ * where it was while it would not have ended meanwhile; else it begins with the wipe. Throws `TryOnError` of kind `input`
+ * unless `warnMs` < `idleMs` <= `holdMs`.
+ */
+export function createSession(room: FittingRoom, options: SessionOptions = {}): Session {
+  const { idleMs = 60_000, warnMs = 15_000, holdMs = Math.max(300_000, idleMs), name = 'default', limits } = options
+  check(idleMs > 0 && idleMs < Infinity, 'idleMs', idleMs, 'a number of ms above 0')
+  check(warnMs >= 0 && warnMs < idleMs, 'warnMs', warnMs, 'less than idleMs')
+  check(holdMs >= idleMs && holdMs < Infinity, 'holdMs', holdMs, 'at least idleMs')
+  const clock = steadyClock(options.clock ?? systemClock)
+  const kept = keptValue(options.storage ?? webStorage(), clock, [name, 'session'], is.object({ activeAt: is.number }))
+  const view = createValue<SessionView>({ state: 'restoring' })
+  /** By the page's own time: when somebody was active, when a picture came, when the first of these was written down. */
+  let activeAt = -Infinity
+  let newsAt = -Infinity
+  let savedAt = -Infinity
+  let isWorking = false
+  /** What there was to see. */
+  let pictures = ''
+  let failures = 0
+  let timer: unknown
+  let ending: Promise<void> | null = null
+  let isClosed = false
+
+  const isOn = () => view.get().state === 'active' || view.get().state === 'warning'
+
+  /** A job that runs holds it, and a picture is there to be looked at, but not for ever. */
+  const endsAt = () => Math.min(isWorking ? Infinity : Math.max(activeAt, newsAt) + idleMs, activeAt + holdMs)
+
+  function later(run: () => void, ms: number): void {
+    clock.clearTimeout(timer)
+    if (!isClosed) timer = clock.setTimeout(run, ms)
+  }
+
+  /** Where the session stands by now, and when that is to be asked again. */
+  function look(): void {
+    if (!isOn() || isClosed) return
+    const leftMs = endsAt() - clock.elapsed()
+    if (leftMs <= 0) return void end()
+    const secondsLeft = Math.ceil(leftMs / 1_000)
+    const isNear = leftMs <= warnMs
+    view.set(isNear ? { state: 'warning', secondsLeft } : { state: 'active' })
+    later(look, isNear ? leftMs - (secondsLeft - 1) * 1_000 : leftMs - warnMs)
+  }
+
+  function noteActivity(): void {
+    activeAt = clock.elapsed()
+    if (activeAt - savedAt < saveEveryMs) return
+    savedAt = activeAt
+    const at = clock.now()
+    // without it the next load begins with the wipe
+    void quiet(kept.update(() => ({ activeAt: at })))
+  }
+
+  function begin(): void {
+    if (view.get().state !== 'ready' || isClosed) return
+    noteActivity()
+    view.set({ state: 'active' })
+    look()
+  }
+
+  function touch(): void {
+    if (!isOn() || isClosed) return
+    // who comes too late is not the shopper whose session it was
+    if (clock.elapsed() < endsAt()) noteActivity()
+    look()
+  }
+
+  function hear(entries: readonly HistoryEntry[]): void {
+    const shown = entries.flatMap(({ attemptId, state, result }) => (result ? `${attemptId} ${state}` : [])).join()
+    isWorking = entries.some(({ archived, state }) => !archived && working.includes(state))
+    if (shown !== pictures && shown !== '') newsAt = clock.elapsed()
+    pictures = shown
+    // somebody is at it whom nobody has announced
+    if (entries.length > 0) begin()
+    look()
+  }
+
+  async function wipe(): Promise<void> {
+    clock.clearTimeout(timer)
+    if (view.get().state !== 'locked') view.set({ state: 'ending' })
+    // a load from here on begins with the wipe
+    await kept.update(() => null).catch(() => undefined)
+    try {
+      await room.reset()
+    } catch (error) {
+      lock(isTryOnError(error) ? error.problem : { kind: 'internal', sent: false })
+      throw error
+    }
+    await limits?.nextShopper().catch(report)
+    failures = 0
+    savedAt = -Infinity
+    view.set({ state: 'ready' })
+    hear(room.history.get())
+  }
+
+  function lock(problem: Problem): void {
+    const retryMs = Math.min(firstRetryMs * 2 ** failures++, longestRetryMs)
+    view.set({ state: 'locked', problem, nextTryAt: clock.now() + retryMs })
+    later(end, retryMs)
+  }
+
+  function end(): Promise<void> {
+    ending ??= wipe().finally(() => (ending = null))
+    return quiet(ending)
+  }
+
+  /** How long ago somebody was active, in ms; Infinity where nobody knows. */
+  async function agoMs(): Promise<number> {
+    const seen = await kept.read().catch(() => null)
+    const ms = seen ? clock.now() - seen.activeAt : Infinity
+    return ms < 0 ? Infinity : ms
+  }
+
+  async function restore(): Promise<void> {
+    activeAt = clock.elapsed() - (await agoMs())
+    const entries = activeAt === -Infinity ? null : await room.list().catch(() => null)
+    // its end was asked for meanwhile
+    if (view.get().state !== 'restoring' || isClosed) return
+    if (entries === null) return end()
+    view.set({ state: 'active' })
+    hear(entries)
+  }
+
+  const stopHearing = room.history.subscribe((entries) => view.get().state !== 'restoring' && hear(entries))
+  const stopWatching = (options.watch ?? watchPage)(touch)
+  const letDisplayGo = options.keepAwake === false ? () => {} : keepDisplayOn()
+  void quiet(restore())
+
+  return {
+    missing: missingHere(),
+    initial: view.initial,
+    get: view.get,
+    subscribe: view.subscribe,
+    begin,
+    touch,
+    end,
+    close() {
+      isClosed = true
+      clock.clearTimeout(timer)
+      stopHearing.unsubscribe()
+      stopWatching()
+      letDisplayGo()
+    },
+  }
+}
+
+function check(isRight: boolean, at: string, given: number, valid: string): void {
+  if (!isRight) throw new TryOnError({ kind: 'input', at, given: String(given), valid })
+}

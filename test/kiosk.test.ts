@@ -1,0 +1,388 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FittingRoom, FittingRoomOptions } from 'fitting-room'
+import {
+  createSession,
+  deviceLimits,
+  newShopperId,
+  type DeviceLimitsOptions,
+  type Session,
+  type SessionOptions,
+} from 'fitting-room/kiosk'
+import { isNobodys, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
+import { createWorld, dropped, lost, person, product, refuses, refusesVariant, type World } from './support/world.ts'
+
+const times = { idleMs: 60_000, warnMs: 15_000, holdMs: 300_000 }
+
+let world: World
+/** The room's records, and what the device keeps for itself. */
+let storage: TestStorage
+let device: TestStorage
+/** The page's next touch. */
+let touchPage = () => {}
+const sessions: Session[] = []
+beforeEach(() => {
+  storage = testStorage()
+  device = testStorage()
+  world = createWorld({ storage, gated: false })
+})
+afterEach(async () => {
+  for (const session of sessions.splice(0)) session.close()
+  await world.close()
+})
+
+function sessionOf(room: FittingRoom, options: SessionOptions = {}): Session {
+  const watch = (onActivity: () => void) => {
+    touchPage = onActivity
+    return () => {}
+  }
+  const session = createSession(room, { ...times, storage: device, clock: world.clock, watch, ...options })
+  sessions.push(session)
+  return session
+}
+
+/** A page load of a kiosk; the next one comes after `world.close()` of rooms, or a loss of power. */
+async function load(options: Partial<FittingRoomOptions> = {}, own: SessionOptions = {}) {
+  const room = world.room({ uniqueUserId: newShopperId, ...options })
+  const session = sessionOf(room, own)
+  await world.settle()
+  return { room, session, state: () => session.get().state }
+}
+
+async function begun(...args: Parameters<typeof load>) {
+  const kiosk = await load(...args)
+  kiosk.session.begin()
+  return kiosk
+}
+
+/** The power is lost: nothing of the page runs any more. */
+function lose({ room, session }: { room: FittingRoom; session: Session }): void {
+  session.close()
+  room.close()
+}
+
+const kept = () => [...storage.items.keys()].filter((key) => !isNobodys(key))
+
+describe('a session', () => {
+  it('begins with a wipe where nobody knows whose things are there, and waits for somebody', async () => {
+    const before = world.room()
+    await before.tryOn(product).start(person)
+    await world.until(before.tryOn(product), 'final')
+    before.close()
+    expect(kept()).not.toEqual([])
+    const { state } = await load()
+    expect(state()).toBe('ready')
+    expect(kept()).toEqual([])
+    await world.pass(times.holdMs)
+    expect(state()).toBe('ready')
+  })
+
+  it('announces its end second by second, and ends with nothing of the shopper', async () => {
+    const { room, session, state } = await begun()
+    const said: string[] = []
+    session.subscribe((view) => said.push('secondsLeft' in view ? String(view.secondsLeft) : view.state))
+    await room.tryOn(product).start(person)
+    await world.until(room.tryOn(product), 'final')
+    await world.pass(times.idleMs)
+    const seconds = Array.from({ length: 15 }, (_, at) => String(15 - at))
+    expect(said).toEqual([...seconds, 'ending', 'ready'])
+    expect(state()).toBe('ready')
+    expect(kept()).toEqual([])
+    expect([...device.items]).toEqual([])
+    expect([room.tryOn(product).get().state, room.photo.get(), room.history.get()]).toEqual(['restoring', null, []])
+    expect(room.visitor.get().uniqueUserId).toBeNull()
+  })
+
+  it('is kept by a touch, in its last seconds too', async () => {
+    const { session, state } = await begun()
+    await world.pass(times.idleMs - 1_000)
+    expect(session.get()).toEqual({ state: 'warning', secondsLeft: 1 })
+    touchPage()
+    expect(state()).toBe('active')
+    await world.pass(times.idleMs - times.warnMs - 500)
+    expect(state()).toBe('active')
+  })
+
+  it('is not kept by who comes too late, as when the device slept', async () => {
+    const { state } = await begun()
+    // timers stood still meanwhile
+    const asleep = world.clock.now
+    world.clock.now = () => asleep() + times.holdMs
+    touchPage()
+    await world.settle()
+    expect(state()).toBe('ready')
+  })
+
+  it('is begun by nobody who only touches the page', async () => {
+    const { state } = await load()
+    touchPage()
+    expect(state()).toBe('ready')
+  })
+
+  it('is there for whoever tries something on without a word', async () => {
+    const { room, state } = await load()
+    await room.tryOn(product).start(person)
+    await world.settle()
+    expect(state()).toBe('active')
+  })
+
+  it('is held by a job, and by its picture as long as by a touch', async () => {
+    const { room, state } = await begun()
+    world.fault('GET', '/generations', [dropped], true)
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person)
+    await world.pass(times.idleMs + 30_000)
+    expect([state(), tryOn.get().state]).toEqual(['active', 'processing'])
+    world.fault('GET', '/generations', [(reach) => reach()], true)
+    await world.pass(times.idleMs + 30_000)
+    expect(state()).toBe('active')
+  })
+
+  it('is held by a job that does not end for no longer than holdMs', async () => {
+    const { room, state } = await begun()
+    world.fault('GET', '/generations', [dropped], true)
+    await room.tryOn(product).start(person)
+    await world.pass(times.holdMs - times.warnMs - 1_000)
+    expect(state()).toBe('active')
+    await world.pass(times.warnMs)
+    expect(state()).toBe('warning')
+    await world.pass(2_000)
+    expect(state()).toBe('ready')
+    expect(kept()).toEqual([])
+  })
+
+  it('goes on after a loss of power where it was, with its job and for one POST', async () => {
+    const before = await begun()
+    const held = world.hold('GET', '/generations')
+    await before.room.tryOn(product).start(person)
+    await held.reached
+    lose(before)
+    const { room, state } = await load()
+    expect(state()).toBe('active')
+    held.release()
+    await world.until(room.tryOn(product), 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it.each([
+    ['is over', (now: number) => now + times.holdMs],
+    ['is of a time that is to come', (now: number) => now - 3_600_000],
+  ])('begins clean after a loss of power where the one before %s', async (_, at) => {
+    const before = await begun()
+    await before.room.tryOn(product).start(person)
+    await world.until(before.room.tryOn(product), 'final')
+    lose(before)
+    const { now } = world.clock
+    world.clock.now = () => at(now())
+    const { state } = await load()
+    expect(state()).toBe('ready')
+    expect(kept()).toEqual([])
+  })
+
+  it('begins clean after a loss of power in the middle of its end', async () => {
+    const before = await begun()
+    await before.room.tryOn(product).start(person)
+    await world.until(before.room.tryOn(product), 'final')
+    const wipes = storage.hold(isWrite)
+    void before.session.end()
+    await wipes.reached
+    lose(before)
+    wipes.release()
+    const { state } = await load()
+    expect(state()).toBe('ready')
+    expect(kept()).toEqual([])
+  })
+
+  it('is locked where something could not be wiped, and tries again until it can', async () => {
+    const { room, session, state } = await begun()
+    await room.tryOn(product).start(person)
+    await world.until(room.tryOn(product), 'final')
+    storage.meet(isWrite, refused)
+    await expect(session.end()).rejects.toMatchObject({ kind: 'storage' })
+    expect(session.get()).toEqual({
+      state: 'locked',
+      problem: { kind: 'storage' },
+      nextTryAt: world.clock.now() + 5_000,
+    })
+    session.begin()
+    touchPage()
+    expect(state()).toBe('locked')
+    await world.pass(30_000)
+    expect(state()).toBe('locked')
+    storage.recover()
+    await world.pass(60_000)
+    expect(state()).toBe('ready')
+    expect(kept()).toEqual([])
+  })
+
+  it('serves on where the device keeps nothing, and begins anew after each load then', async () => {
+    device.meet(() => true, refused)
+    const before = await begun()
+    expect(before.state()).toBe('active')
+    await before.session.end()
+    expect(before.state()).toBe('ready')
+  })
+
+  it('says what the page can not do', async () => {
+    const { session } = await load()
+    expect(session.missing).toContain('wakeLock')
+  })
+
+  it.each([
+    ['idleMs', { idleMs: 0 }],
+    ['warnMs', { warnMs: 60_000 }],
+    ['holdMs', { holdMs: 1_000 }],
+    ['holdMs', { holdMs: NaN }],
+  ])('is refused with a wrong %s', (at, options) => {
+    expect(() => sessionOf(world.room(), options)).toThrow(
+      expect.objectContaining({ problem: expect.objectContaining({ at, kind: 'input' }) }),
+    )
+  })
+})
+
+describe('each shopper of a device', () => {
+  const idsSent = () =>
+    world.sent.flatMap(({ body, path }) => (path === '/generations' && body ? [body.uniqueUserId] : []))
+
+  it('is a visitor of their own to the service, over reloads too', async () => {
+    const first = await begun()
+    await first.room.tryOn(product).start(person)
+    await world.until(first.room.tryOn(product), 'final')
+    lose(first)
+    const { room, session } = await load()
+    const other = room.tryOn({ ...product, variantId: '2002' })
+    await other.start(person)
+    await world.until(other, 'final')
+    await session.end()
+    await room.tryOn(product).start(person)
+    await world.until(room.tryOn(product), 'final')
+    const [one, again, next] = idsSent()
+    expect(one).toMatch(/^[0-9a-f]{32}$/)
+    expect(again).toBe(one)
+    expect(next).toMatch(/^[0-9a-f]{32}$/)
+    expect(next).not.toBe(one)
+  })
+
+  it('has that ID before anything is asked about the visitor', async () => {
+    const { room } = await begun({ askVisitorFirst: true })
+    await room.tryOn(product).start(person)
+    await world.until(room.tryOn(product), 'final')
+    expect(world.count('GET', '/requests-left')).toBe(1)
+    expect(idsSent()).toEqual([room.visitor.get().uniqueUserId])
+  })
+
+  it('has one ID on two try-ons that begin at once', async () => {
+    const { room } = await begun()
+    const other = room.tryOn({ ...product, variantId: '2002' })
+    await Promise.all([room.tryOn(product).start(person), other.start(person)])
+    await world.until(room.tryOn(product), 'final')
+    await world.until(other, 'final')
+    expect(new Set(idsSent()).size).toBe(1)
+  })
+})
+
+describe('the limits of a device', () => {
+  const limitsOf = (options: DeviceLimitsOptions) => deviceLimits({ storage: device, clock: world.clock, ...options })
+  const variants = (room: FittingRoom) => ['2001', '2002'].map((variantId) => room.tryOn({ ...product, variantId }))
+
+  async function final(tryOn: ReturnType<FittingRoom['tryOn']>) {
+    await (tryOn.get().can.retry ? tryOn.retry(person) : tryOn.start(person))
+    return world.until(tryOn, ({ state }) => state === 'final' || state === 'rejected')
+  }
+
+  it('let no more of one shopper out, whoever asks, and all of the next one', async () => {
+    const limits = limitsOf({ perShopper: 1 })
+    const { room, session } = await begun({ limit: limits }, { limits })
+    const [one, other] = variants(room) as [ReturnType<FittingRoom['tryOn']>, ReturnType<FittingRoom['tryOn']>]
+    expect((await final(one)).state).toBe('final')
+    const view = await final(other)
+    expect(view).toMatchObject({
+      state: 'rejected',
+      problem: { kind: 'deviceLimit', limit: 'perShopper', nextAt: null },
+    })
+    expect(world.count('POST', '/generations')).toBe(1)
+    // a reset() by itself is no other shopper, nor is a reload
+    await room.reset()
+    expect((await final(other)).state).toBe('rejected')
+    room.close()
+    const reloaded = world.room({ limit: limitsOf({ perShopper: 1 }) })
+    expect((await final(reloaded.tryOn(product))).state).toBe('rejected')
+    reloaded.close()
+    await session.end()
+    expect((await final(other)).state).toBe('final')
+  })
+
+  it('say when the next one may begin, by the hour', async () => {
+    const limits = limitsOf({ perHour: 1 })
+    const { room, session } = await begun({ limit: limits }, { limits })
+    const [one, other] = variants(room) as [ReturnType<FittingRoom['tryOn']>, ReturnType<FittingRoom['tryOn']>]
+    const at = world.clock.now()
+    await final(one)
+    await session.end()
+    const { problem } = await final(other)
+    expect(problem).toMatchObject({ kind: 'deviceLimit', limit: 'perHour' })
+    const nextAt = problem?.kind === 'deviceLimit' ? (problem.nextAt ?? 0) : 0
+    expect(nextAt - at).toBeGreaterThanOrEqual(3_600_000)
+    await world.pass(nextAt - world.clock.now())
+    expect((await final(other)).state).toBe('final')
+  })
+
+  it.each([
+    ['is given back where the service refused', [refusesVariant], 'final'],
+    ['is given back where a limit of the shopper stood', [refuses('tryOnLimitReached')], 'final'],
+    ['stays where nobody knows', [lost], 'rejected'],
+  ])('%s', async (_, faults, state) => {
+    const limits = limitsOf({ perShopper: 1 })
+    const { room } = await begun({ limit: limits }, { limits })
+    world.fault('POST', '/generations', faults)
+    const [one, other] = variants(room) as [ReturnType<FittingRoom['tryOn']>, ReturnType<FittingRoom['tryOn']>]
+    await one.start(person)
+    await world.until(one, ({ group }) => group === 'stopped')
+    expect((await final(other)).state).toBe(state)
+  })
+
+  it('are one place for an attempt that waits and goes out later', async () => {
+    const limits = limitsOf({ perShopper: 1 })
+    const { room } = await begun({ limit: limits }, { limits })
+    world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 5 })])
+    expect((await final(room.tryOn(product))).state).toBe('final')
+    expect(world.count('POST', '/generations')).toBe(2)
+  })
+
+  it('let nothing out where they can not be counted', async () => {
+    const limits = limitsOf({ perShopper: 1 })
+    const { room } = await begun({ limit: limits }, { limits })
+    device.meet(isWrite, refused)
+    expect((await final(room.tryOn(product))).problem).toEqual({ kind: 'storage' })
+    expect(world.count('POST', '/generations')).toBe(0)
+    device.recover()
+    expect((await final(room.tryOn(product))).state).toBe('final')
+  })
+
+  it('give the place back where the claim was not kept', async () => {
+    const limits = limitsOf({ perShopper: 1 })
+    const { room } = await begun({ limit: limits }, { limits })
+    storage.meet(({ change }) => change?.()?.includes('"phase":"claimed"') === true, refused)
+    expect((await final(room.tryOn(product))).problem).toEqual({ kind: 'storage' })
+    storage.recover()
+    expect((await final(room.tryOn(product))).state).toBe('final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('count those of a clock that was set back from now on', async () => {
+    const limits = limitsOf({ perHour: 1 })
+    await limits.take('one')
+    const { now } = world.clock
+    world.clock.now = () => now() - 86_400_000
+    expect(await limits.take('two')).toEqual({ limit: 'perHour', nextAt: world.clock.now() + 3_600_000 })
+    expect(await limits.take('one')).toBeNull()
+  })
+
+  it.each([
+    ['perShopper', 0],
+    ['perHour', NaN],
+  ])('are refused with a wrong %s', (at, limit) => {
+    expect(() => limitsOf({ [at]: limit })).toThrow(
+      expect.objectContaining({ problem: expect.objectContaining({ at, kind: 'input' }) }),
+    )
+  })
+})
