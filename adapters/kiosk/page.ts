@@ -11,12 +11,16 @@ export function missingHere(): readonly Missing[] {
   return (Object.keys(has) as Missing[]).filter((each) => !has[each])
 }
 
-/** Hears each touch, key and scroll of the page; returns what ends that. Where there is no page nothing is heard. */
+/**
+ * Hears each touch, key and scroll of the page once what it does is done: the button that asks whether somebody is there
+ * must not be gone before it is pressed. Returns what ends that; where there is no page nothing is heard.
+ */
 export function watchPage(onActivity: () => void): () => void {
   const ends = new AbortController()
   const options = { capture: true, passive: true, signal: ends.signal }
-  for (const type of ['pointerdown', 'pointermove', 'keydown', 'input', 'wheel', 'scroll'])
-    globalThis.document?.addEventListener(type, onActivity, options)
+  const hear = () => void setTimeout(() => ends.signal.aborted || onActivity())
+  for (const type of ['pointerup', 'keyup', 'input', 'wheel', 'scroll'])
+    globalThis.document?.addEventListener(type, hear, options)
   return () => ends.abort()
 }
 

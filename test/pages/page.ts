@@ -1,4 +1,5 @@
 import { createFittingRoom, type FlowStorage, type TryOnState } from 'fitting-room'
+import { everythingKept, printed } from '../support/everything-kept.ts'
 
 /** Storage as many have it: no atomic update. */
 const plainStorage: FlowStorage = {
@@ -7,36 +8,7 @@ const plainStorage: FlowStorage = {
   removeItem: (key) => localStorage.removeItem(key),
 }
 
-/** Every value that can be reached from one, as text. */
-function printed(value: unknown, seen = new Set<unknown>()): string {
-  if (typeof value !== 'object' || value === null) return String(value)
-  if (seen.has(value)) return ''
-  seen.add(value)
-  if (value instanceof ArrayBuffer) return new TextDecoder('latin1').decode(value)
-  return Object.entries(value)
-    .map(([name, each]) => `"${name}": ${printed(each, seen)}`)
-    .join('\n')
-}
 const inspected: string[] = []
-
-/** All that this origin keeps. */
-async function everythingKept(): Promise<string> {
-  const settled = <T>(request: IDBRequest<T>) =>
-    new Promise<T>((resolve, reject) => {
-      request.onsuccess = () => resolve(request.result)
-      request.onerror = () => reject(request.error)
-    })
-  const kept: unknown[] = [{ ...localStorage }, { ...sessionStorage }, document.cookie]
-  for (const { name } of await indexedDB.databases()) {
-    const database = await settled(indexedDB.open(name ?? ''))
-    for (const table of database.objectStoreNames) {
-      const items = () => database.transaction(table).objectStore(table)
-      kept.push(await settled(items().getAllKeys()), await settled(items().getAll()))
-    }
-    database.close()
-  }
-  return kept.map((each) => printed(each)).join('\n')
-}
 
 const asked = new URLSearchParams(location.search)
 const room = createFittingRoom({

@@ -1,0 +1,136 @@
+import type { PhotoInput, TryOn, TryOnView } from 'fitting-room'
+import { useTryOn } from 'fitting-room/react'
+import { useEffect, useRef, useState, type FormEvent } from 'react'
+import { PhotoStep } from './PhotoStep.tsx'
+import { tryOnOf, type Piece } from './pieces.ts'
+import { words } from './room.ts'
+
+/** One piece in one size: its photo, its wait, its picture. */
+export function Booth({ piece, onBack }: { piece: Piece; onBack: () => void }) {
+  const [size, setSize] = useState(Object.values(piece.sizes)[0] ?? '')
+  const [hasAnother, setHasAnother] = useState(false)
+  const tryOn = tryOnOf(piece, size)
+  const view = useTryOn(tryOn)
+  const takesPhoto = (view.can.start && view.group === 'ready') || (hasAnother && view.can.retry)
+  const say = (photo?: PhotoInput) => {
+    setHasAnother(false)
+    void (view.can.retry ? tryOn.retry(photo) : tryOn.start(photo))
+  }
+  return (
+    <section className="booth" data-testid="try-on" data-state={view.state} aria-busy={view.group === 'busy'}>
+      <div className="row">
+        <button onClick={onBack} data-testid="back">
+          ‹ All pieces
+        </button>
+        <Sizes piece={piece} chosen={size} onChoose={setSize} />
+      </div>
+      <Announced view={view} heading={takesPhoto ? piece.title : null} />
+      {takesPhoto ? (
+        <PhotoStep key={view.attempt?.id ?? size} piece={piece} onPhoto={say} />
+      ) : (
+        <Wait tryOn={tryOn} view={view} piece={piece} onAnother={() => setHasAnother(true)} />
+      )}
+    </section>
+  )
+}
+
+interface SizesProps {
+  piece: Piece
+  chosen: string
+  onChoose: (size: string) => void
+}
+
+function Sizes({ piece, chosen, onChoose }: SizesProps) {
+  return (
+    <div className="sizes" role="group" aria-label="Size">
+      {Object.entries(piece.sizes).map(([name, id]) => (
+        <button key={id} data-testid={`size-${id}`} aria-pressed={id === chosen} onClick={() => onChoose(id)}>
+          {name}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** The words of the state, and what is wrong; a screen reader hears both once they change. */
+function Announced({ view, heading }: { view: TryOnView; heading: string | null }) {
+  const problem = words.problem(view.problem)
+  const trouble = words.trouble(view)
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => title.current?.focus(), [])
+  return (
+    <div>
+      <h1 ref={title} tabIndex={-1}>
+        {heading ?? words.title(view)}
+      </h1>
+      <div role="status">
+        <p>{words.sentence(view)}</p>
+        {trouble && <p className="note">{trouble}</p>}
+        {problem && (
+          <p className="note" data-testid="problem">
+            {problem}
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}
+
+interface WaitProps {
+  tryOn: TryOn
+  view: TryOnView
+  piece: Piece
+  onAnother: () => void
+}
+
+function Wait({ tryOn, view, piece, onAnother }: WaitProps) {
+  const picture = view.result ?? view.preview
+  const src = picture?.imageUrl ?? piece.image
+  return (
+    <>
+      <div className={picture ? 'frame' : 'frame waits'}>
+        <img data-testid="picture" src={src} alt={picture ? `You in the ${piece.title}` : piece.title} />
+        {view.progress && (
+          <div className="come">
+            <progress value={view.progress.value} aria-label={words.progress(view) ?? ''} />
+            <p aria-hidden="true">{words.progress(view)}</p>
+          </div>
+        )}
+      </div>
+      {view.can.submitEmail && <Email tryOn={tryOn} label={words.intent('submitEmail', view)} />}
+      <div className="actions">
+        {view.can.resume && (
+          <button className="main" data-testid="resume" onClick={() => tryOn.resume()}>
+            {words.intent('resume', view)}
+          </button>
+        )}
+        {view.can.retry && (
+          <button data-testid="retry" onClick={onAnother}>
+            {view.state === 'final' ? 'Another photo' : words.intent('retry', view)}
+          </button>
+        )}
+        {view.can.startOver && view.group === 'busy' && (
+          <button data-testid="startOver" onClick={() => tryOn.startOver()}>
+            {words.intent('startOver', view)}
+          </button>
+        )}
+      </div>
+    </>
+  )
+}
+
+function Email({ tryOn, label }: { tryOn: TryOn; label: string }) {
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    void tryOn.submitEmail({ email: String(new FormData(event.currentTarget).get('email')) })
+  }
+  // no browser keeps what a stranger types here
+  return (
+    <form onSubmit={submit} autoComplete="off">
+      <label>
+        E-mail <input name="email" type="email" required autoComplete="off" data-testid="email" />
+      </label>
+      <button className="main">{label}</button>
+    </form>
+  )
+}

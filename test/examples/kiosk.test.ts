@@ -1,0 +1,141 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { serve, type Job, type RunningServer } from '@fitting-room/service'
+import { source as axe } from 'axe-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { engines, type RunningEngine, type Tab } from '../engines/engines.ts'
+import { limits } from '../limits.ts'
+import { keptExpression } from '../support/everything-kept.ts'
+import { openLedger } from '../support/open-ledger.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
+import { copyOf, packedIn, served } from './copy.ts'
+
+const photo = fileURLToPath(new URL('../../examples/sample/person.png', import.meta.url))
+
+let sandbox: RunningServer
+let packages: string
+let root: string
+let site: Awaited<ReturnType<typeof served>>
+let bytes: string
+const { store, jobs } = openLedger()
+/** How far the service's time is ahead: each engine has an IP limit of its own. */
+let ahead = 0
+
+/** The folder is copied and installed as its reader would do it, with the packages as they would be published. */
+beforeAll(async () => {
+  bytes = (await readFile(photo)).toString('base64')
+  const config = openSandbox({ previewAfterMs: 500, readyAfterMs: 3_000 })
+  sandbox = await serve({ config, store, clock: { now: () => Date.now() + ahead } }, 0)
+  packages = await mkdtemp(join(tmpdir(), 'fitting-room-packed-'))
+  root = await copyOf('kiosk', await packedIn(packages))
+  site = await served(root, sandbox.url)
+}, limits.testTimeout)
+afterAll(async () => {
+  site?.close()
+  await sandbox?.close()
+  for (const made of [packages, root]) await rm(made, { recursive: true, force: true })
+})
+
+/** The display, as a shopper uses it. */
+function displayIn(tab: Tab) {
+  const marked = (id: string) => `document.querySelector('[data-testid="${id}"]')`
+  const isThere = (expression: string) => expect.poll(() => tab.run(`!!(${expression})`)).toBe(true)
+  const press = async (id: string) => {
+    await isThere(`${marked(id)} && !${marked(id)}.disabled`)
+    await tab.run(`${marked(id)}.click()`)
+  }
+  return {
+    press,
+    isThere: (id: string) => isThere(marked(id)),
+    session: (state: string) => expect.poll(() => tab.run(`${marked('kiosk')}?.dataset.session`)).toBe(state),
+    reaches: (state: string) => expect.poll(() => tab.run(`${marked('try-on')}?.dataset.state`)).toBe(state),
+    async choosePhoto() {
+      await isThere(marked('photo'))
+      await tab.run(`(() => {
+        const bytes = Uint8Array.from(atob('${bytes}'), (letter) => letter.charCodeAt(0))
+        const files = new DataTransfer()
+        files.items.add(new File([bytes], 'person.png', { type: 'image/png' }))
+        ${marked('photo')}.files = files.files
+        ${marked('photo')}.dispatchEvent(new Event('change', { bubbles: true }))
+      })()`)
+    },
+    violations: () =>
+      tab.run(`(() => {
+      ${axe}
+      return axe.run().then(({ violations }) => violations.map(({ id }) => id))
+    })()`),
+    kept: async () => JSON.stringify(await tab.run(keptExpression)),
+  }
+}
+
+const nameOf = (taken?: Job['photo']) => (taken && 'name' in taken ? taken.name : 'no photo')
+
+describe.each(engines)('the kiosk in $name', ({ launch }) => {
+  let engine: RunningEngine
+  beforeAll(async () => void (engine = await launch()))
+  afterAll(() => engine?.close())
+  beforeEach(() => {
+    ahead += 3_600_000
+    jobs.clear()
+  })
+
+  it('serves one shopper after the other, through a reload, and keeps nothing of who has gone', async () => {
+    const tab = await engine.open(site.url)
+    const { press, session, reaches, choosePhoto, violations, kept, isThere } = displayIn(tab)
+    await session('ready')
+    expect(await violations()).toEqual([])
+    await press('begin')
+    await isThere('piece-1001')
+    expect(await violations()).toEqual([])
+    await press('piece-1001')
+    await choosePhoto()
+    await press('start')
+    await reaches('processing')
+    // the power is lost for a moment
+    await tab.run('void setTimeout(() => location.reload())')
+    await session('active')
+    await reaches('final')
+    await isThere('pictures')
+    expect(await violations()).toEqual([])
+    const [first] = jobs.values()
+    expect(await kept()).toContain(first?.id)
+    await press('done')
+    await session('ready')
+    const left = await kept()
+    for (const trace of [first?.id, first?.visitorId, nameOf(first?.photo)]) expect(left).not.toContain(trace)
+
+    await press('begin')
+    await press('piece-1002')
+    await choosePhoto()
+    await press('start')
+    await reaches('final')
+    expect(jobs.size).toBe(2)
+    expect(new Set([...jobs.values()].map(({ visitorId }) => visitorId)).size).toBe(2)
+    await press('done')
+    await session('ready')
+    expect(tab.words).toEqual([])
+    await tab.close()
+  })
+
+  it('counts down where nobody is there, and goes on for who says so', async () => {
+    const tab = await engine.open(`${site.url}/?idle=32&warn=30&hold=60`)
+    const { press, session, isThere, violations } = displayIn(tab)
+    await session('ready')
+    await press('begin')
+    await session('warning')
+    await isThere('count')
+    expect(await violations()).toEqual([])
+    await press('stay')
+    await session('active')
+    expect(tab.words).toEqual([])
+    await tab.close()
+  })
+})
+
+it('the kiosk is typed, as its own framework checks it', async () => {
+  await promisify(execFile)('npm', ['run', 'check'], { cwd: root })
+})
