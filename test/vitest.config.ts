@@ -33,7 +33,7 @@ export default defineConfig({
       node('examples', ['examples/*/test/*.test.ts', 'test/examples/*.test.ts']),
       node('faults', ['test/faults/*.test.ts']),
       node('model', ['test/model/*.test.ts']),
-      node('soak', ['test/soak/*.test.ts']),
+      node('soak', ['test/soak/**/*.test.ts']),
       node('pages', ['test/pages/*.test.ts']),
       node('wire', ['test/wire/*.test.ts']),
       node('kept in a folder', keptInAFolder, { TEST_STORE: 'folder' }),

@@ -153,6 +153,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
       throw error
     }
     await limits?.nextShopper().catch(report)
+    forgetLastMatch()
     failures = 0
     savedAt = -Infinity
     view.set({ state: 'ready' })
@@ -209,6 +210,9 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     },
   }
 }
+
+/** Engines remember what a pattern was last found in (`RegExp.$_`), which was the shopper's. */
+const forgetLastMatch = (): boolean => /nobody/.test('nobody')
 
 function check(isRight: boolean, at: string, given: number, valid: string): void {
   if (!isRight) throw new TryOnError({ kind: 'input', at, given: String(given), valid })

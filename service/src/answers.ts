@@ -18,7 +18,7 @@ export type HeaderRecord = Readonly<Record<string, string>>
 export function answer(
   { req }: Context,
   status: number,
-  body: string | Uint8Array<ArrayBuffer> | null = null,
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null = null,
   headers: HeaderRecord = {},
 ): Response {
   const common = req.header('Origin') === undefined ? always : toPages

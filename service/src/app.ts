@@ -3,6 +3,7 @@ import { Hono, type Context } from 'hono'
 import { answer, answerJson, answerPreflight } from './answers.ts'
 import { ApiProblem, badInput, ipLimit, notAllowed } from './api-problem.ts'
 import { drain } from './body.ts'
+import { LineFull } from './drawing/not-drawn.ts'
 import { clientOf } from './client-address.ts'
 import type { StoreConfig } from './config.ts'
 import type { Core } from './core.ts'
@@ -127,7 +128,7 @@ export function createApp(parts: AppParts): Hono<Env> {
     await hear(jobId, id)
     return answer(context, 200)
   })
-  addPhotoRoutes(app, parts)
+  addPhotoRoutes(app, parts, clientIp)
 
   app.notFound((context) => answerJson(context, 404, { error: 'Not found' }))
   app.onError((error, context) => {
@@ -138,12 +139,17 @@ export function createApp(parts: AppParts): Hono<Env> {
   function problemOf(error: Error, { req }: Context<Env>): ApiProblem {
     if (error instanceof ApiProblem) return error
     if (error instanceof PhotoNotReadable) return new ApiProblem(415, { error: error.message })
+    if (error instanceof LineFull)
+      return new ApiProblem(503, { error: error.message }, { 'Retry-After': String(lineSeconds) })
     // a client that went away in the middle of its body is nobody's failure
     if (!req.raw.signal.aborted) report(error)
     return new ApiProblem(500, { error: 'Internal error' })
   }
   return app
 }
+
+/** How soon a photo may be sent again whose client has too many that wait, in seconds. */
+const lineSeconds = 10
 
 const operationAt = new Map(
   Object.entries(endpoints).map(([operation, { method, path }]) => [`${method} ${path}`, operation]),

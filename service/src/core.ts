@@ -22,7 +22,7 @@ import {
   type StoreConfig,
   type VariantConfig,
 } from './config.ts'
-import type { Clock, Job, Ledger, Polled, Store, Visitor } from './ports.ts'
+import type { Clock, Counted, Job, Ledger, Polled, Store, Visitor } from './ports.ts'
 import { randomId } from './random.ts'
 import { createForcedRefusals, delays, spoils, type Spoil } from './test-outcomes.ts'
 import type { Uploads } from './uploads.ts'
@@ -192,7 +192,7 @@ function scopeOf(of: StoreConfig, request: GenerationRequest) {
   return { product, variant, funnel }
 }
 
-function statusOf({ email }: StoreConfig, visitor: Visitor) {
+function statusOf({ email }: StoreConfig, visitor: Counted) {
   const free = email === null || visitor.email !== null
   const requestsLeft = free ? -1 : Math.max(0, email.freeTryOns - visitor.counted)
   return { requestsLeft, totalRequests: visitor.counted, uniqueUserId: visitor.id }

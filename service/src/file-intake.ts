@@ -14,15 +14,15 @@ const prefix = 'fitting-room-upload-'
  * Takes photos into a file of a folder, by default the system's for such, part by part, and cleans them from there: many at
  * once take no memory.
  */
-export function intakeByFile(cleaned: (file: string) => Promise<Blob>, folder = tmpdir()): PhotoIntake {
+export function intakeByFile(cleaned: (file: string, client: string) => Promise<Blob>, folder = tmpdir()): PhotoIntake {
   mkdirSync(folder, { recursive: true })
   void removeLeft(folder, (name) => name.startsWith(prefix)).catch(() => undefined)
-  return async (request, limits) => {
+  return async (request, limits, client) => {
     const path = join(folder, prefix + randomUUID())
     const file = await open(path, 'wx', 0o600)
     try {
       const problem = await takeBody(request, limits, (chunk) => file.appendFile(chunk))
-      return problem ?? (await cleaned(path))
+      return problem ?? (await cleaned(path, client))
     } finally {
       await file.close()
       await rm(path, { force: true })

@@ -1,6 +1,8 @@
 import { Hono, type Context } from 'hono'
 import { answer, answerPreflight } from './answers.ts'
 import { ApiProblem, badInput, notAllowed } from './api-problem.ts'
+import { PhotoTooCostly } from './drawing/not-drawn.ts'
+import { PhotoNotReadable } from './photo-problems.ts'
 import type { BlobStore, Clock, PhotoIntake, Store } from './ports.ts'
 import { photoLimits, type Uploads } from './uploads.ts'
 
@@ -12,9 +14,19 @@ export interface PhotoParts {
   clock: Clock
 }
 
+/** How many targets are remembered whose photo took too much: they expire soon. */
+const mostSpent = 10_000
+
 /** Takes photos at their signed targets, and serves them and the pictures; none of it is the contract's, but its addresses are. */
-export function addPhotoRoutes<E extends { Bindings: object }>(app: Hono<E>, parts: PhotoParts): void {
+export function addPhotoRoutes<E extends { Bindings: object }>(
+  app: Hono<E>,
+  parts: PhotoParts,
+  clientIp: (context: Context<E>) => string,
+): void {
   const { blobs, uploads, takePhoto, keepPhoto, clock } = parts
+  /** Targets whose photo is looked at, and those whose photo took too much. */
+  const taking = new Map<string, Promise<unknown>>()
+  const spent = new Set<string>()
 
   app.put('/photos/:name', async (context) => {
     const upload = uploads.verify(new URL(context.req.url), clock.now())
@@ -22,7 +34,8 @@ export function addPhotoRoutes<E extends { Bindings: object }>(app: Hono<E>, par
     const type = context.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
     if (type !== upload.type) throw new ApiProblem(415, { error: `This upload target takes ${upload.type}` })
     const isTooLarge = Number(context.req.header('Content-Length')) > photoLimits.atMost
-    const photo = isTooLarge ? 'tooLarge' : await takePhoto(context.req.raw, photoLimits)
+    const take = () => taken(upload.name, () => takePhoto(context.req.raw, photoLimits, clientIp(context)))
+    const photo = isTooLarge ? 'tooLarge' : await take()
     if (photo === 'tooLarge') throw new ApiProblem(413, { error: 'The photo is larger than 20 MB' })
     if (photo === 'tooSlow') throw badInput('the photo did not arrive in time')
     // known first: what was begun is deleted, too
@@ -41,11 +54,34 @@ export function addPhotoRoutes<E extends { Bindings: object }>(app: Hono<E>, par
     throw notAllowed('GET')
   })
 
+  /** Of what one target is sent one photo is looked at at a time, and none any more once one took too much. */
+  async function taken(name: string, take: () => ReturnType<PhotoIntake>): ReturnType<PhotoIntake> {
+    const before = taking.get(name)
+    const own = (async () => {
+      await before?.catch(() => undefined)
+      if (spent.has(name)) throw new PhotoNotReadable()
+      return take()
+    })()
+    taking.set(name, own)
+    try {
+      return await own
+    } catch (error) {
+      if (spent.size >= mostSpent) spent.clear()
+      if (error instanceof PhotoTooCostly) spent.add(name)
+      throw error
+    } finally {
+      if (taking.get(name) === own) taking.delete(name)
+    }
+  }
+
   async function picture(context: Context<E>): Promise<Response> {
-    const blob = await blobs.get(context.req.param('name') ?? '')
+    const name = context.req.param('name') ?? ''
+    const blob = await (blobs.open ? blobs.open(name) : blobs.get(name))
     if (blob === null) throw new ApiProblem(404, { error: 'Picture not found' })
-    return answer(context, 200, blob.bytes, {
+    const [body, size] = 'body' in blob ? [blob.body, blob.size] : [blob.bytes, blob.bytes.length]
+    return answer(context, 200, body, {
       'Content-Type': blob.type,
+      'Content-Length': String(size),
       'Cache-Control': 'private, max-age=3600',
       'Content-Security-Policy': "default-src 'none'; sandbox",
       'Cross-Origin-Resource-Policy': 'cross-origin',

@@ -90,8 +90,10 @@ export interface Ledger {
 export interface Polled {
   /** Without what only its making needs. */
   job: Omit<Job, OfMaking>
-  visitor: Visitor
+  visitor: Counted
 }
+/** What is told of a shopper; of the e-mail address no more than that there is one. */
+export type Counted = Pick<Visitor, 'id' | 'email' | 'counted'>
 /** What nobody asks for who polls. */
 export const ofMaking = [
   'product',
@@ -157,20 +159,29 @@ export interface Blob {
   type: string
 }
 
+/** One that is read bit by bit, by whoever reads slowly. */
+interface OpenBlob extends Pick<Blob, 'type'> {
+  body: ReadableStream<Uint8Array<ArrayBuffer>>
+  /** In bytes. */
+  size: number
+}
+
 /** Photos and pictures by name. */
 export interface BlobStore {
   put(name: string, blob: Blob): Promise<void>
   get(name: string): Promise<Blob | null>
+  /** As `get`, without its bytes in memory; a store that has them there has none. */
+  open?(name: string): Promise<OpenBlob | null>
   /** Also of what is not there. */
   remove(name: string): Promise<void>
 }
 
 /**
  * Takes the photo that an upload target is sent, of the type that its content says, without the metadata that it came
- * with. Rejects with `PhotoNotReadable`.
+ * with; `client` is whose it is. Rejects with `PhotoNotReadable`, or `LineFull` where too many of that client's wait.
  */
 export interface PhotoIntake {
-  (request: Pick<Request, 'body'>, limits: BodyLimits): Promise<Blob | BodyProblem>
+  (request: Pick<Request, 'body'>, limits: BodyLimits, client: string): Promise<Blob | BodyProblem>
 }
 
 /** The pictures of a try-on. */

@@ -48,6 +48,10 @@ export async function serve(
     { errorHandler: () => Response.json(refusal, { status: 400, headers: refusalHeaders }) },
   )
   const server = createServer({ requireHostHeader: false, ...timeouts }, listener)
+  // an expectation that nobody knows is no reason to answer in another way
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  // whoever does not read what was asked for holds it in memory
+  server.setTimeout(timeouts.requestTimeout)
   server.prependListener('request', (_, answer) => (answer.shouldKeepAlive &&= !isEnding))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (socket.writable && error.code !== 'ECONNRESET') socket.end(unreadable)

@@ -61,7 +61,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
   const hasWebhook = options.config.generator?.webhook === true
   const webhookOf = (jobId: string) => (hasWebhook ? urlNow() + webhooks.pathOf(jobId) : null)
   const bucket = bucketOf(options)
-  const { takePhoto = intakeByFile(drawing.cleaned) } = options
+  const { takePhoto = intakeByFile(drawing.cleanedFile) } = options
   const parts: ServiceParts = {
     blobs: memoryBlobs(),
     generator: drawing.render,

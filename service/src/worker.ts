@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import { DrawingEnded } from './drawing/not-drawn.ts'
 import { PhotoNotAccessible, PhotoNotReadable, PhotoNotUsable } from './photo-problems.ts'
 import type { BlobStore, Clock, Generator, Job, Observer, Store } from './ports.ts'
 import { untilWritten } from './until-written.ts'
@@ -85,7 +86,12 @@ export function createWorker(parts: WorkerParts) {
     async work(jobId: string): Promise<void> {
       const job = await store.job(jobId)
       if (job?.state !== 'queued') return
-      await end(jobId, await render(job).catch((error: unknown) => failed(job, error)))
+      const how = await render(job).catch((error: unknown) => {
+        // the queue hands it to another process, or to the next one
+        if (error instanceof DrawingEnded) throw error
+        return failed(job, error)
+      })
+      await end(jobId, how)
     },
     async giveUp(jobId: string): Promise<void> {
       const job = await store.job(jobId)

@@ -11,8 +11,10 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { clientOf } from '../src/client-address.ts'
+import { EndsProcesses, LineFull, PhotoTooCostly } from '../src/drawing/not-drawn.ts'
+import { fileBlobs } from '../src/file-blobs.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
-import { newVisitor } from '../src/ports.ts'
+import { newVisitor, type PhotoIntake } from '../src/ports.ts'
 import { png } from './contract.suite.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -50,6 +52,15 @@ describe('what comes over the wire', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 400/)
     expect(answer).toMatch(/access-control-allow-origin: \*/i)
     expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ error: 'Invalid request' })
+  })
+
+  it('an expectation that nobody knows changes no answer', async () => {
+    const answer = await raw(
+      await served(),
+      'GET /nowhere HTTP/1.1\r\nHost: a\r\nExpect: x\r\nConnection: close\r\n\r\n',
+    )
+    expect(answer).toMatch(/^HTTP\/1\.1 404/)
+    expect(answer).toMatch(/access-control-allow-origin: \*/i)
   })
 
   it('a method that is none of the path’s is told which are, and no answer is kept by caches', async () => {
@@ -161,6 +172,72 @@ describe('photos', () => {
     await expect.poll(() => done).toContain(innocent)
     release()
     await service.close()
+  })
+
+  /** A service whose photos are taken as a test says, with an upload target of its own. */
+  async function targetOf(takePhoto: PhotoIntake) {
+    const service = createService({
+      config: parseConfig(suiteConfig),
+      publicUrl: 'http://service.test',
+      takePhoto,
+      report: () => {},
+    })
+    open.push(service)
+    const body = JSON.stringify({ contentType: 'image/png' })
+    const asked = await service.fetch(new Request('http://service.test/uploads', { method: 'POST', headers, body }))
+    const { data } = (await asked.json()) as { data: { uploadUrl: string } }
+    const put = () => {
+      const init = { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } }
+      return service.fetch(new Request(data.uploadUrl, init))
+    }
+    return { put }
+  }
+
+  it('that took too much are not looked at again at their target', async () => {
+    let looks = 0
+    const { put } = await targetOf(async () => {
+      looks++
+      throw new PhotoTooCostly()
+    })
+    const answers = await Promise.all([put(), put(), put()])
+    expect(answers.map(({ status }) => status)).toEqual([415, 415, 415])
+    expect(looks).toBe(1)
+  })
+
+  it('of a client of whom too many wait are asked for again', async () => {
+    const { put } = await targetOf(async () => {
+      throw new LineFull()
+    })
+    const answer = await put()
+    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '10'])
+  })
+
+  it('whose processes end again and again are no fault of theirs', async () => {
+    let isBroken = true
+    const { put } = await targetOf(async () => {
+      if (isBroken) throw new EndsProcesses()
+      return { bytes: png, type: 'image/png' }
+    })
+    expect((await put()).status).toBe(500)
+    isBroken = false
+    expect((await put()).status).toBe(200)
+  })
+
+  it('and pictures in files are sent as they are, and what is no name of one is not found', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'blobs-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const blobs = fileBlobs(folder)
+    const bytes = new Uint8Array(200_000).map((_, at) => at % 251)
+    bytes.set(png)
+    await blobs.put('a.png', { bytes, type: 'image/png' })
+    const server = await serve({ config: parseConfig(suiteConfig), blobs, report: () => {} }, 0)
+    open.push(server)
+    const answer = await fetch(`${server.url}/pictures/a.png`)
+    expect([answer.headers.get('Content-Type'), answer.headers.get('Content-Length')]).toEqual(['image/png', '200000'])
+    expect(new Uint8Array(await answer.arrayBuffer())).toEqual(bytes)
+    expect((await fetch(`${server.url}/pictures/a.png`, { method: 'HEAD' })).status).toBe(200)
+    for (const name of ['%2f', '..%2fa.png', 'a%00b', 'a'.repeat(300), 'b.png'])
+      expect([name, (await fetch(`${server.url}/photos/${name}`)).status]).toEqual([name, 404])
   })
 
   it('are not blamed for a product’s picture that can not be had, and who runs the service is told', async () => {

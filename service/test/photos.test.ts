@@ -93,6 +93,17 @@ describe('a file', () => {
     await expect(render(svg, await bytesOf(plain().png()), 'upper_body')).rejects.toThrow(PhotoNotReadable)
   })
 
+  it('that would get too large, or take long to write, becomes a JPEG', async () => {
+    const side = 2_800
+    const random = new Uint8Array(side * side * 3)
+    for (let at = 0; at < random.length; at += 65_536) crypto.getRandomValues(random.subarray(at, at + 65_536))
+    const noise = sharp(random, { raw: { width: side, height: side, channels: 3 } })
+    const large = await cleaned(await bytesOf(noise.withExif(place).png({ compressionLevel: 0 })))
+    expect(large.type).toBe('image/jpeg')
+    expect(large.bytes.length).toBeLessThan(20 * 1024 * 1024)
+    expect((await cleaned(await bytesOf(plain(3_000, 2_600).withExif(place).webp()))).type).toBe('image/jpeg')
+  })
+
   it.each(['jpeg', 'png', 'webp'] as const)('of %s that is bare is kept byte for byte', async (format) => {
     const image = plain(300, 200)
     const options = format === 'jpeg' ? { progressive: true } : {}

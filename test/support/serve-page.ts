@@ -11,7 +11,8 @@ export async function servePage(
 ): Promise<{ url: string; close(): void }> {
   const built = await build({
     configFile: false,
-    logLevel: 'warn',
+    logLevel: 'error',
+    define: { 'process.env.NODE_ENV': '"production"' },
     resolve: { conditions: ['fitting-room-source', 'module', 'browser', 'production'] },
     build: { write: false, lib: { entry, formats: ['es'] } },
   })

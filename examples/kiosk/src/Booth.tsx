@@ -124,11 +124,12 @@ function Email({ tryOn, label }: { tryOn: TryOn; label: string }) {
     event.preventDefault()
     void tryOn.submitEmail({ email: String(new FormData(event.currentTarget).get('email')) })
   }
-  // no browser keeps what a stranger types here
+  // no browser keeps what a stranger types here; one that looks whether it is an address would
   return (
     <form onSubmit={submit} autoComplete="off">
       <label>
-        E-mail <input name="email" type="email" required autoComplete="off" data-testid="email" />
+        E-mail{' '}
+        <input name="email" inputMode="email" autoCapitalize="off" autoComplete="off" required data-testid="email" />
       </label>
       <button className="main">{label}</button>
     </form>

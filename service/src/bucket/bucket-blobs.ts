@@ -1,11 +1,9 @@
 import { uploadExpiryMs } from 'fitting-room/contract'
+import { isBlobName } from '../blob-name.ts'
 import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob, BlobStore, PhotoIntake } from '../ports.ts'
 import { photoLimits, type Uploads } from '../uploads.ts'
 import { Encoded, type Bucket } from './bucket.ts'
-
-/** What may be asked for by name, from outside too: nothing that leads elsewhere in a URL. */
-const isName = (name: string) => /^[\w-][\w.-]*$/.test(name)
 
 /** Where shoppers put their photos as they are. */
 const arrived = (name: string) => `arrived/${name}`
@@ -25,7 +23,7 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     const photo = await bucket.open(arrived(name))
     // somebody else may have taken it in meanwhile
     if (photo === null) return bucket.get(kept(name))
-    const taken = await takePhoto(photo, photoLimits)
+    const taken = await takePhoto(photo, photoLimits, name)
     if (taken === 'tooLarge') throw new PhotoNotReadable()
     if (taken === 'tooSlow') throw new Error('the bucket is too slow')
     await bucket.put(kept(name), taken)
@@ -48,7 +46,7 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
   return {
     put: (name, blob) => bucket.put(kept(name), blob),
     async get(name) {
-      if (!isName(name)) return null
+      if (!isBlobName(name)) return null
       const found = await bucket.get(kept(name))
       if (found) return found
       const look = looks.get(name) ?? lookAt(name)

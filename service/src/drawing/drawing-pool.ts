@@ -1,14 +1,17 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import workerpool from 'workerpool'
 import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob, Generator, Pictures } from '../ports.ts'
 import type { DrawingMethods } from './drawing-process.ts'
+import { PhotoTooCostly, TookTooMuch } from './not-drawn.ts'
+import { openProcesses, type Line } from './processes.ts'
 
 /** Decodes and draws in processes of its own, which are ended where a picture takes too long or too much. */
 export interface Drawing {
-  /** A photo, or the file that it is in, without its metadata. Rejects with `PhotoNotReadable`. */
-  cleaned(photo: Uint8Array | string): Promise<Blob>
+  /** A photo without its metadata. Rejects with `PhotoNotReadable`. */
+  cleaned(photo: Uint8Array): Promise<Blob>
+  /** The same of one that has arrived from a client, in a file; rejects with `LineFull`, too. */
+  cleanedFile(file: string, client: string): Promise<Blob>
   render: Generator
   /** A picture that others made, as it is shown. */
   finished(picture: Uint8Array): Promise<Pictures>
@@ -30,6 +33,9 @@ export interface DrawingOptions {
   report: (error: unknown) => void
 }
 
+/** What is drawn for a job: whose it is the queue sees to. */
+const ofJobs: Line = { kind: 'job', of: '' }
+
 /** The larger a process, the longer it stands still where it begins another: some 45 ms for each GB. */
 export function openDrawing({
   atOnce = 2,
@@ -38,41 +44,38 @@ export function openDrawing({
   beginsAtOnce = false,
   report,
 }: DrawingOptions): Drawing {
-  const processFile = fileURLToPath(new URL(`./drawing-process${extname(import.meta.url)}`, import.meta.url))
-  const pool = workerpool.pool(processFile, {
-    workerType: 'process',
-    maxWorkers: atOnce,
-    ...(beginsAtOnce && { minWorkers: 'max' }),
-    workerTerminateTimeout: 0,
-    forkArgs: [String(mostMemory), String(longestMs)],
-    // bytes as they are; and nothing of this process that a picture could want
-    forkOpts: { serialization: 'advanced', execArgv: [], env: {} },
+  const processes = openProcesses({
+    file: fileURLToPath(new URL(`./drawing-process${extname(import.meta.url)}`, import.meta.url)),
+    args: [String(mostMemory), String(longestMs)],
+    atOnce,
+    beginsAtOnce,
+    longestMs: longestMs * 10,
   })
 
   async function ask<M extends keyof DrawingMethods>(
     method: M,
-    ...args: Parameters<DrawingMethods[M]>
+    args: Parameters<DrawingMethods[M]>,
+    line = ofJobs,
   ): Promise<NonNullable<Awaited<ReturnType<DrawingMethods[M]>>>> {
-    const answer = await pool.exec<DrawingMethods[M]>(method, args).timeout(longestMs * 10)
+    const answer = await processes.ask({ method, args }, line)
     if (answer === null) throw new PhotoNotReadable()
-    return answer
+    return answer as NonNullable<Awaited<ReturnType<DrawingMethods[M]>>>
   }
 
+  /** A photo that takes too much is as little use as one that can not be read. */
+  const ofPhoto = (photo: Promise<Blob>) =>
+    photo.catch((error: unknown) => {
+      if (!(error instanceof TookTooMuch)) throw error
+      report(new Error('a photo was given up, as it takes too long or too much to decode', { cause: error }))
+      throw new PhotoTooCostly()
+    })
+
   return {
-    async cleaned(photo) {
-      try {
-        return await (typeof photo === 'string' ? ask('cleanedFile', photo) : ask('cleaned', new Uint8Array(photo)))
-      } catch (error) {
-        if (error instanceof PhotoNotReadable) throw error
-        report(new Error('a photo was given up, as it takes too long or too much to decode', { cause: error }))
-        throw new PhotoNotReadable()
-      }
-    },
-    finished: (picture) => ask('finished', picture),
-    prepared: (picture) => ask('prepared', picture),
-    render: (photo, garment, funnelType) => ask('render', photo, garment, funnelType),
-    close: async () => {
-      await pool.terminate(true)
-    },
+    cleaned: (photo) => ofPhoto(ask('cleaned', [new Uint8Array(photo)])),
+    cleanedFile: (file, client) => ofPhoto(ask('cleanedFile', [file], { kind: 'upload', of: client })),
+    finished: (picture) => ask('finished', [picture]),
+    prepared: (picture) => ask('prepared', [picture]),
+    render: (photo, garment, funnelType) => ask('render', [photo, garment, funnelType]),
+    close: processes.close,
   }
 }

@@ -5,14 +5,18 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { FunnelType } from 'fitting-room/contract'
 import sharp from 'sharp'
-import workerpool from 'workerpool'
 import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob } from '../ports.ts'
 import { cleaned } from './cleaned.ts'
+import type { Errand, Said } from './processes.ts'
 import { finished, prepared, render } from './renderer.ts'
 
 /** How nice it is: at 5 it has a third of what another process has of a processor that both want. */
 const behind = 5
+
+// who ends the service with a signal to all of its processes means it to end in order: this one ends with it
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
+process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
 /** The process in which strangers' files are decoded: it knows no secret, and may end at any moment. */
 const guard = new Worker(new URL(`./process-guard${extname(import.meta.url)}`, import.meta.url), {
@@ -43,17 +47,18 @@ const methods = {
 }
 export type DrawingMethods = typeof methods
 
-/** The guard counts what one picture takes. */
-const guarded = Object.entries(methods).map(([name, method]) => {
-  const counted = async (...args: never[]) => {
-    guard.postMessage(true)
-    try {
-      return await (method as (...args: never[]) => Promise<unknown>)(...args)
-    } finally {
-      guard.postMessage(false)
-    }
+async function carryOut({ method, args }: Errand): Promise<Said> {
+  // the guard counts what one picture takes
+  guard.postMessage(true)
+  try {
+    return { value: await Reflect.get(methods, method)(...args) }
+  } catch (error) {
+    return { error: String(error) }
+  } finally {
+    guard.postMessage(false)
   }
-  return [name, counted]
-})
+}
 
-workerpool.worker(Object.fromEntries(guarded))
+const say = (said: Said) => process.send?.(said)
+process.on('message', (errand: Errand) => void carryOut(errand).then(say))
+say('ready')

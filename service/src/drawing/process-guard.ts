@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { argv, cpuUsage, kill, memoryUsage, pid, ppid } from 'node:process'
+import { spentSignal } from './not-drawn.ts'
 
 /** How often it looks, in ms: a decoder that runs away takes some hundred megabytes a second. */
 const lookMs = 25
@@ -11,12 +12,13 @@ let begun: NodeJS.CpuUsage | null = null
 function isSpent(): boolean {
   if (begun === null) return false
   const { user, system } = cpuUsage(begun)
-  return user + system > mostCpuMs * 1_000
+  return memoryUsage.rss() > mostMemory || user + system > mostCpuMs * 1_000
 }
 
 /** Ends its process, which may be busy for ever with a picture, where it takes too much or nobody waits for it any more. */
 function look(): void {
-  if (memoryUsage.rss() > mostMemory || isSpent() || process.ppid !== parent) kill(pid, 'SIGKILL')
+  if (process.ppid !== parent) kill(pid, 'SIGKILL')
+  if (isSpent()) kill(pid, spentSignal)
 }
 
 look()

@@ -74,10 +74,17 @@ export function createProvided(parts: ProvidedParts) {
   const written = (write: () => Promise<unknown>) =>
     untilWritten(write, { clock, report, forMs: patienceMs, everyMs: lookMs }).then(() => null)
 
+  async function untilRead<T>(read: () => Promise<T>): Promise<T> {
+    let found: { value: T } | undefined
+    await written(async () => (found = { value: await read() }))
+    return (found as { value: T }).value
+  }
+
   /** The ID that the provider gave, in answer or later; rejects where it never came. */
   async function idOf(jobId: string): Promise<string> {
     for (;;) {
-      const job = await store.job(jobId)
+      // a database that is away for a moment says nothing of pictures that may be paid for
+      const job = await untilRead(() => store.job(jobId))
       const { id, since } = job?.asked ?? { id: null, since: -Infinity }
       if (id !== null) return id
       if (clock.now() >= since + (webhookOf(jobId) === null ? answerMs : patienceMs))

@@ -1,0 +1,35 @@
+import { PhotoNotReadable } from '../photo-problems.ts'
+
+/** A picture took more than a process may take. */
+export class TookTooMuch extends Error {
+  constructor() {
+    super('a picture took too long or too much')
+  }
+}
+
+/** Processes have ended with it again and again; whether it is the picture's fault nobody knows. */
+export class EndsProcesses extends Error {
+  constructor() {
+    super('processes ended that drew a picture')
+  }
+}
+
+/** With which signal a process ends itself that takes too much: nobody else sends it. */
+export const spentSignal = 'SIGVTALRM'
+
+/** A photo that takes too much to be decoded; its own shopper hears what is told of every other that can not be. */
+export class PhotoTooCostly extends PhotoNotReadable {}
+
+/** There is no process for it, or none any more: somebody else may draw it. */
+export class DrawingEnded extends Error {
+  constructor() {
+    super('there was no process to draw a picture')
+  }
+}
+
+/** So many pictures of one client wait already. */
+export class LineFull extends Error {
+  constructor() {
+    super('too many photos of one client wait to be looked at')
+  }
+}

@@ -1,0 +1,13 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { limits } from '../../limits.ts'
+import { Display } from './display.ts'
+
+const display = new Display(20_261_121)
+beforeAll(() => display.open(), limits.testTimeout)
+afterAll(() => display.close())
+
+it('a display in a real browser keeps, shows and remembers nothing of the shoppers before', async () => {
+  for (let served = 0; served < 8; served++) await display.serve()
+  expect(display.traces).toEqual([])
+  expect(display.did).toMatchObject({ served: 8, pictures: 8 })
+})
