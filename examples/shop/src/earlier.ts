@@ -1,13 +1,42 @@
-import type { FittingRoom, HistoryEntry } from 'fitting-room'
+import { isTryOnError, type FittingRoom, type HistoryEntry } from 'fitting-room'
 import type { Product } from './catalog.ts'
-import { h } from './dom.ts'
+import { button, h } from './dom.ts'
 import { say, words } from './language.ts'
 import type { Page } from './page.ts'
+
+/** What may still become a picture once somebody looks at it again. */
+const unfinished = ['processing', 'preview', 'stalled']
 
 /** What the shopper has tried on so far, newest first; it follows what happens in other tabs, too. */
 export function earlier(room: FittingRoom, products: readonly Product[]): Page {
   const list = h('ul', { className: 'earlier' })
   const element = h('section', { hidden: true }, h('h2', {}, say().earlier), list)
+  /** What was to be forgotten, and may be paid for. */
+  const warned = new Set<string>()
+  /** What goes on because somebody has said so here. */
+  const followed = new Map<string, { unsubscribe(): void }>()
+
+  async function forget(entry: HistoryEntry): Promise<void> {
+    const { attemptId } = entry
+    try {
+      await entry.open().discard({ abandonPaidJob: warned.has(attemptId) })
+    } catch (error) {
+      if (!isTryOnError(error) || error.kind !== 'paidJob') throw error
+      warned.add(attemptId)
+      show(room.history.get())
+      list.querySelector<HTMLElement>(`[data-attempt="${attemptId}"] .forget`)?.focus()
+    }
+  }
+
+  function goOn(entry: HistoryEntry): void {
+    const tryOn = entry.open()
+    if (!followed.has(entry.attemptId))
+      followed.set(
+        entry.attemptId,
+        tryOn.subscribe(() => {}),
+      )
+    void tryOn.ready.then(({ can }) => (can.resume ? tryOn.resume() : undefined))
+  }
 
   const item = (entry: HistoryEntry) => {
     const product = products.find(({ id }) => entry.productId.endsWith(id))
@@ -15,7 +44,20 @@ export function earlier(room: FittingRoom, products: readonly Product[]): Page {
     const picture = entry.result ?? entry.preview
     const image = h('img', { src: picture?.imageUrl ?? product.image, alt: '', loading: 'lazy' })
     const href = `#/products/${product.id}`
-    return h('li', {}, h('a', { href }, image, h('strong', {}, product.title), h('span', {}, words().title(entry))))
+    const labelled = (text: string, act: () => unknown, className: string) => {
+      const made = button(text, act, className)
+      made.setAttribute('aria-label', `${text}: ${product.title}`)
+      return made
+    }
+    const isLeft = entry.archived && entry.jobId !== null && unfinished.includes(entry.state)
+    return h(
+      'li',
+      { attributes: { 'data-attempt': entry.attemptId } },
+      h('a', { href }, image, h('strong', {}, product.title), h('span', {}, words().title(entry))),
+      warned.has(entry.attemptId) && h('p', { className: 'note' }, words().problem({ kind: 'paidJob' })),
+      isLeft && labelled(words().intent('resume'), () => goOn(entry), 'quiet'),
+      labelled(words().intent('discard'), () => forget(entry), 'quiet forget'),
+    )
   }
 
   const show = (entries: readonly HistoryEntry[]) => {
@@ -26,5 +68,11 @@ export function earlier(room: FittingRoom, products: readonly Product[]): Page {
 
   const subscription = room.history.subscribe(show)
   show(room.history.get())
-  return { element, leave: () => subscription.unsubscribe() }
+  return {
+    element,
+    leave() {
+      subscription.unsubscribe()
+      for (const each of followed.values()) each.unsubscribe()
+    },
+  }
 }

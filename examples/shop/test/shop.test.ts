@@ -154,7 +154,7 @@ describe('the shop', () => {
     await tryOn()
     await finishes()
     await page.getByRole('link', { name: 'Atelier' }).click()
-    const list = page.locator('.earlier li')
+    const list = page.locator('.earlier li a')
     await expect.poll(() => list.allInnerTexts()).toEqual(['Breton tee\nThere you are'])
     const other = await context.newPage()
     await other.goto(`${shop.url}#/products/1002`)
@@ -163,6 +163,28 @@ describe('the shop', () => {
     await expect.poll(() => list.first().innerText()).toMatch(/being made/)
     await page.goto(`${shop.url}#/products/1001`)
     await reaches('final')
+  })
+
+  it('goes on with what was left, and forgets what is to be forgotten, after a warning where it may be paid for', async () => {
+    await tryOn()
+    await reaches('processing')
+    await page.clock.fastForward(200_000)
+    await reaches('stalled')
+    await press('Choose another photo')
+    await reaches('idle')
+    await page.getByRole('link', { name: 'Atelier' }).click()
+    const list = page.locator('.earlier li')
+    const pressIn = (name: string) => list.getByRole('button', { name: `${name}: Breton tee` }).click()
+    await pressIn('Forget this try-on')
+    await list.getByText('forgetting it does not take it back').waitFor()
+    expect(await list.locator(':focus').innerText()).toBe('Forget this try-on')
+    await pressIn('Go on')
+    ahead += 2 * hourMs
+    await page.clock.fastForward(60_000)
+    await expect.poll(() => list.locator('a').allInnerTexts()).toEqual(['Breton tee\nThere you are'])
+    await pressIn('Forget this try-on')
+    await expect.poll(() => list.count()).toBe(0)
+    expect(submissions).toHaveLength(1)
   })
 
   it('says what speaks against a photo, and takes it all the same where the shopper wants that', async () => {
