@@ -124,6 +124,14 @@ describe('the house', () => {
     expect(reaching).toEqual([])
   })
 
+  it('what draws in processes of its own runs where the library is not built', () => {
+    const reached = new Set(['service/src/drawing/drawing-process.ts', 'service/src/drawing/process-guard.ts'])
+    for (const file of reached)
+      for (const { to, typeOnly } of importsOf(file)) if (!typeOnly && to.startsWith('service/')) reached.add(to)
+    const needed = [...reached].flatMap(importsOf).filter(({ to, typeOnly }) => !typeOnly && /^fitting-room/.test(to))
+    expect(needed).toEqual([])
+  })
+
   it('bindings are at most 45 lines', () => {
     for (const name of ['react', 'preact', 'vue', 'svelte', 'solid', 'angular']) {
       const lines = readFileSync(join(root, 'adapters', `${name}.ts`), 'utf8')

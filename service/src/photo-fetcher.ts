@@ -4,7 +4,7 @@ import * as https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { PhotoNotAccessible } from './photo-problems.ts'
 import { isPublic } from './public-address.ts'
-import { photoLimits } from './uploads.ts'
+import { photoLimits } from './photo-limits.ts'
 
 const timeLimitMs = 15_000
 const mostRedirects = 3

@@ -4,7 +4,8 @@ import { ApiProblem, badInput, notAllowed } from './api-problem.ts'
 import { PhotoTooCostly } from './drawing/not-drawn.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
 import type { BlobStore, Clock, PhotoIntake, Store } from './ports.ts'
-import { photoLimits, type Uploads } from './uploads.ts'
+import { photoLimits } from './photo-limits.ts'
+import type { Uploads } from './uploads.ts'
 
 export interface PhotoParts {
   blobs: BlobStore

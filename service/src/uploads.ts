@@ -1,9 +1,5 @@
 import { uploadExpiryMs, type ImageType } from 'fitting-room/contract'
-import type { BodyLimits } from './body.ts'
 import { randomText } from './random.ts'
-
-/** The largest photo that is taken, and how long it may take over a poor connection. */
-export const photoLimits: BodyLimits = { atMost: 20 * 1024 * 1024, longestMs: 120_000 }
 
 /** An upload target: which photo, of which type, until when (epoch ms). */
 export interface Upload {

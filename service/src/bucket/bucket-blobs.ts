@@ -2,7 +2,8 @@ import { uploadExpiryMs } from 'fitting-room/contract'
 import { isBlobName } from '../blob-name.ts'
 import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob, BlobStore, PhotoIntake } from '../ports.ts'
-import { photoLimits, type Uploads } from '../uploads.ts'
+import { photoLimits } from '../photo-limits.ts'
+import type { Uploads } from '../uploads.ts'
 import { Encoded, type Bucket } from './bucket.ts'
 
 /** Where shoppers put their photos as they are. */

@@ -2,7 +2,7 @@ import type { Sharp } from 'sharp'
 import { imageTypeOf } from '../photo-formats.ts'
 import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob } from '../ports.ts'
-import { photoLimits } from '../uploads.ts'
+import { photoLimits } from '../photo-limits.ts'
 import { isBare } from './bare.ts'
 import { pixelsOf } from './pixels.ts'
 
