@@ -65,7 +65,7 @@ export interface ReachedLimit {
 export interface SubmissionLimit {
   /** Takes a place for an attempt, once however often it is asked; where there is none, says which limit is reached. */
   take(attemptId: string): MaybePromise<ReachedLimit | null>
-  /** Nothing was started for it. Not called where that is unknown. */
+  /** This page has started nothing for it, and lets go of what it took. Not called where that is unknown. */
   giveBack(attemptId: string): MaybePromise<unknown>
 }
 

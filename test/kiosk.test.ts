@@ -9,7 +9,17 @@ import {
   type SessionOptions,
 } from 'fitting-room/kiosk'
 import { isNobodys, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
-import { createWorld, dropped, lost, person, product, refuses, refusesVariant, type World } from './support/world.ts'
+import {
+  answers,
+  createWorld,
+  dropped,
+  lost,
+  person,
+  product,
+  refuses,
+  refusesVariant,
+  type World,
+} from './support/world.ts'
 
 const times = { idleMs: 60_000, warnMs: 15_000, holdMs: 300_000 }
 
@@ -18,7 +28,7 @@ let world: World
 let storage: TestStorage
 let device: TestStorage
 /** The page's next touch. */
-let touchPage = () => {}
+let touchPage: () => boolean = () => true
 const sessions: Session[] = []
 beforeEach(() => {
   storage = testStorage()
@@ -31,7 +41,7 @@ afterEach(async () => {
 })
 
 function sessionOf(room: FittingRoom, options: SessionOptions = {}): Session {
-  const watch = (onActivity: () => void) => {
+  const watch = (onActivity: () => boolean) => {
     touchPage = onActivity
     return () => {}
   }
@@ -96,9 +106,15 @@ describe('a session', () => {
     const { session, state } = await begun()
     await world.pass(times.idleMs - 1_000)
     expect(session.get()).toEqual({ state: 'warning', secondsLeft: 1 })
-    touchPage()
+    expect(touchPage()).toBe(true)
+    // what it presses is there until it is pressed
+    expect(state()).toBe('warning')
+    await world.pass(500)
     expect(state()).toBe('active')
-    await world.pass(times.idleMs - times.warnMs - 500)
+    await world.pass(times.idleMs - times.warnMs - 1_000)
+    expect(state()).toBe('active')
+    await world.pass(5_000)
+    session.touch()
     expect(state()).toBe('active')
   })
 
@@ -107,8 +123,16 @@ describe('a session', () => {
     // timers stood still meanwhile
     const asleep = world.clock.now
     world.clock.now = () => asleep() + times.holdMs
-    touchPage()
+    expect(touchPage()).toBe(false)
     await world.settle()
+    expect(state()).toBe('ready')
+  })
+
+  it('ends soon after a device wakes that slept through its end', async () => {
+    const { state } = await begun()
+    const asleep = world.clock.now
+    world.clock.now = () => asleep() + times.holdMs
+    await world.pass(5_000)
     expect(state()).toBe('ready')
   })
 
@@ -178,6 +202,20 @@ describe('a session', () => {
     expect(kept()).toEqual([])
   })
 
+  it('begins clean after a loss of power where its picture had been there for long, and says no other state', async () => {
+    const before = await begun()
+    await before.room.tryOn(product).start(person)
+    await world.until(before.room.tryOn(product), 'final')
+    lose(before)
+    world.clock.advance(times.idleMs + 10_000)
+    const room = world.room({ uniqueUserId: newShopperId })
+    const session = sessionOf(room)
+    const said: string[] = []
+    session.subscribe(({ state }) => said.push(state))
+    await world.settle()
+    expect(said).toEqual(['ending', 'ready'])
+  })
+
   it('begins clean after a loss of power in the middle of its end', async () => {
     const before = await begun()
     await before.room.tryOn(product).start(person)
@@ -214,6 +252,41 @@ describe('a session', () => {
     expect(kept()).toEqual([])
   })
 
+  it('is locked where what wipes never comes', async () => {
+    const session = sessionOf(world.door({ core: () => new Promise(() => {}) }))
+    await world.settle()
+    expect(session.get().state).toBe('ending')
+    await world.pass(60_000)
+    expect(session.get()).toMatchObject({ state: 'locked', problem: { kind: 'internal' } })
+  })
+
+  it('waits for no limits that never hear of the next shopper', async () => {
+    const deaf = { ...deviceLimits({ storage: device }), nextShopper: () => new Promise<never>(() => {}) }
+    const { state } = await load({}, { limits: deaf })
+    const uncaught = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException').once('uncaughtException', () => {})
+    await world.pass(10_000)
+    await expect.poll(() => process.listenerCount('uncaughtException')).toBe(0)
+    for (const each of uncaught) process.on('uncaughtException', each)
+    expect(state()).toBe('ready')
+  })
+
+  it('may be begun, and ended again, by whoever hears that it is ready', async () => {
+    const { room, session, state } = await begun()
+    let isFirst = true
+    const ended: Promise<void>[] = []
+    session.subscribe((view) => {
+      if (view.state !== 'ready' || !isFirst) return
+      isFirst = false
+      session.begin()
+      ended.push(session.end())
+    })
+    await room.tryOn(product).start(person)
+    await session.end()
+    await Promise.all(ended)
+    expect(state()).toBe('ready')
+  })
+
   it('serves on where the device keeps nothing, and begins anew after each load then', async () => {
     device.meet(() => true, refused)
     const before = await begun()
@@ -232,6 +305,7 @@ describe('a session', () => {
     ['warnMs', { warnMs: 60_000 }],
     ['holdMs', { holdMs: 1_000 }],
     ['holdMs', { holdMs: NaN }],
+    ['idleMs', { idleMs: '60000' as unknown as number }],
   ])('is refused with a wrong %s', (at, options) => {
     expect(() => sessionOf(world.room(), options)).toThrow(
       expect.objectContaining({ problem: expect.objectContaining({ at, kind: 'input' }) }),
@@ -330,6 +404,7 @@ describe('the limits of a device', () => {
     ['is given back where the service refused', [refusesVariant], 'final'],
     ['is given back where a limit of the shopper stood', [refuses('tryOnLimitReached')], 'final'],
     ['stays where nobody knows', [lost], 'rejected'],
+    ['stays where the answer can not be understood', [answers(200, { data: { jobId: 7 } })], 'rejected'],
   ])('%s', async (_, faults, state) => {
     const limits = limitsOf({ perShopper: 1 })
     const { room } = await begun({ limit: limits }, { limits })
@@ -356,6 +431,30 @@ describe('the limits of a device', () => {
     expect(world.count('POST', '/generations')).toBe(0)
     device.recover()
     expect((await final(room.tryOn(product))).state).toBe('final')
+  })
+
+  it('lose no place to a storage that takes it late', async () => {
+    const limits = limitsOf({ perShopper: 1 })
+    const { room } = await begun({ limit: limits }, { limits })
+    const slow = device.hold(isWrite)
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person)
+    await slow.reached
+    await world.pass(6_000)
+    expect(tryOn.get().problem).toEqual({ kind: 'storage' })
+    slow.release()
+    await world.settle()
+    expect((await final(tryOn)).state).toBe('final')
+  })
+
+  it('keep the place of a job that another page of the device has carried out', async () => {
+    const [one, other] = [limitsOf({ perShopper: 1 }), limitsOf({ perShopper: 1 })]
+    await one.take('attempt')
+    await other.take('attempt')
+    await one.giveBack('attempt')
+    expect(await other.take('another')).toEqual({ limit: 'perShopper', nextAt: null })
+    await other.giveBack('attempt')
+    expect(await other.take('another')).toBeNull()
   })
 
   it('give the place back where the claim was not kept', async () => {

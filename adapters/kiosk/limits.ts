@@ -1,5 +1,6 @@
 import { webStorage } from '../storage/local-storage.ts'
 import * as is from '../../src/contract/schema.ts'
+import { newId } from '../../src/platform/new-id.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import type { ReachedLimit, SubmissionLimit } from '../../src/ports.ts'
 import { TryOnError } from '../../src/rules/try-on-error.ts'
@@ -20,8 +21,8 @@ export interface DeviceLimits extends SubmissionLimit {
   nextShopper(): Promise<void>
 }
 
-/** `at` in epoch ms. */
-const taken = is.listOf(is.object({ id: is.text, at: is.number, isFormer: is.boolean }))
+/** An attempt's place, since when (epoch ms), and which page loads hold it: what one gives back may be another one's job. */
+const taken = is.listOf(is.object({ id: is.text, at: is.number, isFormer: is.boolean, by: is.listOf(is.text) }))
 type Taken = is.TypeOf<typeof taken>
 
 const hourMs = 3_600_000
@@ -56,18 +57,29 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
     return ofHour.length >= perHour ? { limit: 'perHour', nextAt: Math.min(...ofHour) + hourMs } : null
   }
 
+  /** This page load. */
+  const own = newId()
+
   return {
     async take(id) {
       let reached: ReachedLimit | null = null
       await update((counted) => {
+        const [known] = counted.filter((each) => each.id === id)
+        const others = counted.filter((each) => each.id !== id)
         // an update may be tried again
-        reached = counted.some((each) => each.id === id) ? null : reachedBy(counted)
-        const isNew = !reached && !counted.some((each) => each.id === id)
-        return isNew ? [...counted, { id, at: clock.now(), isFormer: false }] : counted
+        reached = known ? null : reachedBy(counted)
+        if (reached) return counted
+        const by = [...(known?.by ?? []).filter((each) => each !== own), own]
+        return [...others, { id, at: clock.now(), isFormer: known?.isFormer ?? false, by }]
       })
       return reached
     },
-    giveBack: (id) => update((counted) => counted.filter((each) => each.id !== id)),
+    giveBack: (id) =>
+      update((counted) =>
+        counted
+          .map((each) => (each.id === id ? { ...each, by: each.by.filter((page) => page !== own) } : each))
+          .filter(({ by }) => by.length > 0),
+      ),
     nextShopper: () => update((counted) => counting(counted.map((each) => ({ ...each, isFormer: true })))),
   }
 }

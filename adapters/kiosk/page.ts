@@ -12,15 +12,22 @@ export function missingHere(): readonly Missing[] {
 }
 
 /**
- * Hears each touch, key and scroll of the page once what it does is done: the button that asks whether somebody is there
- * must not be gone before it is pressed. Returns what ends that; where there is no page nothing is heard.
+ * Hears each touch, key and scroll of the page, before the page itself does; what comes too late (`onActivity` says false)
+ * the page does not hear, as it may be the next shopper's. Returns what ends that; where there is no page nothing is heard.
  */
-export function watchPage(onActivity: () => void): () => void {
+export function watchPage(onActivity: () => boolean): () => void {
   const ends = new AbortController()
-  const options = { capture: true, passive: true, signal: ends.signal }
-  const hear = () => void setTimeout(() => ends.signal.aborted || onActivity())
-  for (const type of ['pointerup', 'keyup', 'input', 'wheel', 'scroll'])
-    globalThis.document?.addEventListener(type, hear, options)
+  function hear(event: Event): void {
+    if (onActivity()) return
+    event.stopImmediatePropagation()
+    if (event.cancelable) event.preventDefault()
+  }
+  const listen = (types: readonly string[], passive: boolean) => {
+    for (const type of types)
+      globalThis.document?.addEventListener(type, hear, { capture: true, passive, signal: ends.signal })
+  }
+  listen(['pointerdown', 'pointerup', 'click', 'keydown', 'keyup', 'input'], false)
+  listen(['wheel', 'scroll'], true)
   return () => ends.abort()
 }
 

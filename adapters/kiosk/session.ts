@@ -1,6 +1,6 @@
 import { webStorage } from '../storage/local-storage.ts'
 import * as is from '../../src/contract/schema.ts'
-import { steadyClock } from '../../src/platform/clock.ts'
+import { steadyClock, withinLimit } from '../../src/platform/clock.ts'
 import { report } from '../../src/platform/guarded.ts'
 import { quiet } from '../../src/platform/quiet.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
@@ -22,8 +22,11 @@ export interface SessionOptions extends DeviceOptions {
   warnMs?: number | undefined
   /** How long a job that runs, or a picture that has just come, holds it after the last activity. Default: 300,000. */
   holdMs?: number | undefined
-  /** Tells of activity; returns what ends that. Default: touches, keys and scrolling of the page. */
-  watch?: ((onActivity: () => void) => () => void) | undefined
+  /**
+   * Tells of activity, and is told whether that came in time; returns what ends that. Default: touches, keys and
+   * scrolling of the page.
+   */
+  watch?: ((onActivity: () => boolean) => () => void) | undefined
   /** Whether the display is kept on, where the browser can. Default: true. */
   keepAwake?: boolean | undefined
   /** The room's `limit`, which counts anew for each shopper. */
@@ -58,6 +61,14 @@ export interface Session extends Readable<SessionView> {
 const saveEveryMs = 5_000
 const firstRetryMs = 5_000
 const longestRetryMs = 60_000
+/** How long a touch may take to become a press, in ms: what it presses must not be gone before. */
+const pressMs = 500
+/** How often it looks at the least, in ms: a device that slept wakes with the screen of before. */
+const lookMs = 5_000
+/** How long the wipe, and what a load begins with, may take, in ms, before that counts as failed. */
+const longestWipeMs = 60_000
+/** How long the limits may take to hear of the next shopper, in ms. */
+const longestCountMs = 10_000
 
 /** What goes on by itself, or may have been paid for and have a picture yet. */
 const working: readonly TryOnState[] = ['preparing', 'submitting', 'processing', 'preview', 'stalled']
@@ -69,9 +80,9 @@ const working: readonly TryOnState[] = ['preparing', 'submitting', 'processing',
  */
 export function createSession(room: FittingRoom, options: SessionOptions = {}): Session {
   const { idleMs = 60_000, warnMs = 15_000, holdMs = Math.max(300_000, idleMs), name = 'default', limits } = options
-  check(idleMs > 0 && idleMs < Infinity, 'idleMs', idleMs, 'a number of ms above 0')
-  check(warnMs >= 0 && warnMs < idleMs, 'warnMs', warnMs, 'less than idleMs')
-  check(holdMs >= idleMs && holdMs < Infinity, 'holdMs', holdMs, 'at least idleMs')
+  check(Number.isFinite(idleMs) && idleMs > 0, 'idleMs', idleMs, 'a number of ms above 0')
+  check(Number.isFinite(warnMs) && warnMs >= 0 && warnMs < idleMs, 'warnMs', warnMs, 'a number of ms less than idleMs')
+  check(Number.isFinite(holdMs) && holdMs >= idleMs, 'holdMs', holdMs, 'a number of ms, at least idleMs')
   const clock = steadyClock(options.clock ?? systemClock)
   const kept = keptValue(options.storage ?? webStorage(), clock, [name, 'session'], is.object({ activeAt: is.number }))
   const view = createValue<SessionView>({ state: 'restoring' })
@@ -105,7 +116,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     const secondsLeft = Math.ceil(leftMs / 1_000)
     const isNear = leftMs <= warnMs
     view.set(isNear ? { state: 'warning', secondsLeft } : { state: 'active' })
-    later(look, isNear ? leftMs - (secondsLeft - 1) * 1_000 : leftMs - warnMs)
+    later(look, isNear ? leftMs - (secondsLeft - 1) * 1_000 : Math.min(leftMs - warnMs, lookMs))
   }
 
   function noteActivity(): void {
@@ -124,18 +135,39 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     look()
   }
 
+  /** Whether it came in time: who comes too late is not the shopper whose session it was. */
+  function isInTime(): boolean {
+    if (clock.elapsed() < endsAt()) return true
+    look()
+    return false
+  }
+
   function touch(): void {
-    if (!isOn() || isClosed) return
-    // who comes too late is not the shopper whose session it was
-    if (clock.elapsed() < endsAt()) noteActivity()
+    if (!isOn() || isClosed || !isInTime()) return
+    noteActivity()
     look()
   }
 
-  function hear(entries: readonly HistoryEntry[]): void {
-    const shown = entries.flatMap(({ attemptId, state, result }) => (result ? `${attemptId} ${state}` : [])).join()
+  /** As `touch`, but what is shown changes once the touch has come to its end. */
+  function hearPage(): boolean {
+    if (!isOn() || isClosed) return true
+    if (!isInTime()) return false
+    noteActivity()
+    if (view.get().state === 'warning') later(look, pressMs)
+    else look()
+    return true
+  }
+
+  /** What there is to see of these, and whether one goes on. */
+  function take(entries: readonly HistoryEntry[]): void {
+    pictures = entries.flatMap(({ attemptId, state, result }) => (result ? `${attemptId} ${state}` : [])).join()
     isWorking = entries.some(({ archived, state }) => !archived && working.includes(state))
-    if (shown !== pictures && shown !== '') newsAt = clock.elapsed()
-    pictures = shown
+  }
+
+  function hear(entries: readonly HistoryEntry[]): void {
+    const before = pictures
+    take(entries)
+    if (pictures !== before && pictures !== '') newsAt = clock.elapsed()
     // somebody is at it whom nobody has announced
     if (entries.length > 0) begin()
     look()
@@ -147,15 +179,20 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     // a load from here on begins with the wipe
     await kept.update(() => null).catch(() => undefined)
     try {
-      await room.reset()
+      await withinLimit(clock, longestWipeMs, room.reset())
     } catch (error) {
       lock(isTryOnError(error) ? error.problem : { kind: 'internal', sent: false })
       throw error
     }
-    await limits?.nextShopper().catch(report)
+    const counted = Promise.resolve().then(() => limits?.nextShopper())
+    await withinLimit(clock, longestCountMs, counted).catch(report)
     forgetLastMatch()
     failures = 0
     savedAt = -Infinity
+    if (isClosed) return
+    // whoever hears of it may begin, and end, at once
+    ending = null
+    take(room.history.get())
     view.set({ state: 'ready' })
     hear(room.history.get())
   }
@@ -167,8 +204,10 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   }
 
   function end(): Promise<void> {
-    ending ??= wipe().finally(() => (ending = null))
-    return quiet(ending)
+    if (ending) return ending
+    const own = quiet(wipe().finally(() => ending === own && (ending = null)))
+    ending = own
+    return own
   }
 
   /** How long ago somebody was active, in ms; Infinity where nobody knows. */
@@ -179,17 +218,23 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   }
 
   async function restore(): Promise<void> {
-    activeAt = clock.elapsed() - (await agoMs())
-    const entries = activeAt === -Infinity ? null : await room.list().catch(() => null)
+    const ago = await agoMs()
+    const listed = ago === Infinity ? null : withinLimit(clock, longestWipeMs, room.list())
+    const entries = (await listed?.catch(() => null)) ?? null
     // its end was asked for meanwhile
     if (view.get().state !== 'restoring' || isClosed) return
     if (entries === null) return end()
+    const cameAt = Math.max(...entries.map(({ result, savedAt: at }) => (result ? at : -Infinity)))
+    activeAt = clock.elapsed() - ago
+    newsAt = clock.elapsed() - Math.max(0, clock.now() - cameAt)
+    take(entries)
+    if (endsAt() <= clock.elapsed()) return end()
     view.set({ state: 'active' })
-    hear(entries)
+    look()
   }
 
   const stopHearing = room.history.subscribe((entries) => view.get().state !== 'restoring' && hear(entries))
-  const stopWatching = (options.watch ?? watchPage)(touch)
+  const stopWatching = (options.watch ?? watchPage)(hearPage)
   const letDisplayGo = options.keepAwake === false ? () => {} : keepDisplayOn()
   void quiet(restore())
 

@@ -10,6 +10,7 @@ import type { RequestOptions } from '../wire/operations.ts'
 import type { RoomClient } from '../wire/room-client.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { report } from '../platform/guarded.ts'
+import { quiet } from '../platform/quiet.ts'
 import { outcomeOf, type Outcome, type Situation, type Unusable } from '../rules/outcome.ts'
 import type { Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
@@ -112,32 +113,33 @@ export function tryOnActors(parts: TryOnParts): Provided {
   /** The claim, once this device has a place for it. */
   async function claim({ record }: TryOnContext): Promise<Written> {
     if (record === null) return nothing
-    const problem = await problemOfLimit(record.attemptId)
+    const problem = await problemOfLimit(record)
     if (problem) return attempts.write(advance(record, clock.now(), { phase: 'rejected', problem }), record)
     const written = await attempts.claim(record, parts.holdsSeat)
-    // what another page has made of the attempt meanwhile is that page's
-    if (written.kind === 'stands' && written.record.phase !== 'claimed') giveBack(record)
+    if (written.kind !== 'stands' || written.record.phase !== 'claimed') giveBack(record)
     return written
   }
 
-  async function problemOfLimit(attemptId: string): Promise<Problem | null> {
+  async function problemOfLimit(record: AttemptRecord): Promise<Problem | null> {
     if (!limit) return null
     const asked = withinLimit(
       clock,
       limitMs,
-      Promise.resolve(attemptId).then((id) => limit.take(id)),
+      Promise.resolve(record.attemptId).then((id) => limit.take(id)),
     )
     return asked.then(
       (reached) => reached && { kind: 'deviceLimit', ...reached },
-      () => ({ kind: 'storage' }),
+      () => {
+        // it may be taken late
+        giveBack(record)
+        return { kind: 'storage' }
+      },
     )
   }
 
+  /** Where that fails the place stays taken, which is on the safe side. */
   function giveBack({ attemptId }: AttemptRecord): void {
-    if (limit)
-      Promise.resolve(attemptId)
-        .then((id) => limit.giveBack(id))
-        .catch(report)
+    if (limit) void quiet(Promise.resolve(attemptId).then((id) => limit.giveBack(id)))
   }
 
   async function submit({ record, customerEmail, failures, wordAt }: TryOnContext): Promise<Written> {
@@ -146,7 +148,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const concluded = async (outcome: Outcome<GenerationStarted>): Promise<Written> => {
       const answered = recordOfSubmission(claimed, outcome, clock.now(), failures)
       const written = await attempts.writeAnswer(answered, claimed)
-      if (outcome.kind !== 'accepted' && outcome.kind !== 'outcomeUnknown') giveBack(claimed)
+      if (begunNothing.has(outcome.kind)) giveBack(claimed)
       if (outcome.kind === 'accepted') learn({ uniqueUserId: outcome.data.uniqueUserId })
       else if (outcome.answer.status === 404) parts.funnels.forget()
       tell({ type: 'lateAnswer', written })
@@ -264,6 +266,14 @@ export function tryOnActors(parts: TryOnParts): Provided {
     }),
   }
 }
+
+/** After these nothing was started; after whatever else is not accepted there may be a job. */
+const begunNothing: ReadonlySet<Outcome<unknown>['kind']> = new Set([
+  'rejected',
+  'limitReached',
+  'throttled',
+  'notSent',
+])
 
 /** How long a device's limit may take to answer, in ms. */
 const limitMs = 5_000

@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { serve, type Job, type RunningServer } from '@fitting-room/service'
 import { source as axe } from 'axe-core'
+import { chromium } from 'playwright'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chromiumLaunch } from '../engines/chromium.ts'
 import { engines, type RunningEngine, type Tab } from '../engines/engines.ts'
-import { limits } from '../limits.ts'
+import { hangMs, limits } from '../limits.ts'
 import { keptExpression } from '../support/everything-kept.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
@@ -134,6 +136,22 @@ describe.each(engines)('the kiosk in $name', ({ launch }) => {
     expect(tab.words).toEqual([])
     await tab.close()
   })
+})
+
+it('a finger presses what it touches, though its touch keeps the visit', async () => {
+  const browser = await chromium.launch(await chromiumLaunch())
+  const page = await (await browser.newContext({ hasTouch: true, viewport: { width: 1080, height: 1920 } })).newPage()
+  page.setDefaultTimeout(hangMs)
+  const reaches = (state: string) => page.locator(`[data-session=${state}]`).waitFor()
+  await page.goto(`${site.url}/?idle=32&warn=31&hold=60`)
+  for (let visit = 0; visit < 5; visit++) {
+    await reaches('ready')
+    await page.getByTestId('begin').tap()
+    await reaches('warning')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'I am done' }).tap()
+  }
+  await reaches('ready')
+  await browser.close()
 })
 
 it('the kiosk is typed, as its own framework checks it', async () => {

@@ -1,4 +1,4 @@
-import type { PhotoInput, TryOn, TryOnView } from 'fitting-room'
+import type { PhotoInput, StartOptions, TryOn, TryOnView } from 'fitting-room'
 import { useTryOn } from 'fitting-room/react'
 import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { PhotoStep } from './PhotoStep.tsx'
@@ -12,9 +12,11 @@ export function Booth({ piece, onBack }: { piece: Piece; onBack: () => void }) {
   const tryOn = tryOnOf(piece, size)
   const view = useTryOn(tryOn)
   const takesPhoto = (view.can.start && view.group === 'ready') || (hasAnother && view.can.retry)
-  const say = (photo?: PhotoInput) => {
-    setHasAnother(false)
-    void (view.can.retry ? tryOn.retry(photo) : tryOn.start(photo))
+  const isAdvised = view.problem?.kind === 'photoAdvice'
+  const say = (photo?: PhotoInput, options?: StartOptions) => {
+    const said = view.can.retry ? tryOn.retry(photo, options) : tryOn.start(photo, options)
+    // where it is advised against it may be said again
+    void said.then(() => setHasAnother(false))
   }
   return (
     <section className="booth" data-testid="try-on" data-state={view.state} aria-busy={view.group === 'busy'}>
@@ -26,7 +28,7 @@ export function Booth({ piece, onBack }: { piece: Piece; onBack: () => void }) {
       </div>
       <Announced view={view} heading={takesPhoto ? piece.title : null} />
       {takesPhoto ? (
-        <PhotoStep key={view.attempt?.id ?? size} piece={piece} onPhoto={say} />
+        <PhotoStep key={view.attempt?.id ?? size} piece={piece} isAdvised={isAdvised} onPhoto={say} />
       ) : (
         <Wait tryOn={tryOn} view={view} piece={piece} onAnother={() => setHasAnother(true)} />
       )}

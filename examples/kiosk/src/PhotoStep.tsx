@@ -1,3 +1,4 @@
+import type { StartOptions } from 'fitting-room'
 import { openCamera, type Camera } from 'fitting-room/photos'
 import { useTryOn } from 'fitting-room/react'
 import { useEffect, useRef, useState } from 'react'
@@ -6,12 +7,14 @@ import { room, session } from './room.ts'
 
 interface PhotoStepProps {
   piece: Piece
+  /** There is advice against the photo that was given. */
+  isAdvised: boolean
   /** The shopper's word for one try-on; without a photo it is the last one again. */
-  onPhoto: (photo?: Blob) => void
+  onPhoto: (photo?: Blob, options?: StartOptions) => void
 }
 
 /** Takes or chooses a photo, shows it, and only then asks for the word. */
-export function PhotoStep({ piece, onPhoto }: PhotoStepProps) {
+export function PhotoStep({ piece, isAdvised, onPhoto }: PhotoStepProps) {
   const last = useTryOn(room.photo)
   const [photo, setPhoto] = useState<Blob>()
   const [hasCamera, setHasCamera] = useState(!session.missing.includes('camera'))
@@ -38,6 +41,11 @@ export function PhotoStep({ piece, onPhoto }: PhotoStepProps) {
           <button className="main" data-testid="start" onClick={() => onPhoto(photo)} autoFocus>
             See it on me
           </button>
+          {isAdvised && (
+            <button data-testid="allTheSame" onClick={() => onPhoto(photo, { despiteAdvice: true })}>
+              Use it all the same
+            </button>
+          )}
           <button onClick={() => setPhoto(undefined)}>Another photo</button>
         </div>
         <p className="quiet">Your photo is sent to the fitting room for this picture.</p>
@@ -95,9 +103,16 @@ function Shoot({ onPhoto }: { onPhoto: (photo: Blob | null) => void }) {
   told.current = onPhoto
 
   useEffect(() => {
+    let isGone = false
     const opening = video.current && openCamera(video.current)
-    opening?.then(setCamera, () => told.current(null))
-    return () => void opening?.then((opened) => opened.close()).catch(() => undefined)
+    opening?.then(
+      (opened) => isGone || setCamera(opened),
+      () => isGone || told.current(null),
+    )
+    return () => {
+      isGone = true
+      void opening?.then((opened) => opened.close()).catch(() => undefined)
+    }
   }, [])
 
   useEffect(() => {
