@@ -1,11 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { serve, type Job, type RunningServer } from '@fitting-room/service'
-import { source as axe } from 'axe-core'
 import { chromium } from 'playwright'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumLaunch } from '../engines/chromium.ts'
@@ -15,21 +13,18 @@ import { keptExpression } from '../support/everything-kept.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import { copyOf, packedIn, served } from './copy.ts'
-
-const photo = fileURLToPath(new URL('../../examples/sample/person.png', import.meta.url))
+import { pageIn } from './page-in.ts'
 
 let sandbox: RunningServer
 let packages: string
 let root: string
 let site: Awaited<ReturnType<typeof served>>
-let bytes: string
 const { store, jobs } = openLedger()
 /** How far the service's time is ahead: each engine has an IP limit of its own. */
 let ahead = 0
 
 /** The folder is copied and installed as its reader would do it, with the packages as they would be published. */
 beforeAll(async () => {
-  bytes = (await readFile(photo)).toString('base64')
   const config = openSandbox({ previewAfterMs: 500, readyAfterMs: 3_000 })
   sandbox = await serve({ config, store, clock: { now: () => Date.now() + ahead } }, 0)
   packages = await mkdtemp(join(tmpdir(), 'fitting-room-packed-'))
@@ -44,32 +39,10 @@ afterAll(async () => {
 
 /** The display, as a shopper uses it. */
 function displayIn(tab: Tab) {
-  const marked = (id: string) => `document.querySelector('[data-testid="${id}"]')`
-  const isThere = (expression: string) => expect.poll(() => tab.run(`!!(${expression})`)).toBe(true)
-  const press = async (id: string) => {
-    await isThere(`${marked(id)} && !${marked(id)}.disabled`)
-    await tab.run(`${marked(id)}.click()`)
-  }
+  const page = pageIn(tab)
   return {
-    press,
-    isThere: (id: string) => isThere(marked(id)),
-    session: (state: string) => expect.poll(() => tab.run(`${marked('kiosk')}?.dataset.session`)).toBe(state),
-    reaches: (state: string) => expect.poll(() => tab.run(`${marked('try-on')}?.dataset.state`)).toBe(state),
-    async choosePhoto() {
-      await isThere(marked('photo'))
-      await tab.run(`(() => {
-        const bytes = Uint8Array.from(atob('${bytes}'), (letter) => letter.charCodeAt(0))
-        const files = new DataTransfer()
-        files.items.add(new File([bytes], 'person.png', { type: 'image/png' }))
-        ${marked('photo')}.files = files.files
-        ${marked('photo')}.dispatchEvent(new Event('change', { bubbles: true }))
-      })()`)
-    },
-    violations: () =>
-      tab.run(`(() => {
-      ${axe}
-      return axe.run().then(({ violations }) => violations.map(({ id }) => id))
-    })()`),
+    ...page,
+    session: (state: string) => expect.poll(() => tab.run(`${page.marked('kiosk')}?.dataset.session`)).toBe(state),
     kept: async () => JSON.stringify(await tab.run(keptExpression)),
   }
 }

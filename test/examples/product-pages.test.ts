@@ -1,26 +1,23 @@
-import { source as axe } from 'axe-core'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { serve, type RunningServer } from '@fitting-room/service'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { serveShop } from '../../examples/shop/serve-shop.ts'
-import { engines, type RunningEngine, type Tab } from '../engines/engines.ts'
+import { engines, type RunningEngine } from '../engines/engines.ts'
 import { limits } from '../limits.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import { copyOf, packedIn, served } from './copy.ts'
+import { pageIn } from './page-in.ts'
 
 const frameworks = ['react', 'vue', 'svelte', 'solid'] as const
 const pages = [...frameworks, 'shop'] as const
-const photo = fileURLToPath(new URL('../../examples/sample/person.png', import.meta.url))
 
 let sandbox: RunningServer
 let folder: string
-let bytes: string
 /** Where each page is served, and what ends that. */
 const sites = new Map<string, { url: string; close(): unknown }>()
 const roots = new Map<string, string>()
@@ -30,7 +27,6 @@ let ahead = 0
 
 /** Each folder is copied and installed as its reader would do it, with the packages as they would be published. */
 beforeAll(async () => {
-  bytes = (await readFile(photo)).toString('base64')
   const config = openSandbox({ previewAfterMs: 500, readyAfterMs: 3_000 })
   sandbox = await serve({ config, store, clock: { now: () => Date.now() + ahead } }, 0)
   folder = await mkdtemp(join(tmpdir(), 'fitting-room-packed-'))
@@ -52,38 +48,6 @@ afterAll(async () => {
   for (const made of [folder, ...roots.values()]) await rm(made, { recursive: true, force: true })
 })
 
-/** What every one of the pages has, by the marks that they have in common. */
-function pageIn(tab: Tab) {
-  const marked = (id: string) => `document.querySelector('[data-testid="${id}"]')`
-  const isThere = (expression: string) => expect.poll(() => tab.run(`!!(${expression})`)).toBe(true)
-  return {
-    marked,
-    reaches: (state: string) => expect.poll(() => tab.run(`${marked('try-on')}?.dataset.state`)).toBe(state),
-    async press(id: string) {
-      await isThere(`${marked(id)} && !${marked(id)}.disabled`)
-      await tab.run(`${marked(id)}.click()`)
-    },
-    async choosePhoto() {
-      await isThere(marked('photo'))
-      await tab.run(`(() => {
-        const bytes = Uint8Array.from(atob('${bytes}'), (letter) => letter.charCodeAt(0))
-        const files = new DataTransfer()
-        files.items.add(new File([bytes], 'person.png', { type: 'image/png' }))
-        ${marked('photo')}.files = files.files
-        ${marked('photo')}.dispatchEvent(new Event('change', { bubbles: true }))
-      })()`)
-    },
-    picture: () => tab.run(`${marked('picture')}?.getAttribute('src') ?? null`),
-    scripts: async () => new Set((await tab.loaded()).filter((url) => url.endsWith('.js'))).size,
-    /** What axe-core finds wrong, by the names of its rules. */
-    violations: () =>
-      tab.run(`(() => {
-      ${axe}
-      return axe.run().then(({ violations }) => violations.map(({ id }) => id))
-    })()`),
-  }
-}
-
 describe.each(engines)('in $name', ({ launch }) => {
   let engine: RunningEngine
   beforeAll(async () => void (engine = await launch()))
@@ -96,7 +60,9 @@ describe.each(engines)('in $name', ({ launch }) => {
   describe.each(pages)('the product page of %s', (name) => {
     it('brings a photo to the picture, once, through a reload and another size; loads the core for it, and not before', async () => {
       const tab = await engine.open(sites.get(name)!.url)
-      const { marked, reaches, press, choosePhoto, picture, scripts, violations } = pageIn(tab)
+      const { marked, reaches, press, choosePhoto, violations } = pageIn(tab)
+      const picture = () => tab.run(`${marked('picture')}?.getAttribute('src') ?? null`)
+      const scripts = async () => new Set((await tab.loaded()).filter((url) => url.endsWith('.js'))).size
       await reaches('idle')
       const before = await scripts()
       expect(await violations()).toEqual([])

@@ -24,7 +24,6 @@ export function earlier(room: FittingRoom, products: readonly Product[]): Page {
       if (!isTryOnError(error) || error.kind !== 'paidJob') throw error
       warned.add(attemptId)
       show(room.history.get())
-      list.querySelector<HTMLElement>(`[data-attempt="${attemptId}"] .forget`)?.focus()
     }
   }
 
@@ -44,26 +43,32 @@ export function earlier(room: FittingRoom, products: readonly Product[]): Page {
     const picture = entry.result ?? entry.preview
     const image = h('img', { src: picture?.imageUrl ?? product.image, alt: '', loading: 'lazy' })
     const href = `#/products/${product.id}`
-    const labelled = (text: string, act: () => unknown, className: string) => {
-      const made = button(text, act, className)
+    const labelled = (text: string, act: () => unknown, name: string) => {
+      const made = button(text, act, 'quiet')
       made.setAttribute('aria-label', `${text}: ${product.title}`)
+      made.dataset['focus'] = `${entry.attemptId} ${name}`
       return made
     }
+    const link = h('a', { href }, image, h('strong', {}, product.title), h('span', {}, words().title(entry)))
+    link.dataset['focus'] = `${entry.attemptId} link`
     const isLeft = entry.archived && entry.jobId !== null && unfinished.includes(entry.state)
     return h(
       'li',
-      { attributes: { 'data-attempt': entry.attemptId } },
-      h('a', { href }, image, h('strong', {}, product.title), h('span', {}, words().title(entry))),
+      {},
+      link,
       warned.has(entry.attemptId) && h('p', { className: 'note' }, words().problem({ kind: 'paidJob' })),
-      isLeft && labelled(words().intent('resume'), () => goOn(entry), 'quiet'),
-      labelled(words().intent('discard'), () => forget(entry), 'quiet forget'),
+      isLeft && labelled(words().intent('resume'), () => goOn(entry), 'go on'),
+      labelled(words().intent('discard'), () => forget(entry), 'forget'),
     )
   }
 
   const show = (entries: readonly HistoryEntry[]) => {
     const items = entries.map(item).filter((each) => each !== null)
+    const focused = list.querySelector<HTMLElement>(':focus')?.dataset['focus']
     element.hidden = items.length === 0
     list.replaceChildren(...items)
+    // what is drawn anew is still where the shopper is
+    if (focused) list.querySelector<HTMLElement>(`[data-focus="${focused}"]`)?.focus()
   }
 
   const subscription = room.history.subscribe(show)

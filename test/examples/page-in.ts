@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { source as axe } from 'axe-core'
+import { expect } from 'vitest'
+import type { Tab } from '../engines/engines.ts'
+
+const photo = fileURLToPath(new URL('../../examples/sample/person.png', import.meta.url))
+
+/** What every example's page has, by the marks that they have in common. */
+export function pageIn(tab: Tab) {
+  const marked = (id: string) => `document.querySelector('[data-testid="${id}"]')`
+  const isThere = (expression: string) => expect.poll(() => tab.run(`!!(${expression})`)).toBe(true)
+  return {
+    marked,
+    isThere: (id: string) => isThere(marked(id)),
+    reaches: (state: string) => expect.poll(() => tab.run(`${marked('try-on')}?.dataset.state`)).toBe(state),
+    async press(id: string) {
+      await isThere(`${marked(id)} && !${marked(id)}.disabled`)
+      await tab.run(`${marked(id)}.click()`)
+    },
+    async choosePhoto() {
+      const bytes = await readFile(photo, 'base64')
+      await isThere(marked('photo'))
+      await tab.run(`(() => {
+        const bytes = Uint8Array.from(atob('${bytes}'), (letter) => letter.charCodeAt(0))
+        const files = new DataTransfer()
+        files.items.add(new File([bytes], 'person.png', { type: 'image/png' }))
+        ${marked('photo')}.files = files.files
+        ${marked('photo')}.dispatchEvent(new Event('change', { bubbles: true }))
+      })()`)
+    },
+    /** What axe-core finds wrong, by the names of its rules. */
+    violations: () =>
+      tab.run(`(() => {
+      ${axe}
+      return axe.run().then(({ violations }) => violations.map(({ id }) => id))
+    })()`),
+  }
+}
