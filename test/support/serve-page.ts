@@ -12,6 +12,8 @@ export async function servePage(
   const built = await build({
     configFile: false,
     logLevel: 'error',
+    // whatever the tests themselves run as
+    oxc: { jsx: { runtime: 'automatic', development: false } },
     define: { 'process.env.NODE_ENV': '"production"' },
     resolve: { conditions: ['fitting-room-source', 'module', 'browser', 'production'] },
     build: { write: false, lib: { entry, formats: ['es'] } },
