@@ -67,8 +67,10 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
     try {
       return await own
     } catch (error) {
-      if (spent.size >= mostSpent) spent.clear()
-      if (error instanceof PhotoTooCostly) spent.add(name)
+      if (error instanceof PhotoTooCostly) {
+        if (spent.size >= mostSpent) spent.clear()
+        spent.add(name)
+      }
       throw error
     } finally {
       if (taking.get(name) === own) taking.delete(name)

@@ -15,8 +15,11 @@ export function Booth({ piece, onBack }: { piece: Piece; onBack: () => void }) {
   const isAdvised = view.problem?.kind === 'photoAdvice'
   const say = (photo?: PhotoInput, options?: StartOptions) => {
     const said = view.can.retry ? tryOn.retry(photo, options) : tryOn.start(photo, options)
-    // where it is advised against it may be said again
-    void said.then(() => setHasAnother(false))
+    // where it is advised against it may be said again; the view says what is wrong
+    said.then(
+      () => setHasAnother(false),
+      () => undefined,
+    )
   }
   return (
     <section className="booth" data-testid="try-on" data-state={view.state} aria-busy={view.group === 'busy'}>

@@ -21,7 +21,8 @@ export function earlier(room: FittingRoom, products: readonly Product[]): Page {
     try {
       await entry.open().discard({ abandonPaidJob: warned.has(attemptId) })
     } catch (error) {
-      if (!isTryOnError(error) || error.kind !== 'paidJob') throw error
+      // what could not be forgotten stands where it stood
+      if (!isTryOnError(error) || error.kind !== 'paidJob') return
       warned.add(attemptId)
       show(room.history.get())
     }
@@ -34,7 +35,8 @@ export function earlier(room: FittingRoom, products: readonly Product[]): Page {
         entry.attemptId,
         tryOn.subscribe(() => {}),
       )
-    void tryOn.ready.then(({ can }) => (can.resume ? tryOn.resume() : undefined))
+    // the list says what has come of it
+    tryOn.ready.then(({ can }) => (can.resume ? tryOn.resume() : undefined)).catch(() => undefined)
   }
 
   const item = (entry: HistoryEntry) => {
