@@ -9,6 +9,7 @@ import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob } from '../ports.ts'
 import { cleaned } from './cleaned.ts'
 import type { Errand, Said } from './processes.ts'
+import type { Told } from './process-guard.ts'
 import { finished, prepared, render } from './renderer.ts'
 
 /** How nice it is: at 5 it has a third of what another process has of a processor that both want. */
@@ -47,15 +48,28 @@ const methods = {
 }
 export type DrawingMethods = typeof methods
 
-async function carryOut({ method, args }: Errand): Promise<Said> {
-  // the guard counts what one picture takes
-  guard.postMessage(true)
+/** Counts what one picture takes, from before it begins until after its end: between two looks nothing slips through. */
+async function watched<T>(work: () => Promise<T>): Promise<T> {
+  await told('begins')
   try {
-    return { value: await Reflect.get(methods, method)(...args) }
+    return await work()
+  } finally {
+    await told('ends')
+  }
+}
+
+/** Resolves once the guard has looked. */
+function told(what: Told): Promise<unknown> {
+  const heard = once(guard, 'message')
+  guard.postMessage(what)
+  return heard
+}
+
+async function carryOut({ method, args }: Errand): Promise<Said> {
+  try {
+    return { value: await watched(() => Reflect.get(methods, method)(...args)) }
   } catch (error) {
     return { error: String(error) }
-  } finally {
-    guard.postMessage(false)
   }
 }
 

@@ -2,6 +2,9 @@ import { parentPort } from 'node:worker_threads'
 import { argv, cpuUsage, kill, memoryUsage, pid, ppid } from 'node:process'
 import { spentSignal } from './not-drawn.ts'
 
+/** What a picture does, as its process says. */
+export type Told = 'begins' | 'ends'
+
 /** How often it looks, in ms: a decoder that runs away takes some hundred megabytes a second. */
 const lookMs = 25
 const [mostMemory = 0, mostCpuMs = 0] = argv.slice(2).map(Number)
@@ -23,5 +26,10 @@ function look(): void {
 
 look()
 setInterval(look, lookMs)
-parentPort?.on('message', (isAtWork: boolean) => (begun = isAtWork ? cpuUsage() : null))
-parentPort?.postMessage('it looks')
+parentPort?.on('message', (told: Told) => {
+  if (told === 'begins') begun = cpuUsage()
+  look()
+  if (told === 'ends') begun = null
+  parentPort?.postMessage('looked')
+})
+parentPort?.postMessage('looked')
