@@ -21,7 +21,7 @@ export interface ProcessesOptions {
   args: string[]
   atOnce: number
   beginsAtOnce: boolean
-  /** How long an errand may take by the clock, in ms, and a process to begin. */
+  /** How long an errand may take by the clock, in ms. */
   longestMs: number
 }
 
@@ -55,6 +55,8 @@ interface Place {
 /** How many errands of one upload line may wait, and how many processes one may end. */
 const mostWaiting = 20
 const mostEnded = 3
+/** How long a process may take to begin, in ms: a machine that is busy takes seconds. */
+const longestBeginMs = 300_000
 /** How soon a process that could not begin is tried again, in ms, and how often before nobody waits for it any more. */
 const againMs = 1_000
 const mostBegins = 5
@@ -88,14 +90,14 @@ export function openProcesses({ file, args, atOnce, beginsAtOnce, longestMs }: P
     place.child = child
     place.isReady = false
     place.isSpent = false
-    limit(place)
+    limit(place, longestBeginMs)
     child.on('message', (said: Said) => hear(place, child, said))
     child.once('exit', (_, signal) => end(place, child, signal))
     // what could not begin, or be sent to, has ended or does so now
     child.on('error', () => (child.pid === undefined ? end(place, child, null) : child.kill('SIGKILL')))
   }
 
-  function limit(place: Place): void {
+  function limit(place: Place, longestMs: number): void {
     clearTimeout(place.timer)
     place.timer = setTimeout(() => {
       place.isSpent = true
@@ -171,7 +173,7 @@ export function openProcesses({ file, args, atOnce, beginsAtOnce, longestMs }: P
       if (turns.size > mostLines) turns.clear()
       for (const name of [task.line.kind, nameOf(task.line)]) turns.set(name, ++turn)
       place.task = task
-      limit(place)
+      limit(place, longestMs)
       place.child?.send(task.errand)
     }
   }
