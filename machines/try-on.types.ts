@@ -15,6 +15,8 @@ export interface Consent {
   customerEmail?: Private<string> | undefined
   customKey?: string | undefined
   moreLooksConsent?: boolean | undefined
+  /** The version of the notice that was agreed to. */
+  notice?: string | undefined
 }
 
 export interface EmailForm {

@@ -5,6 +5,7 @@ export type { DiscardOptions, EmailForm, Inspect, InspectEvent, StartOptions, Tr
 export type { ResultOptions } from './try-on/result.ts'
 export type { PhotoInput } from './shopper/photo-input.ts'
 export type { FollowPageLife, PageLife } from './pages/page-life.ts'
+export type { Stored } from './records/stored.ts'
 export type { RandomBytes } from './platform/new-id.ts'
 export type { RoomPhoto } from './shopper/photos.ts'
 export type { PhotoOptions, PreparationOptions } from './shopper/preparation.ts'
@@ -64,6 +65,7 @@ export type {
   Fetch,
   FlowStorage,
   MaybePromise,
+  Notice,
   PhotoAdvice,
   PhotoStore,
   PreparedPhoto,

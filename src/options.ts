@@ -1,5 +1,5 @@
 import { isFunnelId, isStoreId, type StoreId } from './contract/forms.ts'
-import type { FlowStorage, PhotoStore, SubmissionLimit } from './ports.ts'
+import type { FlowStorage, Notice, PhotoStore, SubmissionLimit } from './ports.ts'
 import { TryOnError } from './rules/try-on-error.ts'
 import type { FollowPageLife } from './pages/page-life.ts'
 import type { RandomBytes } from './platform/new-id.ts'
@@ -36,6 +36,8 @@ export interface RoomOptions extends Omit<ClientOptions, 'timing'>, PreparationO
   uniqueUserId?: string | (() => string) | undefined
   /** How many submissions this device lets out, as `deviceLimits()` of `fitting-room/kiosk`. Default: as many as asked. */
   limit?: SubmissionLimit | undefined
+  /** What shoppers are told before they agree: each consent names its version then, and is kept with it. Default: none. */
+  notice?: Notice | undefined
   /** Asks GET /requests-left before a submission, so that the e-mail form comes first. Default: false. */
   askVisitorFirst?: boolean | undefined
   /** Where there is no DOM: tells the room when the app is shown again, as in React Native. Default: the page's events. */
@@ -64,9 +66,10 @@ export interface TryOnProduct {
  */
 export function checkedOptions<Options extends RoomOptions>(options: Options): Options {
   checkObject('options', options)
-  const { retentionMs, timing = {}, storage, photos, shareOf = 1 } = options
+  const { retentionMs, timing = {}, storage, photos, notice, shareOf = 1 } = options
   checkText('namespace', options.namespace)
   checkText('uniqueUserId', fixedId(options.uniqueUserId))
+  checkText('notice.version', notice && (notice.version ?? null))
   // what never expires could not be written down as JSON
   checkMs('retentionMs', retentionMs === Infinity ? 'Infinity' : retentionMs)
   checkObject('timing', timing)

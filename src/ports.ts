@@ -155,3 +155,9 @@ export interface Readable<T> {
   /** Hears changes only: what stands already is what `get()` gives. */
   subscribe(onChange: (value: T) => void): { unsubscribe(): void }
 }
+
+/** What a shopper agrees to, as the application shows it. */
+export interface Notice {
+  /** Another one for every change of what it says, for example `2026-11`. */
+  version: string
+}

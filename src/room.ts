@@ -33,6 +33,7 @@ import { createJournal, readable, type Codec } from './records/journal.ts'
 import { keysOf, leaseOf, type Keys } from './records/keys.ts'
 import { isPhotoNeeded, listAttempts, type Listed } from './records/listing.ts'
 import { paceCodec, timesCodec } from './records/learnt.ts'
+import { storedIn, type Stored } from './records/stored.ts'
 import { boundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
 import { consentLifetimeMs, recordCodec, type AttemptRecord } from './rules/record.ts'
@@ -71,6 +72,8 @@ export interface FittingRoom {
   readonly client: Client
   /** Every try-on and archived attempt, newest first. */
   list(): Promise<ListedAttempt[]>
+  /** What is kept of the room's shoppers, until when; rejects with kind `storageUnreadable`. */
+  stored(): Promise<Stored[]>
   /** Resolves when storage has been read. */
   readonly ready: Promise<void>
   /** Wipes everything of every visitor, in every tab; rejects with kind `storage` when something could not be wiped. */
@@ -272,6 +275,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       post,
       inspect: options.inspect,
       limit: options.limit,
+      notice: options.notice,
       shopper: catalog.shopper,
       sayNow,
       open,
@@ -310,9 +314,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         ? running(key, productOf(record), () => [placeAt(key)], true)
         : (outside.tryOn ?? current)(productOf(record)),
     )
-    return listed.catch(() => {
-      throw new TryOnError({ kind: 'storageUnreadable' })
-    })
+    return listed.catch(unreadable)
   }
 
   const history = createHistory(list)
@@ -342,6 +344,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       return current(product)
     },
     list,
+    async stored() {
+      await open()
+      return storedIn(records).catch(unreadable)
+    },
     async reset() {
       await open()
       tryOns.forEach((each) => each.stop())
@@ -362,6 +368,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       opened = null
     },
   }
+}
+
+function unreadable(): never {
+  throw new TryOnError({ kind: 'storageUnreadable' })
 }
 
 /** The shared store without what only the room may do. */

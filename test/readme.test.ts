@@ -49,6 +49,7 @@ const optionNames = {
   randomBytes: 0,
   inspect: 0,
   limit: 0,
+  notice: 0,
   core: 0,
   fetch: 0,
   putPhoto: 0,

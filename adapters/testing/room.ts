@@ -70,6 +70,7 @@ export function mockRoom(
     history: fixed(history),
     client,
     list: async () => [...history],
+    stored: async () => [],
     ready: Promise.resolve(),
     async reset() {
       for (const { set } of tryOns.values()) set(views.idle)

@@ -262,6 +262,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       return use((room) => room.ready)
     },
     list: () => use((room) => room.list()),
+    stored: () => use((room) => room.stored()),
     reset,
     close() {
       ends.reject(new TryOnError({ kind: 'stopped', reason: 'closed' }))

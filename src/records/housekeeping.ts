@@ -43,7 +43,7 @@ export async function sweep(parts: HousekeepingParts): Promise<void> {
 /** When what was due expires now; null once it is gone. */
 async function dueAt(parts: HousekeepingParts, key: string, until: number): Promise<number | null> {
   const { journal, store, clock, retentionMs } = parts
-  if (kindOf(key) === 'photo bytes') return (await store.remove(key)) ? null : until
+  if (kindOf(key) === 'photo') return (await store.remove(key)) ? null : until
   const cell = journal.cell(key, anyCodec)
   const found = await cell.read()
   if (found === null) return null
@@ -51,7 +51,7 @@ async function dueAt(parts: HousekeepingParts, key: string, until: number): Prom
   if (found !== 'unreadable' && age >= -clockSlackMs && age <= retentionMs) return found.savedAt + retentionMs
   const record = found === 'unreadable' ? found : recordCodec.read(found)
   // what this version can not read may be another's
-  if (kindOf(key) === 'record' && record === 'unreadable') return clock.now() + retentionMs
+  if (kindOf(key) === 'attempt' && record === 'unreadable') return clock.now() + retentionMs
   if (record !== 'unreadable' && until !== dueNow && (await isOwed(parts, record))) return dueNow
   const kept = await cell.update((old) => (old !== null && isSame(old, found) ? null : undefined))
   // another attempt may come to light, which another tier of storage had
@@ -74,9 +74,9 @@ export async function wipe(
 ): Promise<boolean> {
   const { listed, isCounted } = await catalog.reset()
   onCounted()
-  const photos = listed.filter((key) => kindOf(key) === 'photo bytes')
+  const photos = listed.filter((key) => kindOf(key) === 'photo')
   const photosGone = await Promise.all(photos.map((key) => store.remove(key)))
-  const values = listed.filter((key) => kindOf(key) !== 'photo bytes')
+  const values = listed.filter((key) => kindOf(key) !== 'photo')
   const leases = values.map(leaseOf)
   const { visitor, photo, former } = keys()
   // another page may be with the next shopper already

@@ -43,11 +43,11 @@ export function keysOf(installation: string, namespace: string | undefined, visi
   }
 }
 
-/** What is kept under a key, whoever's it is. */
-export function kindOf(key: string): 'record' | 'photo bytes' | 'state' {
+/** What is kept under a key, whoever's it is: an attempt, a photo's bytes, or what a room knows of a shopper. */
+export function kindOf(key: string): 'attempt' | 'photo' | 'shopper' {
   const [, , , , kind, id] = key.split(':')
-  if (kind === 'try-on' || kind === 'attempt') return 'record'
-  return kind === 'photo' && id !== undefined ? 'photo bytes' : 'state'
+  if (kind === 'try-on' || kind === 'attempt') return 'attempt'
+  return kind === 'photo' && id !== undefined ? 'photo' : 'shopper'
 }
 
 /** Where the lease on a record stands. */

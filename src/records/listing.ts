@@ -14,6 +14,8 @@ export interface Listed<Opened> {
   phase: Phase
   jobId: string | null
   startedAt: number
+  /** Which notice the shopper agreed to when it was started, by its version; null where none was asked for. */
+  notice: string | null
   savedAt: number
   /** False for the attempt that its try-on shows. */
   archived: boolean
@@ -61,7 +63,7 @@ export async function listAttempts<Opened>(
 
 /** The records of the room's visitor that can be read; rejects where storage fails. */
 async function readRecords({ catalog, keys, cellOf }: ListingParts) {
-  const listed = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'record')
+  const listed = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'attempt')
   const found = await Promise.all(listed.map(async (key) => ({ key, record: await cellOf(key).read() })))
   const known = found.flatMap(({ key, record }) => (record && record !== 'unreadable' ? [{ key, record }] : []))
   // another tier of storage may have a copy of what was discarded, or left before anything was sent
@@ -87,8 +89,17 @@ function furthest<Read extends { key: string; record: AttemptRecord }>(
   return [...new Map(ranked.map((each) => [each.record.attemptId, each])).values()]
 }
 
-function listing({ attemptId, productId, variantId, phase, startedAt, savedAt, job }: AttemptRecord) {
-  return { attemptId, productId, variantId, phase, startedAt, savedAt, jobId: job?.jobId ?? null }
+function listing({ attemptId, productId, variantId, phase, startedAt, savedAt, notice, job }: AttemptRecord) {
+  return {
+    attemptId,
+    productId,
+    variantId,
+    phase,
+    startedAt,
+    savedAt,
+    notice: notice ?? null,
+    jobId: job?.jobId ?? null,
+  }
 }
 
 /** Whether an attempt of the room's visitor may still have to upload this photo; rejects where storage fails. */

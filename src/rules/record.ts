@@ -48,6 +48,8 @@ export const attemptRecord = is.object({
   photo: is.object({ id: is.text, imageUrl: is.optional(httpUrl), metadataKept: is.optional(is.boolean) }),
   customKey: is.optional(is.text),
   moreLooksConsent: is.optional(is.boolean),
+  /** Which notice the shopper agreed to when it was started, by its version. */
+  notice: is.optional(is.text),
   funnel: is.optional(funnel),
   /** When the shopper last gave the word for this attempt; absent where that is `startedAt`. */
   consentedAt: is.optional(epochMs),

@@ -5,7 +5,7 @@ import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
 import type { Seat } from '../pages/seat.ts'
 import { deferred } from '../platform/deferred.ts'
-import type { SteadyClock } from '../ports.ts'
+import type { Notice, SteadyClock } from '../ports.ts'
 import type { Shopper } from '../records/epochs.ts'
 import type { Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
@@ -37,6 +37,7 @@ export interface Word {
 interface CarryOutParts {
   clock: SteadyClock
   photos: Photos
+  notice: Notice | undefined
   /** What this page shows. */
   view: () => TryOnView
   /** Whether this page still has that part in the try-on. */
@@ -48,7 +49,7 @@ interface CarryOutParts {
 }
 
 /** How a page that runs the flow does what its shopper, or another page's, asks for. */
-export function createCarryOut({ clock, photos, view, isCurrent, allHeard, onHand }: CarryOutParts) {
+export function createCarryOut({ clock, photos, notice, view, isCurrent, allHeard, onHand }: CarryOutParts) {
   const refusal = (problem: Problem) => new TryOnError(problem, view().attempt?.jobId ?? null)
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
@@ -165,7 +166,7 @@ export function createCarryOut({ clock, photos, view, isCurrent, allHeard, onHan
       if (!mine.isWanted()) return await mine.left
       const meant = check(runner, call)
       heed(own, runner, word)
-      const work = eventOf(call, photos, mine.isWanted)
+      const work = eventOf(call, { photos, notice }, mine.isWanted)
       const released = async (event: TryOnEvent) => {
         if ('consent' in event) await photos.release(event.consent.photoId)
       }
@@ -205,7 +206,9 @@ export function createCarryOut({ clock, photos, view, isCurrent, allHeard, onHan
       if (isConsent(call)) return consent(own, runner, word)
       const meant = check(runner, call)
       heed(own, runner, word)
-      const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(own, runner, error))
+      const event = await eventOf(call, { photos, notice }, () => true).catch((error: unknown) =>
+        refuse(own, runner, error),
+      )
       await doEvent(own, runner, word, event, meant, null)
     },
 

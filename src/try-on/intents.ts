@@ -6,6 +6,7 @@ import { email, uploadRequest } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
 import { newId } from '../platform/new-id.ts'
 import type { PassedCall } from '../pages/tabs.ts'
+import type { Notice } from '../ports.ts'
 import { plainPhoto, type PhotoInput } from '../shopper/photo-input.ts'
 import { roomPhoto, type Photos, type RoomPhoto } from '../shopper/photos.ts'
 import type { EmailForm, StartOptions } from './try-on.types.ts'
@@ -32,10 +33,10 @@ export function consentCall(
   intent: 'start' | 'retry',
   kept: RoomPhoto | null,
   photo?: PhotoInput | null,
-  { customerEmail, customKey, moreLooksConsent, despiteAdvice }: StartOptions = {},
+  { customerEmail, customKey, moreLooksConsent, despiteAdvice, consent }: StartOptions = {},
 ): Call {
   const attemptId = newId()
-  const options = { customerEmail, customKey, moreLooksConsent, despiteAdvice }
+  const options = { customerEmail, customKey, moreLooksConsent, despiteAdvice, consent }
   return { intent, attemptId, photo: photo ? plainPhoto(photo) : null, kept, options }
 }
 
@@ -65,18 +66,29 @@ export function passedCall(call: PassedCall): Call {
 export const permissionOf = (call: Call): TryOnEvent =>
   call.intent === 'discard' ? { type: call.intent, abandonPaidJob: call.abandonPaidJob } : probes[call.intent]
 
+interface EventParts {
+  photos: Photos
+  /** What a consent is to name. */
+  notice: Notice | undefined
+}
+
 /** The event that carries an intent out; throws a `TryOnError` where what was given can not be used. */
-export async function eventOf(call: Call, photos: Photos, isWanted: () => boolean): Promise<TryOnEvent> {
+export async function eventOf(
+  call: Call,
+  { photos, notice }: EventParts,
+  isWanted: () => boolean,
+): Promise<TryOnEvent> {
   if (call.intent === 'submitEmail') {
-    if (!email.safeParse(call.form.email).success) throw new TryOnError({ kind: 'input', at: 'email' })
+    check(email.safeParse(call.form.email).success, 'email')
     return { type: call.intent, form: new Private(call.form) }
   }
   if (call.intent !== 'start' && call.intent !== 'retry') return permissionOf(call)
-  checkOptions(call.options)
-  const { customerEmail, despiteAdvice = false, ...terms } = call.options
+  checkOptions(call.options, notice)
+  const { customerEmail, despiteAdvice = false, consent, ...terms } = call.options
   const { id: photoId, metadataKept } = await photoOf(call, despiteAdvice, photos, isWanted)
   const address = customerEmail === undefined ? {} : { customerEmail: new Private(customerEmail) }
-  return { type: call.intent, consent: { attemptId: call.attemptId, photoId, metadataKept, ...terms, ...address } }
+  const agreed = { ...terms, notice: consent?.notice, ...address }
+  return { type: call.intent, consent: { attemptId: call.attemptId, photoId, metadataKept, ...agreed } }
 }
 
 async function photoOf(
@@ -91,13 +103,18 @@ async function photoOf(
   return kept
 }
 
-function checkOptions({ customerEmail, customKey, ...flags }: StartOptions): void {
-  for (const at of ['moreLooksConsent', 'despiteAdvice'] as const) {
-    if (flags[at] !== undefined && typeof flags[at] !== 'boolean') throw new TryOnError({ kind: 'input', at })
-  }
-  if (customerEmail !== undefined && !email.safeParse(customerEmail).success) {
-    throw new TryOnError({ kind: 'input', at: 'customerEmail' })
-  }
-  const upload = uploadRequest.safeParse({ contentType: 'image/jpeg', customKey })
-  if (!upload.success) throw new TryOnError({ kind: 'input', at: 'customKey' })
+function checkOptions({ customerEmail, customKey, consent, ...flags }: StartOptions, notice?: Notice): void {
+  for (const at of ['moreLooksConsent', 'despiteAdvice'] as const)
+    check(flags[at] === undefined || typeof flags[at] === 'boolean', at)
+  check(customerEmail === undefined || email.safeParse(customerEmail).success, 'customerEmail')
+  check(uploadRequest.safeParse({ contentType: 'image/jpeg', customKey }).success, 'customKey')
+  // who was shown another version has not agreed to this one
+  const isNamed = notice ? consent?.notice === notice.version : namedConsent.safeParse(consent).success
+  check(isNamed, 'consent.notice', notice?.version)
+}
+
+const namedConsent = is.optional(is.object({ notice: is.nonEmpty }))
+
+function check(isRight: boolean, at: string, valid?: string): void {
+  if (!isRight) throw new TryOnError({ kind: 'input', at, valid })
 }

@@ -80,7 +80,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
 
   async function consent(context: TryOnContext): Promise<Written> {
     const now = whole(clock.now())
-    const { attemptId, customKey, moreLooksConsent, photoId, metadataKept } = given(context.consent)
+    const { attemptId, customKey, moreLooksConsent, notice, photoId, metadataKept } = given(context.consent)
     const record: AttemptRecord = {
       version: 1,
       savedAt: now,
@@ -93,6 +93,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
       photo: { id: photoId, ...(metadataKept && { metadataKept }) },
       ...(customKey !== undefined && { customKey }),
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
+      ...(notice !== undefined && { notice }),
     }
     return attempts.begin(record, context.record)
   }

@@ -7,6 +7,7 @@ import { tryOnView } from '../../machines/try-on.view.ts'
 import type { Ownership } from '../pages/ownership.ts'
 import { takeSeat, type Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
+import type { Notice } from '../ports.ts'
 import { newId } from '../platform/new-id.ts'
 import { deferred } from '../platform/deferred.ts'
 import { createValue } from '../platform/value.ts'
@@ -57,6 +58,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
   sayNow: () => Said
   /** Storage has been read; called at the first use. */
   open: () => Promise<void>
+  /** What each consent is to name. */
+  notice: Notice | undefined
   /** Reads storage again where it could not be read; resolves with whether it could be now. */
   reopen: () => Promise<boolean>
   /** What another page may have changed is read again, before this page takes over. */
@@ -64,12 +67,13 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
 }
 
 export function createTryOn(parts: Parts): RunningTryOn {
-  const { post, input, clock, inspect, photos, attempts } = parts
+  const { post, input, clock, inspect, photos, notice, attempts } = parts
   const shown = createValue<TryOnView>(restoringView)
   const isCurrent = (own: Seat<Runner>) => seat === own
   const { carryOut, isToBeDone, isPreparing, settled, checkSaid, refusal, notAllowed, closed } = createCarryOut({
     clock,
     photos,
+    notice,
     view: shown.get,
     isCurrent,
     allHeard: () => turn,

@@ -11,6 +11,8 @@ export interface StartOptions {
   moreLooksConsent?: boolean | undefined
   /** A name for the upload, 1 to 100 of `A-Z a-z 0-9 _ -`. Default: the service chooses. */
   customKey?: string | undefined
+  /** Which notice the shopper has agreed to, by its version; asked for where the room has the option `notice`. */
+  consent?: { notice: string } | undefined
   /** The shopper wants that photo, whatever advice there is against it. Default: false. */
   despiteAdvice?: boolean | undefined
 }

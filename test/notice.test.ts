@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FittingRoomOptions } from 'fitting-room'
+import { testStorage, type TestStorage } from './support/storage.ts'
+import { answers, createWorld, person, product, started, type World } from './support/world.ts'
+
+const notice = { version: '2026-11' }
+const consent = { notice: '2026-11' }
+
+let world: World
+let storage: TestStorage
+beforeEach(() => {
+  storage = testStorage()
+  world = createWorld({ storage })
+})
+afterEach(() => world.close())
+
+describe('a room with a notice', () => {
+  it.each([
+    ['none', undefined],
+    ['another version', { notice: '2025-01' }],
+    ['no version', {}],
+    ['no text', { notice: 7 }],
+    ['nothing that is one', 'yes'],
+  ])('sends nothing for a consent that names %s, and says which is valid', async (_, given) => {
+    const tryOn = world.room({ notice }).tryOn(product)
+    await expect(tryOn.start(person, { consent: given as typeof consent })).rejects.toMatchObject({
+      problem: { kind: 'input', at: 'consent.notice', valid: '2026-11' },
+    })
+    expect(tryOn.get()).toMatchObject({ state: 'idle', problem: { kind: 'input', at: 'consent.notice' } })
+    expect(world.sent).toEqual([])
+  })
+
+  it('keeps with the attempt what was agreed to and when, through a reload and into the archive', async () => {
+    const room = world.room({ notice })
+    const at = world.clock.now()
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person, { consent })
+    await world.until(tryOn, 'final')
+    room.close()
+    const again = world.room({ notice: { version: 'another' } })
+    const later = again.tryOn(product)
+    await later.ready
+    await expect(later.retry(undefined, { consent })).rejects.toMatchObject({ kind: 'input' })
+    await later.retry(undefined, { consent: { notice: 'another' } })
+    expect((await again.list()).map((entry) => entry.notice)).toEqual(['another', '2026-11'])
+    expect((await again.list())[1]?.startedAt).toBe(at)
+  })
+
+  it('keeps it through an e-mail form', async () => {
+    world.fault('POST', '/generations', [answers(403, { error: 'email_required', code: 'EMAIL_REQUIRED' })])
+    const room = world.room({ notice })
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person, { consent })
+    await world.until(tryOn, 'needsEmail')
+    await tryOn.submitEmail({ email: 'someone@example.com' })
+    await world.until(tryOn, 'final')
+    expect((await room.list()).map((entry) => entry.notice)).toEqual(['2026-11'])
+  })
+
+  it('asks for it wherever a consent is carried out', async () => {
+    const [one, other] = [world.room({ notice }), world.room({ notice })]
+    await one.tryOn(product).ready
+    const passed = other.tryOn(product)
+    await expect(passed.start(person)).rejects.toMatchObject({ problem: { at: 'consent.notice' } })
+    await passed.start(person, { consent })
+    expect((await one.list())[0]?.notice).toBe('2026-11')
+  })
+
+  it.each([['text'], [{}], [{ version: '' }], [{ version: 3 }], [null]])('can not be made of %j', (given) => {
+    expect(() => world.door({ notice: given } as unknown as Partial<FittingRoomOptions>)).toThrow(/"notice.version"/)
+  })
+})
+
+describe('a room without a notice', () => {
+  it('keeps none, or the one that a consent names all the same', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await tryOn.retry(person, { consent })
+    await world.until(tryOn, 'final')
+    expect((await room.list()).map((entry) => entry.notice)).toEqual(['2026-11', null])
+    await expect(tryOn.retry(person, { consent: { notice: '' } })).rejects.toMatchObject({ kind: 'input' })
+  })
+})
+
+describe('what is stored', () => {
+  const retentionMs = 86_400_000
+  const kinds = (found: readonly { kind: string }[]) => found.map(({ kind }) => kind).sort()
+
+  it('is nothing before anybody has begun, and nothing after a reset()', async () => {
+    const room = world.room()
+    expect(await room.stored()).toEqual([])
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await room.reset()
+    expect(await room.stored()).toEqual([])
+  })
+
+  it('is the attempt, the photo or its address, and the visitor, each with its end', async () => {
+    const room = world.room()
+    const begun = world.clock.now()
+    const held = world.hold('POST', '/uploads', 'before')
+    const tryOn = await started(room.tryOn(product))
+    await held.reached
+    expect(kinds(await room.stored())).toEqual(['attempt', 'photo', 'shopper'])
+    held.release()
+    await world.until(tryOn, 'final')
+    const found = await room.stored()
+    expect(kinds(found)).toEqual(['attempt', 'shopper', 'shopper'])
+    for (const { until, durable, key } of found) {
+      expect(until).toBeGreaterThanOrEqual(begun + retentionMs)
+      expect([durable, key.startsWith('fitting-room:')]).toEqual([true, true])
+    }
+  })
+
+  it('is asked for through the door, too', async () => {
+    const room = world.door()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    expect(kinds(await room.stored())).toContain('attempt')
+  })
+
+  it('can not be told where storage fails', async () => {
+    const room = world.room()
+    await started(room.tryOn(product))
+    storage.meet(
+      () => true,
+      () => Promise.reject(new Error('closed')),
+    )
+    await expect(room.stored()).rejects.toMatchObject({ kind: 'storageUnreadable' })
+  })
+})
