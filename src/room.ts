@@ -346,7 +346,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     list,
     async stored() {
       await open()
-      return storedIn(records).catch(unreadable)
+      return storedIn(catalog).catch(unreadable)
     },
     async reset() {
       await open()

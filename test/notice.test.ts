@@ -107,9 +107,9 @@ describe('what is stored', () => {
     await world.until(tryOn, 'final')
     const found = await room.stored()
     expect(kinds(found)).toEqual(['attempt', 'shopper', 'shopper'])
-    for (const { until, durable, key } of found) {
+    for (const { until, key } of found) {
       expect(until).toBeGreaterThanOrEqual(begun + retentionMs)
-      expect([durable, key.startsWith('fitting-room:')]).toEqual([true, true])
+      expect(storage.items.has(key)).toBe(true)
     }
   })
 
@@ -120,7 +120,19 @@ describe('what is stored', () => {
     expect(kinds(await room.stored())).toContain('attempt')
   })
 
-  it('can not be told where storage fails', async () => {
+  it('is what only the page remembers where storage takes nothing', async () => {
+    storage.meet(
+      ({ type }) => type !== 'get',
+      () => Promise.reject(new Error('full')),
+    )
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    expect((await world.until(tryOn, 'final')).durable).toBe(false)
+    expect(kinds(await room.stored())).toContain('attempt')
+    expect(storage.items.size).toBe(0)
+  })
+
+  it('can not be told where storage can not be read', async () => {
     const room = world.room()
     await started(room.tryOn(product))
     storage.meet(
