@@ -95,6 +95,9 @@ export function memoryStore(atOnce = 8): Store {
   }
 }
 
+/** How soon a job that could not be done is handed out again, in ms. */
+const againMs = 1_000
+
 function createQueue(atOnce: number) {
   const waiting: Job[] = []
   const running = new Map<Promise<void>, Job>()
@@ -110,18 +113,23 @@ function createQueue(atOnce: number) {
   function next(): void {
     for (let at = place(); work && at >= 0; at = place()) {
       const [job] = waiting.splice(at, 1) as [Job]
-      const done = work(job.id).finally(() => {
-        running.delete(done)
-        next()
-      })
+      const done = work(job.id)
+        // who could not do it now may later; its age ends that
+        .catch(() => void setTimeout(() => push(job), againMs))
+        .finally(() => {
+          running.delete(done)
+          next()
+        })
       running.set(done, job)
     }
   }
+
+  function push(job: Job): void {
+    waiting.push(job)
+    next()
+  }
   return {
-    push(job: Job): void {
-      waiting.push(job)
-      next()
-    },
+    push,
     run(handler: (jobId: string) => Promise<void>): void {
       work = handler
       next()

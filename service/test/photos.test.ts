@@ -93,6 +93,16 @@ describe('a file', () => {
     await expect(render(svg, await bytesOf(plain().png()), 'upper_body')).rejects.toThrow(PhotoNotReadable)
   })
 
+  it('is known by the rest of it, too, where it only begins as a photo', async () => {
+    const drawing =
+      '<svg xmlns="http://www.w3.org/2000/svg" width="900" height="900"><rect width="9" height="9"/></svg>'
+    for (const brand of ['avif', 'heic']) {
+      const disguised = new TextEncoder().encode(`<!--ftyp${brand}-->${drawing}`)
+      expect(imageTypeOf(disguised)).toBe(`image/${brand}`)
+      await expect(cleaned(disguised)).rejects.toThrow(PhotoNotReadable)
+    }
+  })
+
   it('that would get too large, or take long to write, becomes a JPEG', async () => {
     const side = 2_800
     const random = new Uint8Array(side * side * 3)

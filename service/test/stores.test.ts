@@ -149,6 +149,20 @@ describe.each(kinds)('a store %s', (_, open) => {
     await release()
   })
 
+  it('hands out again a job that could not be done, until it is', async () => {
+    const { store, release } = await open()
+    let tries = 0
+    const work = async () => {
+      tries += 1
+      if (tries < 3) throw new Error('there was no process to draw a picture')
+    }
+    await store.transaction((ledger) => ledger.addJob(queuedJob({ id: randomUUID(), storeId: 'main' })))
+    await store.run(work, async () => {})
+    await expect.poll(() => tries, { timeout: 60_000 }).toBe(3)
+    await store.close()
+    await release()
+  })
+
   it('keeps no store waiting for another one that has many jobs, none of which ends', async () => {
     const { store, release } = await open()
     const begun: string[] = []

@@ -6,11 +6,21 @@ import { PhotoNotReadable } from '../photo-problems.ts'
 /** What a picture may have at the most, decoded. */
 export const mostPixels = 60_000_000
 
+/** What the decoder may find in a photo, as it names it: its own look goes further than the first bytes. */
+const decodable: readonly (string | undefined)[] = ['jpeg', 'png', 'webp', 'heif']
+
 /** A photo that came from outside, the right way up; rejects with `PhotoNotReadable` where it can not be decoded. */
 export async function pixelsOf(photo: Uint8Array): Promise<Sharp> {
   if (imageTypeOf(photo) === null) throw new PhotoNotReadable()
-  const decoded = (isHeif(photo) && (await heicOf(photo))) || sharp(photo, { limitInputPixels: mostPixels })
+  const decoded = (isHeif(photo) && (await heicOf(photo))) || (await commonOf(photo))
   return decoded.autoOrient()
+}
+
+async function commonOf(photo: Uint8Array): Promise<Sharp> {
+  const read = sharp(photo, { limitInputPixels: mostPixels })
+  const { format } = await read.metadata().catch(() => ({ format: undefined }))
+  if (!decodable.includes(format)) throw new PhotoNotReadable()
+  return read
 }
 
 /** The first image of a HEIC file, whose size is looked at before it is decoded; null where it is another format. */
