@@ -26,6 +26,7 @@ export type {
   CoreProblem,
   DeadlineProblem,
   DeviceLimitProblem,
+  TicketProblem,
   EmailRequiredProblem,
   InputProblem,
   InternalProblem,

@@ -37,7 +37,7 @@ import { storedIn, type Stored } from './records/stored.ts'
 import { boundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
 import { consentLifetimeMs, recordCodec, type AttemptRecord } from './rules/record.ts'
-import type { TryOnView } from './rules/view.ts'
+import type { AttemptView, TryOnView } from './rules/view.ts'
 import { roomTexts } from './rules/room-texts.ts'
 import { TryOnError } from './rules/try-on-error.ts'
 import { createErrands } from './shopper/errands.ts'
@@ -72,6 +72,11 @@ export interface FittingRoom {
   readonly client: Client
   /** Every try-on and archived attempt, newest first. */
   list(): Promise<ListedAttempt[]>
+  /**
+   * The try-on of another device's ticket, which follows its job: it stands in the archive, and nothing of that device's
+   * visitor is learnt. Rejects with kind `ticket`, or with `core` where the code for it can not be loaded.
+   */
+  claim(ticket: string): Promise<TryOn>
   /** What is kept of the room's shoppers, until when; rejects with kind `storageUnreadable`. */
   stored(): Promise<Stored[]>
   /** Resolves when storage has been read. */
@@ -276,6 +281,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       inspect: options.inspect,
       limit: options.limit,
       notice: options.notice,
+      ticketOf: (attempt) => ticketOf(product, attempt),
       shopper: catalog.shopper,
       sayNow,
       open,
@@ -284,6 +290,13 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     })
     tryOns.set(name, made)
     return made.tryOn
+  }
+
+  async function ticketOf(of: Product, attempt: AttemptView | null): Promise<string> {
+    const { ticketOf: made } = await afterwards()
+    if (!attempt?.jobId) throw new TryOnError({ kind: 'ticket', reason: 'noJob' })
+    const [productId, variantId] = [digitsOf(of.productId), digitsOf(of.variantId)]
+    return made(keys().room, { productId, variantId, jobId: attempt.jobId, startedAt: attempt.startedAt })
   }
 
   const nameOf = ({ productId, variantId }: Product) => `${digitsOf(productId)}:${digitsOf(variantId)}`
@@ -344,6 +357,16 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       return current(product)
     },
     list,
+    async claim(ticket) {
+      const [{ claim }] = await Promise.all([afterwards(), open()])
+      const hasJob = async (jobId: string) => (await list()).some((each) => each.jobId === jobId)
+      const claimed = await claim(ticket, { ...records, room: keys().room, hasJob })
+      if (claimed === 'gone') throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+      if (typeof claimed === 'string') throw new TryOnError({ kind: 'ticket', reason: claimed })
+      const { place, record, durable } = claimed
+      post({ type: 'lateAnswer', name: place.key, record, durable })
+      return running(place.key, productOf(record), () => [place], true)
+    },
     async stored() {
       await open()
       return storedIn(catalog).catch(unreadable)
@@ -368,6 +391,15 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       opened = null
     },
   }
+}
+
+/** What few pages ask for, and none before there is a job. */
+async function afterwards() {
+  const part = await import('./afterwards/afterwards.ts').catch((cause: unknown) => {
+    throw new TryOnError({ kind: 'core', reload: false }, null, cause)
+  })
+  learnTexts({ ticket: ({ reason }) => part.ticketTexts[reason] })
+  return part
 }
 
 function unreadable(): never {

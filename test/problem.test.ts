@@ -5,7 +5,8 @@ import { problems } from 'fitting-room/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { problem } from '../src/rules/problem.ts'
 
-const all: Problem[] = Object.values(problems)
+// a ticket's are neither kept nor passed on, and their texts come with the code for tickets
+const all: Problem[] = Object.values(problems).filter(({ kind }) => kind !== 'ticket')
 
 /** The core brings the texts of its problems. */
 beforeAll(() => createRoom({ baseUrl: 'https://api.test', apiKey: 'key' }).close())

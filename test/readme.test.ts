@@ -76,6 +76,7 @@ describe('the README', () => {
     for (const heading of [
       'Behind your own server',
       'In the store',
+      'After the picture',
       'Photos',
       'React Native',
       'Words for shoppers',

@@ -53,7 +53,8 @@ export function mockRoom(
 
   function tryOnOf(name: ProductName): MockTryOn {
     const known =
-      tryOns.get(name) ?? mockTryOn(viewIn(states[name] ?? 'idle'), (call) => heard.push({ product: name, ...call }))
+      tryOns.get(name) ??
+      mockTryOn(name, viewIn(states[name] ?? 'idle'), (call) => heard.push({ product: name, ...call }))
     tryOns.set(name, known)
     return known
   }
@@ -70,6 +71,10 @@ export function mockRoom(
     history: fixed(history),
     client,
     list: async () => [...history],
+    async claim(ticket) {
+      const [, , productId, variantId] = ticket.split('.')
+      return tryOnOf(`${productId}/${variantId}`).tryOn
+    },
     stored: async () => [],
     ready: Promise.resolve(),
     async reset() {
@@ -84,7 +89,7 @@ interface MockTryOn {
   set(view: TryOnView): void
 }
 
-function mockTryOn(first: TryOnView, hear: (call: Omit<HeardIntent, 'product'>) => void): MockTryOn {
+function mockTryOn(name: ProductName, first: TryOnView, hear: (call: Omit<HeardIntent, 'product'>) => void): MockTryOn {
   const { readable, set } = changing(first)
   const say = (intent: Intent, ...given: unknown[]) => {
     hear({ intent, given })
@@ -118,6 +123,11 @@ function mockTryOn(first: TryOnView, hear: (call: Omit<HeardIntent, 'product'>) 
     retry: (...given) => say('retry', ...given),
     startOver: () => say('startOver'),
     discard: (...given) => say('discard', ...given),
+    async ticket() {
+      const jobId = readable.get().attempt?.jobId
+      if (jobId) return `1.mock.${name.replace('/', '.')}.${jobId.replaceAll('-', '')}.0`
+      throw new TryOnError({ kind: 'ticket', reason: 'noJob' })
+    },
     async result() {
       const view = await reached(({ group }) => group === 'done' || group === 'stopped')
       if (view.state === 'final') return view.result

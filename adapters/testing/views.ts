@@ -61,6 +61,7 @@ export const problems: { readonly [Kind in ProblemKind]: Extract<Problem, { kind
   deadline: { kind: 'deadline' },
   photo: { kind: 'photo', reason: 'missing' },
   photoAdvice: { kind: 'photoAdvice', advice: 'dark' },
+  ticket: { kind: 'ticket', reason: 'repeated' },
   deviceLimit: { kind: 'deviceLimit', limit: 'perShopper', nextAt: null },
   input: { kind: 'input', at: 'email' },
   storage: { kind: 'storage' },

@@ -109,6 +109,14 @@ export const de: Texts = {
       limit === 'perShopper'
         ? 'Mehr Anproben gibt es an diesem Gerät für eine Person nicht.'
         : 'Hier wurde gerade viel anprobiert. Bitte kommen Sie etwas später wieder.',
+    ticket: ({ reason }) =>
+      ({
+        noJob: 'Es gibt noch nichts zum Mitnehmen.',
+        broken: 'Dieser Code ist nicht vollständig. Bitte scannen Sie ihn noch einmal.',
+        foreign: 'Dieser Code gehört zu einem anderen Geschäft.',
+        old: 'Dieser Code ist zu alt.',
+        repeated: 'Diese Anprobe haben Sie hier schon.',
+      })[reason],
     storage: 'Dieser Browser wollte Ihre Anprobe nicht speichern, deshalb wurde nichts abgeschickt.',
     storageUnreadable: 'Dieser Browser lässt uns nicht nachsehen, ob Sie das schon anprobieren.',
     recordUnreadable: 'Eine ältere Anprobe dieses Stücks ließ sich nicht lesen. Sie blieb, wie sie ist.',

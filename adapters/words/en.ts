@@ -106,6 +106,14 @@ export const en: Texts = {
       limit === 'perShopper'
         ? 'You have had all the try-ons that this screen gives one shopper.'
         : 'There have been many try-ons here. Please come back a little later.',
+    ticket: ({ reason }) =>
+      ({
+        noJob: 'There is nothing yet that you could take along.',
+        broken: 'This code is not complete. Please scan it once more.',
+        foreign: 'This code is of another shop.',
+        old: 'This code is too old.',
+        repeated: 'You have this try-on here already.',
+      })[reason],
     storage: 'This browser would not save your try-on, so nothing was sent.',
     storageUnreadable: 'This browser does not let us see whether you were already trying this on.',
     recordUnreadable: 'An older try-on of this piece could not be read. It was left as it is.',

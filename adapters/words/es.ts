@@ -105,6 +105,14 @@ export const es: Texts = {
       limit === 'perShopper'
         ? 'Ya has hecho todas las pruebas que esta pantalla ofrece a cada persona.'
         : 'Aquí ha habido muchas pruebas. Vuelve un poco más tarde.',
+    ticket: ({ reason }) =>
+      ({
+        noJob: 'Todavía no hay nada que llevarse.',
+        broken: 'Este código no está completo. Escanéelo otra vez, por favor.',
+        foreign: 'Este código es de otra tienda.',
+        old: 'Este código es demasiado antiguo.',
+        repeated: 'Ya tiene aquí esta prueba.',
+      })[reason],
     storage: 'Este navegador no ha querido guardar tu prueba, así que no se ha enviado nada.',
     storageUnreadable: 'Este navegador no nos deja ver si ya te lo estabas probando.',
     recordUnreadable: 'No se ha podido leer una prueba anterior de esta prenda. Sigue como estaba.',

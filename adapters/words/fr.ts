@@ -107,6 +107,14 @@ export const fr: Texts = {
       limit === 'perShopper'
         ? 'Vous avez fait tous les essayages que cet écran offre à chaque personne.'
         : 'Il y a eu beaucoup d’essayages ici. Revenez un peu plus tard.',
+    ticket: ({ reason }) =>
+      ({
+        noJob: 'Il n’y a encore rien à emporter.',
+        broken: 'Ce code n’est pas complet. Veuillez le scanner à nouveau.',
+        foreign: 'Ce code est d’une autre boutique.',
+        old: 'Ce code est trop ancien.',
+        repeated: 'Vous avez déjà cet essayage ici.',
+      })[reason],
     storage: 'Ce navigateur n’a pas voulu enregistrer votre essayage : rien n’a été envoyé.',
     storageUnreadable: 'Ce navigateur ne nous laisse pas voir si vous l’essayez déjà.',
     recordUnreadable: 'Un essayage plus ancien de cette pièce n’a pas pu être lu. Il est resté tel quel.',

@@ -262,6 +262,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       return use((room) => room.ready)
     },
     list: () => use((room) => room.list()),
+    claim: (ticket) => use((room) => room.claim(ticket)),
     stored: () => use((room) => room.stored()),
     reset,
     close() {

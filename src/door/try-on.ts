@@ -254,6 +254,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     retry: intent('retry'),
     startOver: intent('startOver'),
     discard: intent('discard'),
+    ticket: () => quiet(through((own) => own.ticket())),
     result(options) {
       const said = word
       if (said?.kept) return quiet(Promise.reject(said.kept))

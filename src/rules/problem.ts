@@ -119,6 +119,15 @@ export interface DeviceLimitProblem extends ReachedLimit {
   kind: 'deviceLimit'
 }
 
+/**
+ * There is no job yet to make a ticket of; or a ticket is none, is of another service or namespace, is older than what is
+ * kept here, or has been claimed here before.
+ */
+export interface TicketProblem {
+  kind: 'ticket'
+  reason: 'noJob' | 'broken' | 'foreign' | 'old' | 'repeated'
+}
+
 /** Storage did not take what has to stand there first: a claim, or a paid attempt in the archive. Nothing was sent. */
 export interface StorageProblem {
   kind: 'storage'
@@ -189,6 +198,7 @@ export type Problem =
   | PhotoAdviceProblem
   | InputProblem
   | DeviceLimitProblem
+  | TicketProblem
   | StorageProblem
   | StorageUnreadableProblem
   | RecordUnreadableProblem
@@ -212,7 +222,7 @@ const facts = {
   at: is.optional(text),
 }
 
-/** A problem as storage and other pages hand it over. */
+/** A problem as storage and other pages hand it over: those of tickets are neither kept nor passed on. */
 export const problem: is.Schema<Problem> = is.toldApart(
   'kind',
   is.object({

@@ -62,6 +62,8 @@ export const attemptRecord = is.object({
   /** The temporary picture that came before the final one. */
   preview: is.optional(jobSuccess),
   problem: is.optional(problem),
+  /** A ticket has brought it: its job is another device's, whose visitor is nobody here. */
+  elsewhere: is.optional(is.boolean),
 })
 export type AttemptRecord = is.TypeOf<typeof attemptRecord>
 
@@ -162,7 +164,8 @@ export function recordOfPoll(record: AttemptRecord, job: PolledJob, now: number)
   if (job.status === 'ERROR') {
     return advance(record, now, { phase: 'failed', problem: { kind: 'jobFailed', error: job.error } })
   }
-  const result = job.status === 'SUCCESS' ? job : record.result
+  const told = job.status === 'SUCCESS' ? job : record.result
+  const result = record.elsewhere && told ? { ...told, uniqueUserId: null } : told
   const stillRunning = job.status === 'PROCESSING' || job.storageStatus === 'PENDING'
   const reached = stillRunning ? (result ? 'preview' : 'accepted') : 'final'
   if (reached === record.phase && JSON.stringify(result) === JSON.stringify(record.result)) return record

@@ -182,16 +182,20 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const urgent = isUrgent(context)
     // a job is polled only at the installation that it came from
     const { jobId } = given(record.job)
+    const isOwn = !record.elsewhere
+    const uniqueUserId = isOwn ? await visitor.known() : undefined
     const outcome = client.isSameInstallation()
-      ? await client.getGeneration(jobId, { uniqueUserId: await visitor.known() }, { ...options, urgent })
+      ? await client.getGeneration(jobId, { uniqueUserId }, { ...options, urgent })
       : outcomeOf('getGeneration', { came: 'notMade', why: 'moved' }, polledJob)
     const unchanged: Polled = { kind: 'stands', record, durable, outcome }
     if (outcome.kind === 'unavailable' || outcome.kind === 'throttled') return unchanged
     const now = clock.now()
     const next =
       outcome.kind === 'accepted' ? recordOfPoll(record, outcome.data, now) : recordOfStop(record, outcome, now)
-    if (outcome.kind === 'accepted' && outcome.data.status === 'SUCCESS') learn(outcome.data)
-    if (outcome.kind === 'accepted') forecast.looked(next, clock.monotonic() - jobAt)
+    if (outcome.kind === 'accepted' && isOwn) {
+      if (outcome.data.status === 'SUCCESS') learn(outcome.data)
+      forecast.looked(next, clock.monotonic() - jobAt)
+    }
     // what only memory has is tried again, and so is what storage has lost
     const isKept = next === record && durable && (await attempts.stands(record))
     return isKept ? unchanged : { ...(await attempts.write(next, record)), outcome }

@@ -10,10 +10,11 @@ import type { TabMessage } from '../pages/tabs.ts'
 import type { Notice } from '../ports.ts'
 import { newId } from '../platform/new-id.ts'
 import { deferred } from '../platform/deferred.ts'
+import { quiet } from '../platform/quiet.ts'
 import { createValue } from '../platform/value.ts'
 import type { Shopper } from '../records/epochs.ts'
 import type { AttemptRecord } from '../rules/record.ts'
-import type { TryOnView } from '../rules/view.ts'
+import type { AttemptView, TryOnView } from '../rules/view.ts'
 import { preparingOver, restoringView } from '../rules/first-views.ts'
 import { createAsks, type Ask, type Heard } from './asks.ts'
 import { createCarryOut, type Runner, type Said, type Word } from './carry-out.ts'
@@ -60,6 +61,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
   open: () => Promise<void>
   /** What each consent is to name. */
   notice: Notice | undefined
+  /** The ticket of its job; rejects with kind `ticket` where there is none. */
+  ticketOf: (attempt: AttemptView | null) => Promise<string>
   /** Reads storage again where it could not be read; resolves with whether it could be now. */
   reopen: () => Promise<boolean>
   /** What another page may have changed is read again, before this page takes over. */
@@ -342,6 +345,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     resume: () => say({ intent: 'resume' }),
     startOver: () => say({ intent: 'startOver' }),
     discard: ({ abandonPaidJob = false } = {}) => say({ intent: 'discard', abandonPaidJob }),
+    ticket: () => quiet(tryOn.ready.then(({ attempt }) => parts.ticketOf(attempt))),
     result(options) {
       sit()
       return resultOf(tryOn, life.signal, parts.shopper(), said, options)

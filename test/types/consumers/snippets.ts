@@ -1,4 +1,11 @@
-import { createFittingRoom, type FittingRoomOptions, type FlowStorage, type TryOnView } from 'fitting-room'
+import {
+  createFittingRoom,
+  type FittingRoom,
+  type FittingRoomOptions,
+  type FlowStorage,
+  type TryOn,
+  type TryOnView,
+} from 'fitting-room'
 import { createSession, deviceLimits, newShopperId } from 'fitting-room/kiosk'
 import { createProxy } from 'fitting-room/proxy'
 import { mockRoom, problems, viewOf } from 'fitting-room/testing'
@@ -68,4 +75,18 @@ export function kiosk(status: HTMLElement, touchToBegin: HTMLElement, done: HTML
   })
   touchToBegin.onclick = () => session.begin()
   done.onclick = () => void session.end()
+}
+
+export async function takenHome(room: FittingRoom, show: (view: TryOnView) => void) {
+  const ticket = /^#ticket=(.+)/.exec(location.hash)?.[1]
+  if (ticket) {
+    // whoever gets this page's address next gets no ticket
+    history.replaceState(null, '', location.pathname)
+    const claimed = await room.claim(ticket)
+    claimed.subscribe(show)
+  }
+}
+
+export async function codeFor(tryOn: TryOn): Promise<string> {
+  return `https://shop.example/#ticket=${await tryOn.ticket()}`
 }

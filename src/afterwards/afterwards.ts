@@ -1,0 +1,3 @@
+/** What is wanted once there is a job: pages load it when they ask for it. */
+export { claim } from './claim.ts'
+export { ticketOf, ticketTexts } from './ticket.ts'

@@ -1,0 +1,59 @@
+import type { Clock } from '../ports.ts'
+import type { Place } from '../records/archive.ts'
+import type { Catalog } from '../records/catalog.ts'
+import type { AttemptRecord } from '../rules/record.ts'
+import { readTicket, type Ticket, type TicketReason } from './ticket.ts'
+
+export interface ClaimParts {
+  /** What the pages of the room have in common. */
+  room: string
+  catalog: Catalog
+  clock: Clock
+  retentionMs: number
+  archiveOf: (attemptId: string) => Place
+  /** Whether the room has an attempt with this job; rejects where storage can not be read. */
+  hasJob: (jobId: string) => Promise<boolean>
+}
+
+/** A job that a ticket has brought here, as it stands in the archive. */
+export interface Claimed {
+  place: Place
+  record: AttemptRecord
+  durable: boolean
+}
+
+/** Takes the job of a ticket into the archive; else why it can not be taken, or `gone` with the shopper who wanted it. */
+export async function claim(ticket: string, parts: ClaimParts): Promise<Claimed | TicketReason | 'gone'> {
+  const { catalog, clock, retentionMs, archiveOf } = parts
+  const shopper = catalog.shopper()
+  const told = readTicket(parts.room, ticket)
+  if (typeof told === 'string') return told
+  const now = clock.now()
+  // what is from far ahead was made by a clock that is wrong, or by hand
+  if (Math.abs(now - told.startedAt) > retentionMs) return 'old'
+  if (await parts.hasJob(told.jobId)) return 'repeated'
+  const record = recordOf(told, now)
+  const place = archiveOf(record.attemptId)
+  const listed = await catalog.list(place.key, shopper)
+  const kept = await place.cell.update(
+    (found) => (found === null && !shopper.aborted ? record : undefined),
+    async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
+  )
+  if (shopper.aborted) return 'gone'
+  return kept === 'unchanged' ? 'repeated' : { place, record, durable: listed === 'stored' && kept === 'stored' }
+}
+
+/** One attempt for one job, whichever pages claim it. */
+const recordOf = ({ productId, variantId, jobId, startedAt }: Ticket, savedAt: number): AttemptRecord => ({
+  version: 2,
+  savedAt,
+  attemptId: `ticket-${jobId}`,
+  startedAt,
+  phase: 'accepted',
+  productId,
+  variantId,
+  funnelIds: [],
+  photo: { id: '' },
+  job: { jobId, etaSeconds: 0, acceptedAt: startedAt },
+  elsewhere: true,
+})

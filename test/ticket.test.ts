@@ -1,0 +1,255 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FittingRoomOptions, TryOn } from 'fitting-room'
+import { mockRoom } from 'fitting-room/testing'
+import { testStorage, type TestStorage } from './support/storage.ts'
+import { answers, createWorld, person, product, started, type World } from './support/world.ts'
+
+const hour = 3_600_000
+
+/** A store's kiosk with a try-on, and a shopper's phone that has another storage. */
+let world: World
+let phone: TestStorage
+beforeEach(() => {
+  phone = testStorage()
+  world = createWorld({ storage: testStorage() })
+})
+afterEach(() => world.close())
+
+const phoneRoom = (options: Partial<FittingRoomOptions> = {}) => world.room({ storage: phone, ...options })
+
+async function atKiosk(options: Partial<FittingRoomOptions> = {}) {
+  const room = world.room({ uniqueUserId: 'kiosk-shopper', ...options })
+  const tryOn = await started(room.tryOn(product))
+  return { room, tryOn }
+}
+
+async function ticketOfFinal(): Promise<string> {
+  const { tryOn } = await atKiosk()
+  await world.until(tryOn, 'final')
+  return tryOn.ticket()
+}
+
+describe('a ticket', () => {
+  it('is short, and tells a job, a product and its time, but nothing of the shopper', async () => {
+    const { tryOn } = await atKiosk()
+    const { attempt } = await world.until(tryOn, 'final')
+    const ticket = await tryOn.ticket()
+    expect(ticket).toMatch(/^1\.[0-9a-z]+\.1001\.2001\.[0-9a-f]{32}\.[0-9a-z]+$/)
+    expect(ticket.length).toBeLessThan(80)
+    expect(ticket).toContain(attempt!.jobId!.replaceAll('-', ''))
+    expect(ticket).not.toMatch(/kiosk-shopper/)
+  })
+
+  it('can be had as soon as a job is known, also through the door, and costs no request', async () => {
+    const room = world.door()
+    const tryOn = room.tryOn(product)
+    await expect(tryOn.ticket()).rejects.toMatchObject({ problem: { kind: 'ticket', reason: 'noJob' } })
+    await started(tryOn)
+    await world.until(tryOn, 'processing')
+    const before = world.sent.length
+    expect(await tryOn.ticket()).toMatch(/^1\./)
+    expect(world.sent.length).toBe(before)
+  })
+
+  it('is none where a submission’s outcome is unknown', async () => {
+    world.fault('POST', '/generations', [() => Promise.reject(new TypeError('lost'))])
+    const { tryOn } = await atKiosk()
+    await world.until(tryOn, 'outcomeUnknown')
+    await expect(tryOn.ticket()).rejects.toMatchObject({ problem: { reason: 'noJob' } })
+  })
+})
+
+describe('a ticket that is claimed', () => {
+  it('opens the try-on there, with one paid job, to its picture', async () => {
+    const { tryOn } = await atKiosk()
+    await world.until(tryOn, 'processing')
+    const room = phoneRoom()
+    const claimed = await room.claim(await tryOn.ticket())
+    claimed.subscribe(() => {})
+    const { result } = await world.until(claimed, 'final')
+    expect(result?.imageUrl).toBe((await world.until(tryOn, 'final')).result?.imageUrl)
+    expect(world.count('POST', '/generations')).toBe(1)
+    expect(await room.list()).toMatchObject([{ archived: true, state: 'final', productId: '1001', variantId: '2001' }])
+    expect(room.tryOn(product).get().state).not.toBe('final')
+  })
+
+  it('outlives a reload, and asks for nothing once it is final', async () => {
+    const first = phoneRoom()
+    const claimed = await first.claim(await ticketOfFinal())
+    claimed.subscribe(() => {})
+    await world.until(claimed, 'final')
+    first.close()
+    const before = world.sent.length
+    const [entry] = await phoneRoom().list()
+    const again = entry!.open()
+    again.subscribe(() => {})
+    expect((await again.ready).state).toBe('final')
+    await world.settle()
+    expect(world.sent.length).toBe(before)
+  })
+
+  it('teaches this room no visitor ID, and tells the service none', async () => {
+    const ticket = await ticketOfFinal()
+    const before = world.sent.length
+    const room = phoneRoom({ uniqueUserId: 'of-the-phone' })
+    const other = world.room({ storage: testStorage() })
+    for (const each of [room, other]) {
+      const claimed = await each.claim(ticket)
+      claimed.subscribe(() => {})
+      const { result } = await world.until(claimed, 'final')
+      expect(result?.uniqueUserId).toBe(null)
+    }
+    expect(other.visitor.get().uniqueUserId).toBe(null)
+    for (const { path } of world.sent.slice(before)) expect(path).not.toMatch(/uniqueUserId/)
+    expect(JSON.stringify([...phone.items])).not.toContain('kiosk-shopper')
+  })
+
+  it('is shown in the history of the other tabs', async () => {
+    const [one, other] = [phoneRoom(), phoneRoom()]
+    const seen: number[] = []
+    other.history.subscribe((entries) => seen.push(entries.length))
+    await other.ready
+    await one.claim(await ticketOfFinal())
+    await world.settle()
+    expect(seen.at(-1)).toBe(1)
+  })
+
+  it('can be discarded, and handed on to a third device', async () => {
+    const room = phoneRoom()
+    const claimed = await room.claim(await ticketOfFinal())
+    claimed.subscribe(() => {})
+    await world.until(claimed, 'final')
+    const third = world.room({ storage: testStorage() })
+    await third.claim(await claimed.ticket())
+    await claimed.discard()
+    expect(await room.list()).toEqual([])
+    expect((await third.list()).length).toBe(1)
+  })
+
+  it('is no way to pay: it can be retried nowhere but from the product’s own try-on', async () => {
+    const claimed = await phoneRoom().claim(await ticketOfFinal())
+    claimed.subscribe(() => {})
+    expect((await world.until(claimed, 'final')).can).toMatchObject({ start: false, retry: false, startOver: false })
+    await expect(claimed.retry(person)).rejects.toMatchObject({ kind: 'notAllowed' })
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('says by its state what became of a job that ended, or that is not there any more', async () => {
+    const ticket = await ticketOfFinal()
+    world.fault('GET', '/generations', [answers(404, { error: 'Not found' })])
+    const claimed = await phoneRoom().claim(ticket)
+    claimed.subscribe(() => {})
+    const view = await world.until(claimed, ({ group }) => group === 'stopped')
+    expect(view.problem).toMatchObject({ operation: 'getGeneration', status: 404 })
+  })
+
+  it('is claimed through the door, too', async () => {
+    const ticket = await ticketOfFinal()
+    const room = world.door({ storage: phone })
+    const claimed: TryOn = await room.claim(ticket)
+    claimed.subscribe(() => {})
+    await world.until(claimed, 'final')
+  })
+})
+
+describe('a ticket that can not be claimed', () => {
+  const whole = '1.abc.1001.2001.00000000000040008000000000000000.s3k1ab'
+  it.each([
+    ['nothing', ''],
+    ['text', 'hello'],
+    ['a part of one', whole.slice(0, -8)],
+    ['one with more behind it', `${whole}.x`],
+    ['one of a later version', whole.replace(/^1/, '2')],
+    ['one whose product is no number', whole.replace('1001', '../..')],
+    ['one whose job is no ID', whole.replace('00000000', 'xxxxxxxx')],
+    ['one whose time is none', whole.replace('s3k1ab', '-1')],
+    ['something else', { ticket: whole }],
+    ['none at all', undefined],
+  ])('as it is %s is broken', async (_, given) => {
+    await expect(phoneRoom().claim(given as string)).rejects.toMatchObject({
+      problem: { kind: 'ticket', reason: 'broken' },
+    })
+    expect([phone.items.size > 1, world.sent]).toEqual([false, []])
+  })
+
+  it('as it is of another service, or of another namespace of it, is foreign', async () => {
+    const ticket = await ticketOfFinal()
+    for (const options of [{ baseUrl: 'https://other.test' }, { namespace: 'other' }])
+      await expect(phoneRoom(options).claim(ticket)).rejects.toMatchObject({
+        problem: { kind: 'ticket', reason: 'foreign' },
+      })
+  })
+
+  it('as it is older than what is kept here, or from far ahead, is old', async () => {
+    const ticket = await ticketOfFinal()
+    const later = (Math.floor(world.clock.now() / 1000) + 2 * 86_400).toString(36)
+    await expect(phoneRoom().claim(ticket.replace(/[^.]+$/, later))).rejects.toMatchObject({
+      problem: { reason: 'old' },
+    })
+    await world.pass(2 * hour)
+    await expect(phoneRoom({ retentionMs: hour }).claim(ticket)).rejects.toMatchObject({ problem: { reason: 'old' } })
+  })
+
+  it('as it was claimed before, in any tab or before a reload, is repeated', async () => {
+    const ticket = await ticketOfFinal()
+    const [one, other] = [phoneRoom(), phoneRoom()]
+    const both = await Promise.allSettled([one.claim(ticket), other.claim(ticket)])
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    await expect(phoneRoom().claim(ticket)).rejects.toMatchObject({
+      problem: { kind: 'ticket', reason: 'repeated' },
+      message: expect.stringContaining('history has its try-on'),
+    })
+    expect((await one.list()).length).toBe(1)
+  })
+
+  it('on the device that it came from is repeated, too', async () => {
+    const { room, tryOn } = await atKiosk()
+    await world.until(tryOn, 'final')
+    await expect(room.claim(await tryOn.ticket())).rejects.toMatchObject({ problem: { reason: 'repeated' } })
+  })
+
+  it('after it was discarded stays discarded', async () => {
+    const ticket = await ticketOfFinal()
+    const room = phoneRoom()
+    const claimed = await room.claim(ticket)
+    claimed.subscribe(() => {})
+    await world.until(claimed, 'final')
+    await claimed.discard()
+    await expect(room.claim(ticket)).rejects.toMatchObject({ problem: { reason: 'repeated' } })
+    expect(await room.list()).toEqual([])
+  })
+
+  it('as storage can not be read says so, and keeps nothing', async () => {
+    const ticket = await ticketOfFinal()
+    const room = phoneRoom()
+    await room.ready
+    phone.meet(
+      () => true,
+      () => Promise.reject(new Error('closed')),
+    )
+    await expect(room.claim(ticket)).rejects.toMatchObject({ kind: 'storageUnreadable' })
+  })
+})
+
+describe('a ticket where storage takes nothing', () => {
+  it('is claimed for as long as the page lives, and says so', async () => {
+    const ticket = await ticketOfFinal()
+    phone.meet(
+      ({ type }) => type !== 'get',
+      () => Promise.reject(new Error('full')),
+    )
+    const claimed = await phoneRoom().claim(ticket)
+    claimed.subscribe(() => {})
+    expect((await world.until(claimed, 'final')).durable).toBe(false)
+  })
+})
+
+describe('a mock room', () => {
+  it('gives tickets of what it shows, and claims them', async () => {
+    const room = mockRoom({ '1001/2001': 'final' })
+    const tryOn = room.tryOn(product)
+    expect(await room.claim(await tryOn.ticket())).toBe(tryOn)
+    room.show('idle')
+    await expect(tryOn.ticket()).rejects.toMatchObject({ problem: { reason: 'noJob' } })
+  })
+})
