@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
-import { open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdirSync, type BigIntStats } from 'node:fs'
+import { open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isBlobName } from './blob-name.ts'
-import { removeLeft } from './left-files.ts'
+import { keepRemovingLeft } from './left-files.ts'
 import { imageTypeOf } from './photo-formats.ts'
 import type { BlobStore } from './ports.ts'
 
@@ -13,7 +13,7 @@ const partPrefix = '.'
 /** Photos and pictures as files of a folder, made if need be; what is in them tells the type. */
 export function fileBlobs(folder: string): BlobStore {
   mkdirSync(folder, { recursive: true })
-  void removeLeft(folder, (name) => name.startsWith(partPrefix)).catch(() => undefined)
+  keepRemovingLeft(folder, (name) => name.startsWith(partPrefix))
   const fileOf = (name: string) => join(folder, basename(name))
   return {
     async put(name, { bytes }) {
@@ -36,8 +36,13 @@ export function fileBlobs(folder: string): BlobStore {
       const file = isBlobName(name) ? await open(fileOf(name)).catch(orMissing) : null
       if (file === null) return null
       try {
-        const [{ size }, { buffer }] = await Promise.all([file.stat(), file.read(new Uint8Array(headLength), 0)])
-        return { body: streamOf(partsOf(fileOf(name))), size, type: typeOf(buffer) }
+        const [seen, { buffer, bytesRead }] = await Promise.all([
+          statOf(file),
+          file.read(new Uint8Array(partLength), 0),
+        ])
+        const size = Number(seen.size)
+        const parts = size === bytesRead ? [buffer.subarray(0, bytesRead)].values() : partsOf(fileOf(name), seen)
+        return { body: streamOf(parts), size, type: typeOf(buffer) }
       } finally {
         await file.close()
       }
@@ -45,8 +50,7 @@ export function fileBlobs(folder: string): BlobStore {
   }
 }
 
-/** How much of a file tells its type, and how much of one is in memory at once, in bytes. */
-const headLength = 64
+/** How much of a file is in memory at once, in bytes. */
 const partLength = 65_536
 
 const typeOf = (head: Uint8Array) => imageTypeOf(head) ?? 'application/octet-stream'
@@ -56,23 +60,32 @@ function orMissing(error: NodeJS.ErrnoException): null {
   throw error
 }
 
+type Parts = Iterator<Uint8Array<ArrayBuffer>> | AsyncIterator<Uint8Array<ArrayBuffer>>
+
 /** Nothing is read before somebody reads it, as nobody does who asks for the head alone. */
-function streamOf(parts: AsyncGenerator<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
+function streamOf(parts: Parts): ReadableStream<Uint8Array<ArrayBuffer>> {
   const source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> = {
     async pull(controller) {
       const { done, value } = await parts.next()
       if (done) controller.close()
       else controller.enqueue(value)
     },
-    cancel: async () => void (await parts.return(undefined)),
+    cancel: async () => void (await parts.return?.()),
   }
   return new ReadableStream(source, { highWaterMark: 0 })
 }
 
-/** The file is opened when its first part is wanted, which may be never. */
-async function* partsOf(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+const statOf = (file: FileHandle) => file.stat({ bigint: true })
+
+/**
+ * The file is opened when its first part is wanted, which may be never. Throws where another one has its name by then: an
+ * answer whose length was told before would be followed by what the next one begins with.
+ */
+async function* partsOf(path: string, seen: BigIntStats): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const file = await open(path)
   try {
+    const { ino, size, mtimeNs } = await statOf(file)
+    if (ino !== seen.ino || size !== seen.size || mtimeNs !== seen.mtimeNs) throw new Error('a file was written anew')
     for (;;) {
       const { bytesRead, buffer } = await file.read(new Uint8Array(partLength))
       if (bytesRead === 0) return

@@ -4,7 +4,7 @@ import { open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { takeBody } from './body.ts'
-import { removeLeft } from './left-files.ts'
+import { keepRemovingLeft } from './left-files.ts'
 import type { Blob, PhotoIntake } from './ports.ts'
 
 /** How what arrives is called until it is cleaned. */
@@ -16,7 +16,7 @@ const prefix = 'fitting-room-upload-'
  */
 export function intakeByFile(cleaned: (file: string, client: string) => Promise<Blob>, folder = tmpdir()): PhotoIntake {
   mkdirSync(folder, { recursive: true })
-  void removeLeft(folder, (name) => name.startsWith(prefix)).catch(() => undefined)
+  keepRemovingLeft(folder, (name) => name.startsWith(prefix))
   return async (request, limits, client) => {
     const path = join(folder, prefix + randomUUID())
     const file = await open(path, 'wx', 0o600)

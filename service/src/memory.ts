@@ -85,7 +85,7 @@ export function memoryStore(atOnce = 8): Store {
       const jobs = [...kept].filter(
         ([name, value]) => isOver(name, value as Job) && (value as Job).acceptedAt <= until.jobs,
       )
-      await remove([...unused, ...jobs.flatMap(([, job]) => picturesOf(job as Job))])
+      await remove([...unused, ...jobs.flatMap(([, job]) => Object.values(picturesOf(job as Job)))])
       unused.forEach((name) => photos.delete(name))
       jobs.forEach(([name]) => kept.delete(name))
       return unused.length + jobs.length

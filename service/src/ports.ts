@@ -63,8 +63,8 @@ export interface Job {
   credit: number | null
 }
 
-/** The names of its pictures. */
-export const picturesOf = ({ pictures }: Job): string[] => (pictures ? [pictures.preview, pictures.final] : [])
+/** What its pictures are called, whether or not there are any. */
+export const picturesOf = ({ id }: Pick<Job, 'id'>) => ({ preview: `${id}-preview.jpeg`, final: `${id}.jpeg` })
 
 /**
  * What one transaction reads and writes; all of it stands, or none. Nobody else changes a visitor or a job that it has

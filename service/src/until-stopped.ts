@@ -4,10 +4,13 @@ const lookMs = 500
 /** Who started it, as of then. */
 const parent = process.ppid
 
-/** Resolves once this process is asked to end: by a signal, or as the `npm` that started it is gone, whose shell tells nobody. */
+/**
+ * Resolves once this process is asked to end: by a signal, or as the `npm` that started it is gone, whose shell tells nobody.
+ * Who asks again, as an `npm` does that hears of it too, ends it no sooner.
+ */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
     if (process.env['npm_lifecycle_event'] === undefined) return
     setInterval(() => process.ppid !== parent && resolve(), lookMs).unref()
   })

@@ -1,7 +1,7 @@
 import type { Config } from './config.ts'
 import { DrawingEnded } from './drawing/not-drawn.ts'
 import { PhotoNotAccessible, PhotoNotReadable, PhotoNotUsable } from './photo-problems.ts'
-import type { BlobStore, Clock, Generator, Job, Observer, Store } from './ports.ts'
+import { picturesOf, type BlobStore, type Clock, type Generator, type Job, type Observer, type Store } from './ports.ts'
 import { untilWritten } from './until-written.ts'
 import type { Provided } from './provider/provided.ts'
 
@@ -58,14 +58,16 @@ export function createWorker(parts: WorkerParts) {
     const { preview, final } = provided
       ? await provided.picturesOf(job, orderOf)
       : await orderOf().then(({ photo, garment }) => generator(photo, garment, funnelType))
-    const pictures = { preview: `${job.id}-preview.jpeg`, final: `${job.id}.jpeg` }
+    const pictures = picturesOf(job)
     const terms = { clock, report, ...putTries }
     await untilWritten(() => blobs.put(pictures.preview, preview), terms)
     await untilWritten(() => blobs.put(pictures.final, final), terms)
     return { state: 'rendered', pictures }
   }
 
-  function failed(job: Job, error: unknown): End {
+  async function failed(job: Job, error: unknown): Promise<End> {
+    // one of two may have been written, here or by a process before
+    await Promise.all(Object.values(picturesOf(job)).map(blobs.remove)).catch(report)
     if (job.test === null && !isOfPhoto(error)) report(error)
     return { state: 'failed', error: isOfPhoto(error) ? error.message : 'Generation failed' }
   }
@@ -96,7 +98,7 @@ export function createWorker(parts: WorkerParts) {
     async giveUp(jobId: string): Promise<void> {
       const job = await store.job(jobId)
       if (job?.state === 'queued')
-        await end(jobId, failed(job, new Error('a job ended too many processes that did it')))
+        await end(jobId, await failed(job, new Error('a job ended too many processes that did it')))
     },
   }
 }

@@ -361,7 +361,10 @@ describe('the end of a process', () => {
     // the request is there before the signal is
     await fetch(`${url}/context`)
     child.kill(signal)
+    // as an npm hands on what it is sent, after the child was sent it, too
+    for (const again of ['SIGTERM', 'SIGINT', signal] as const) child.kill(again)
     await isClosed(url)
+    for (const again of ['SIGTERM', 'SIGINT', signal] as const) child.kill(again)
     socket.write(body.slice(5))
     const [chunk] = (await once(socket, 'data')) as [Buffer]
     expect(chunk.toString()).toMatch(/^HTTP\/1\.1 200/)

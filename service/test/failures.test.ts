@@ -1,11 +1,25 @@
-import { createService, fileBlobs, memoryStore, parseConfig, serve, type Store } from '@fitting-room/service'
+import {
+  createService,
+  fileBlobs,
+  memoryBlobs,
+  memoryStore,
+  parseConfig,
+  serve,
+  type Store,
+} from '@fitting-room/service'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createWorker } from '../src/worker.ts'
+import type { Blob } from '../src/ports.ts'
 import { intakeByFile } from '../src/file-intake.ts'
+import { keepRemovingLeft } from '../src/left-files.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
+import { queuedJob } from './queued-job.ts'
 
 const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
 const order = {
@@ -53,6 +67,58 @@ describe('file blobs', () => {
     await rm(folder, { recursive: true })
   })
 
+  it('are read as they were when they were asked for, or not to the end', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'blobs-'))
+    const blobs = fileBlobs(folder)
+    const put = (length: number, fill: number) =>
+      blobs.put('a.png', { bytes: new Uint8Array(length).fill(fill), type: 'image/png' })
+    await put(1_000, 1)
+    const small = await blobs.open!('a.png')
+    await put(3_000, 2)
+    expect(await new Response(small!.body).bytes()).toEqual(new Uint8Array(1_000).fill(1))
+    for (const next of [3_000, 100_000, 300_000]) {
+      await put(100_000, 1)
+      const opened = await blobs.open!('a.png')
+      await put(next, 2)
+      await expect(new Response(opened!.body).bytes()).rejects.toThrow('a file was written anew')
+    }
+    await put(200_000, 3)
+    const reader = (await blobs.open!('a.png'))!.body.getReader()
+    let length = (await reader.read()).value!.length
+    await put(100, 4)
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      expect(part.value.every((byte) => byte === 3)).toBe(true)
+      length += part.value.length
+    }
+    expect(length).toBe(200_000)
+    await rm(folder, { recursive: true })
+  })
+
+  it('that are put again while they are sent end the connection, and no answer is longer than it says', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'blobs-'))
+    const files = fileBlobs(folder)
+    const put = (length: number) => files.put('a.png', { bytes: new Uint8Array(length).fill(88), type: 'image/png' })
+    const blobs = {
+      ...files,
+      async open(name: string) {
+        const opened = await files.open!(name)
+        await put(500_000)
+        return opened
+      },
+    }
+    await put(100_000)
+    const { url, close } = await serve({ config: parseConfig(suiteConfig), blobs, report: () => {} }, 0)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    let answer = ''
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')))
+    socket.write('GET /photos/a.png HTTP/1.1\r\nHost: a\r\n\r\n')
+    await once(socket, 'close')
+    const body = answer.split('\r\n\r\n')[1] ?? ''
+    expect(body.length).toBeLessThanOrEqual(100_000)
+    await close()
+    await rm(folder, { recursive: true })
+  })
+
   it('and uploads that a killed process has left in the middle are removed, once they are old', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'blobs-'))
     const names = ['.part', 'fitting-room-upload-1', 'a.png']
@@ -62,6 +128,47 @@ describe('file blobs', () => {
     intakeByFile(() => Promise.reject(new Error('nothing is uploaded')), folder)
     await expect.poll(async () => (await readdir(folder)).toSorted()).toEqual(['.fresh', 'a.png'])
     await rm(folder, { recursive: true })
+  })
+
+  it('look for what was left for as long as they run', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'blobs-'))
+    keepRemovingLeft(folder, (name) => name.startsWith('.'), 20)
+    await writeFile(join(folder, '.part'), 'x')
+    await utimes(join(folder, '.part'), 0, 0)
+    await expect.poll(() => readdir(folder)).toEqual([])
+    await rm(folder, { recursive: true })
+  })
+})
+
+describe('a job one of whose pictures can not be put', () => {
+  it('fails, and leaves none of them behind', async () => {
+    const store = memoryStore()
+    const blobs = memoryBlobs()
+    const put: string[] = []
+    const full = async (name: string, blob: Blob) => {
+      put.push(name)
+      if (!name.includes('preview')) throw new Error('ENOSPC: no space left on device')
+      await blobs.put(name, blob)
+    }
+    const job = queuedJob({ id: randomUUID(), storeId: 'main' })
+    await store.transaction((ledger) => ledger.addJob(job))
+    let now = job.acceptedAt
+    const picture = { bytes: new Uint8Array(9), type: 'image/jpeg' }
+    const { work } = createWorker({
+      config: { giveUpAfterMinutes: 60 },
+      store,
+      blobs: { ...blobs, put: full, get: async () => picture },
+      generator: async () => ({ preview: picture, final: picture }),
+      fetchPhoto: () => Promise.reject(new Error('nothing lies elsewhere')),
+      garmentOf: async () => new Uint8Array(1),
+      report: () => {},
+      // each look at the clock is a minute and more after the one before
+      clock: { now: () => (now += 61_000) },
+    })
+    await work(job.id)
+    expect(put).toEqual([`${job.id}-preview.jpeg`, `${job.id}.jpeg`])
+    expect((await store.job(job.id))?.state).toBe('failed')
+    expect(await blobs.get(`${job.id}-preview.jpeg`)).toBe(null)
   })
 })
 
@@ -76,6 +183,37 @@ describe('below HTTP', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 400/)
     expect(answer).toContain('Access-Control-Allow-Origin: *')
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: 'Invalid request' })
+    await close()
+  })
+})
+
+describe('requests that are sent without waiting for answers', () => {
+  it('are one request: its answer ends the connection, and the others are not carried out', async () => {
+    const taken: string[] = []
+    const inner = memoryBlobs()
+    const blobs = { ...inner, get: (name: string) => (taken.push(name), inner.get(name)) }
+    const { url, close } = await serve({ config: parseConfig(suiteConfig), blobs }, 0)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    let answers = ''
+    socket.on('data', (chunk: Buffer) => (answers += chunk.toString()))
+    const names = Array.from({ length: 2_000 }, (_, at) => `${at}.png`)
+    socket.write(names.map((name) => `GET /photos/${name} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
+    await once(socket, 'close')
+    expect(taken).toEqual(['0.png'])
+    expect(answers.match(/^HTTP\/1\.1 /gm)?.length).toBe(1)
+    expect(answers).toMatch(/^connection: close\r$/im)
+    await close()
+  })
+
+  it('are answered one after the other where each waits for the one before', async () => {
+    const { url, close } = await serve({ config: parseConfig(suiteConfig) }, 0)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    for (let at = 0; at < 50; at++) {
+      socket.write('GET /photos/none.png HTTP/1.1\r\nHost: a\r\n\r\n')
+      const [chunk] = (await once(socket, 'data')) as [Buffer]
+      expect(chunk.toString()).toMatch(/^HTTP\/1\.1 404 [^]*Picture not found/)
+    }
+    socket.end()
     await close()
   })
 })

@@ -125,4 +125,14 @@ describe('for whoever runs the service', () => {
     expect(first?.error.stack).toContain('operation.test.ts')
     expect(second?.error).toEqual({ message: 'nothing but a text with [key]' })
   })
+
+  it('an error with a file is a line without the name of a photo or picture, which is its address', async () => {
+    const { log, lines } = await operated()
+    const id = crypto.randomUUID()
+    for (const name of [`${id}.jpeg`, `${id}-preview.jpeg`, `anna-schmidt-${id}.png`])
+      log.report(new Error(`EMFILE: too many open files, open '/data/pictures/${name}'`))
+    const messages = lines.map((line) => (JSON.parse(line) as { error: { message: string } }).error.message)
+    expect(new Set(messages)).toEqual(new Set(["EMFILE: too many open files, open '/data/pictures/[name]'"]))
+    expect(lines.join('')).not.toMatch(new RegExp(`${id}|anna`))
+  })
 })

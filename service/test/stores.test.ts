@@ -163,6 +163,18 @@ describe.each(kinds)('a store %s', (_, open) => {
     await release()
   })
 
+  it('forgets with a failed try-on what there may be of its pictures', async () => {
+    const { store, release } = await open()
+    const id = randomUUID()
+    await store.transaction((ledger) => ledger.addJob(queuedJob({ id, storeId: 'main', acceptedAt: 0 })))
+    await store.transaction(async (ledger) => ledger.saveJob({ ...(await ledger.job(id))!, state: 'failed' }))
+    const removed: string[] = []
+    await store.expire({ photos: 0, jobs: 1 }, async (names) => void removed.push(...names))
+    expect(removed).toEqual([`${id}-preview.jpeg`, `${id}.jpeg`])
+    await store.close()
+    await release()
+  })
+
   it('keeps no store waiting for another one that has many jobs, none of which ends', async () => {
     const { store, release } = await open()
     const begun: string[] = []

@@ -3,22 +3,17 @@ import { imageTypeOf } from '../photo-formats.ts'
 import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob } from '../ports.ts'
 import { photoLimits } from '../photo-limits.ts'
-import { isBare } from './bare.ts'
 import { pixelsOf } from './pixels.ts'
 
 /**
- * The photo without what tells where, when and by whom it was taken: as it is where it holds nothing of that, else drawn
- * anew, the right way up. What no browser shows, takes long to write or gets too large becomes a JPEG. Rejects with `PhotoNotReadable`.
+ * The photo's pixels, drawn anew the right way up: nothing else that a file can hold, as where, when and by whom it was
+ * taken, outlives that. What no browser shows, takes long to write or gets too large becomes a JPEG. Rejects with
+ * `PhotoNotReadable`.
  */
 export async function cleaned(photo: Uint8Array<ArrayBuffer>): Promise<Blob> {
   try {
     const pixels = await pixelsOf(photo)
     const type = imageTypeOf(photo) ?? ''
-    if (isBare(photo)) {
-      // what is kept as it is must be a picture to its end
-      await pixels.stats()
-      return { bytes: photo, type }
-    }
     const { width, height } = await pixels.metadata()
     for (const { type: written, mostPixels, write } of writers) {
       if (written !== type && written !== 'image/jpeg') continue

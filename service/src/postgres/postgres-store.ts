@@ -194,7 +194,7 @@ async function expire(
     [until.jobs, batch],
   )
   const names = unused.map(({ name }) => name)
-  await remove([...names, ...jobs.flatMap(({ data }) => picturesOf(data))])
+  await remove([...names, ...jobs.flatMap(({ data }) => Object.values(picturesOf(data)))])
   // one that was used meanwhile is asked for again
   await query('delete from fitting_room.photos where name = any($1) and used_at <= $2', [names, until.photos])
   await query('delete from fitting_room.jobs where id = any($1)', [jobs.map(({ data }) => data.id)])
