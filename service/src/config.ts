@@ -182,8 +182,9 @@ const pathOf = (path: readonly PropertyKey[]) =>
   'the file'
 
 function unique(items: readonly { id: string | number }[], path: PropertyKey[], context: z.RefinementCtx): void {
+  const firsts = new Set<string | number>()
   items.forEach(({ id }, at) => {
-    if (items.findIndex((other) => other.id === id) === at) return
+    if (!firsts.has(id)) return void firsts.add(id)
     context.addIssue({ code: 'custom', message: 'this ID is taken', path: [...path, at, 'id'] })
   })
 }

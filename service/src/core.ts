@@ -13,6 +13,7 @@ import {
   type VisitorStatus,
 } from 'fitting-room/contract'
 import { ApiProblem, badInput, named, notFound } from './api-problem.ts'
+import { aheadMs } from './ip-limiter.ts'
 import { pictureMs } from './retention.ts'
 import {
   isUrl,
@@ -198,9 +199,11 @@ function statusOf({ email }: StoreConfig, visitor: Counted) {
   return { requestsLeft, totalRequests: visitor.counted, uniqueUserId: visitor.id }
 }
 
-/** The try-ons that count for a store's cap. */
+/** The try-ons that count for a store's cap; what is ahead was accepted before the clock was set back. */
 function withinCap({ tryOnCap }: StoreConfig, { acceptedAt }: Visitor, now: number): number[] {
-  return tryOnCap === null ? [] : acceptedAt.filter((at) => at > now - tryOnCap.windowSeconds * 1000)
+  return tryOnCap === null
+    ? []
+    : acceptedAt.filter((at) => at > now - tryOnCap.windowSeconds * 1000 && at <= now + aheadMs)
 }
 
 /** How many try-ons of a shopper are remembered where no cap needs more: one may be set later. */

@@ -97,6 +97,8 @@ async function run({ config: file, data, port, host, role, operation: place }: R
   const config = file === undefined ? sandboxConfig() : loadConfig(fromCaller(file))
   const log = createLog(() => config.stores.map(({ apiKey }) => apiKey))
   const { report } = log
+  // whoever reads what it says may go, or have no room for it, and the service goes on
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   // Windows has no such signal; a process that does not hear it would end
   if (process.platform !== 'win32') process.on('SIGUSR2', () => file !== undefined && reload(config, file, report))
   // before the database makes this process large

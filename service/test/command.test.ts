@@ -94,6 +94,25 @@ describe('npm run service', () => {
     expect((await ended).code).toBe(0)
   })
 
+  it('goes on though nobody reads any more what it says', async () => {
+    await writeFile(join(folder, 'config.json'), JSON.stringify(suiteConfig))
+    const { child, line, ended } = run('--config', 'config.json', '--port', '0', '--data', ':memory:')
+    const [, url = ''] = /^listening on (http:\S+)\n$/.exec(await line) ?? []
+    child.stderr.destroy()
+    child.stdout.destroy()
+    const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
+    const order = { funnelId: 12, productId: '1001', variantId: '2001', imageUrl: `${url}/photos/none.png` }
+    const begun = await fetch(`${url}/generations`, { method: 'POST', headers, body: JSON.stringify(order) })
+    const { data } = (await begun.json()) as { data: { jobId: string } }
+    // its failure is a line
+    const statusNow = async () =>
+      (await (await fetch(`${url}/generations/${data.jobId}`, { headers })).json()).data.status
+    await expect.poll(statusNow, seldom).toBe('ERROR')
+    expect((await fetch(`${url}/context`, { headers })).status).toBe(200)
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+  })
+
   it('refuses a wrong configuration with the path of the wrong field', async () => {
     await writeFile(join(folder, 'config.json'), JSON.stringify({ stores: [{ id: 'a', apiKey: 7 }] }))
     const { code, err } = await run('--config', 'config.json', '--port', '0', '--data', 'data').ended

@@ -18,6 +18,7 @@ import { createProvided } from '../src/provider/provided.ts'
 import { createWorker } from '../src/worker.ts'
 import { png } from './contract.suite.ts'
 import { answer, lost, startFashnStandIn, type Answer, type FashnStandIn } from './fashn-stand-in.ts'
+import { PhotoNotAccessible } from '../src/photo-problems.ts'
 import { queuedJob } from './queued-job.ts'
 
 let standIn: FashnStandIn
@@ -34,6 +35,7 @@ const accepted = queuedJob({ id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', storeId
 interface WorkerTerms {
   webhook?: string | null
   answerMs?: number
+  patienceMs?: number
   photo?: Uint8Array<ArrayBuffer>
   store?: Store
   blobs?: BlobStore
@@ -43,7 +45,7 @@ interface WorkerTerms {
 async function worker(
   provider: Provider,
   stored: Partial<Job> = {},
-  { webhook = null, answerMs = 0, photo = png, ...more }: WorkerTerms = {},
+  { webhook = null, answerMs = 0, patienceMs = 600_000, photo = png, ...more }: WorkerTerms = {},
 ) {
   const { store = memoryStore(), blobs = memoryBlobs() } = more
   await blobs.put('photo.png', { bytes: photo, type: 'image/png' })
@@ -53,7 +55,7 @@ async function worker(
   })
   const reports: Error[] = []
   const report = (error: unknown) => void reports.push(error as Error)
-  const times = { lookMs: 1, answerMs }
+  const times = { lookMs: 1, answerMs, patienceMs }
   const provided = createProvided({ provider, store, clock: Date, webhookOf: () => webhook, report, ...times })
   const { work } = createWorker({
     config: parseConfig(suiteConfig),
@@ -232,6 +234,17 @@ describe('FASHN', () => {
     standIn.states.unshift({ status: 7 }, { status: 'in_queue' })
     const { worked } = await worker(providerAt(standIn.url))
     expect((await worked()).job.state).toBe('rendered')
+  })
+})
+
+describe('finished pictures that can not be had', () => {
+  it('are no fault of the shopper’s photo, and whoever runs the service is told', async () => {
+    const look = () => Promise.reject(new PhotoNotAccessible())
+    const provider: Provider = { prepare: async () => async () => 'prediction-1', look }
+    const { worked, reports } = await worker(provider, {}, { patienceMs: 0 })
+    const { job, isCreditBack } = await worked()
+    expect([job.state, job.error, isCreditBack]).toEqual(['failed', 'Generation failed', true])
+    expect(reports.map(({ message }) => message)).toEqual(['finished pictures of a provider could not be had'])
   })
 })
 

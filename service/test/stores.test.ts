@@ -119,6 +119,21 @@ describe.each(kinds)('a store %s', (_, open) => {
     await release()
   })
 
+  it('counts for no cap what was accepted while the clock was ahead', async () => {
+    const { store, release } = await open()
+    let now = Date.now()
+    const clock = { now: () => now }
+    const service = createService({ config: configOf(null), publicUrl: url, store, clock, works: false, report })
+    const yearMs = 365 * 86_400_000
+    now += yearMs
+    for (let at = 0; at < 5; at += 1) expect((await submit(service, at, 'one')).status).toBe(200)
+    expect((await submit(service, 5, 'one')).status).toBe(429)
+    now -= yearMs
+    expect((await submit(service, 6, 'one')).status).toBe(200)
+    await service.close()
+    await release()
+  })
+
   it('takes no credit more where a store has fewer than it has used, or than it had', async () => {
     const { store, release } = await open()
     const take = (credits: number) => store.transaction((ledger) => ledger.takeCredit('main', credits))

@@ -100,7 +100,9 @@ export function createProvided(parts: ProvidedParts) {
       const until = clock.now() + patienceMs
       for (;;) {
         const progress = await provider.look(id).catch((error: unknown) => {
-          if (clock.now() >= until) throw error
+          // whatever it is, the shopper's photo is not to blame
+          if (clock.now() >= until)
+            throw new Error('finished pictures of a provider could not be had', { cause: error })
           return { state: 'going' as const }
         })
         if (progress.state === 'failed') throw progress.error
