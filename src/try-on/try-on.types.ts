@@ -49,8 +49,8 @@ export interface TryOn extends Readable<TryOnView> {
   /** Forgets the attempt; rejects with `paidJob` while a paid job may be running, unless told to abandon it. */
   discard(options?: DiscardOptions): Promise<void>
   /**
-   * What another device opens this try-on with, by `room.claim()`: about 80 characters of `A-Z a-z 0-9 . -`, nothing of
-   * the shopper. Rejects with kind `ticket` while no job is known.
+   * What another device opens this try-on with, by `room.claim()`: some 70 characters of `A-Z a-z 0-9 .`, nothing of the
+   * shopper. Rejects with kind `ticket` while no job is known.
    */
   ticket(): Promise<string>
   /** Resolves at `final`; rejects at every stop with a `TryOnError` that carries the problem and the job ID. */
