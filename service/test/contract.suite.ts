@@ -118,7 +118,8 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
         const photo = await subject.fetch(pathOf(body.data.imageUrl))
         expect(photo.headers.get('Content-Type')).toBe('image/png')
         expect(photo.headers.get('X-Content-Type-Options')).toBe('nosniff')
-        expect(new Uint8Array(await photo.arrayBuffer())).toEqual(png)
+        // drawn anew where the service has something to draw with: a PNG of that width and height
+        expect(new Uint8Array(await photo.arrayBuffer()).slice(0, 24)).toEqual(png.slice(0, 24))
       })
 
       it.each([
