@@ -26,7 +26,6 @@ export type {
   CoreProblem,
   DeadlineProblem,
   DeviceLimitProblem,
-  TicketProblem,
   EmailRequiredProblem,
   InputProblem,
   InternalProblem,
@@ -50,6 +49,7 @@ export type {
   StorageProblem,
   StorageUnreadableProblem,
   ThrottledProblem,
+  TicketProblem,
   UnavailableProblem,
 } from './rules/problem.ts'
 export type { AttemptView, Progress, Trouble, TryOnResult, TryOnView } from './rules/view.ts'

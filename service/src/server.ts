@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Service } from './assemble.ts'
-import { oneByOne } from './one-by-one.ts'
+import { fewAtOnce } from './few-at-once.ts'
 import { createService, type ServiceOptions } from './service.ts'
 
 export interface RunningServer {
@@ -48,7 +48,7 @@ export async function serve(
     // what has no host, or a path that is none
     { errorHandler: () => Response.json(refusal, { status: 400, headers: refusalHeaders }) },
   )
-  const server = createServer({ requireHostHeader: false, ...timeouts }, oneByOne(listener))
+  const server = createServer({ requireHostHeader: false, ...timeouts }, fewAtOnce(listener))
   // an expectation that nobody knows is no reason to answer in another way
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   // whoever does not read what was asked for holds it in memory

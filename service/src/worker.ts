@@ -65,9 +65,7 @@ export function createWorker(parts: WorkerParts) {
     return { state: 'rendered', pictures }
   }
 
-  async function failed(job: Job, error: unknown): Promise<End> {
-    // one of two may have been written, here or by a process before
-    await Promise.all(Object.values(picturesOf(job)).map(blobs.remove)).catch(report)
+  function failed(job: Job, error: unknown): End {
     if (job.test === null && !isOfPhoto(error)) report(error)
     return { state: 'failed', error: isOfPhoto(error) ? error.message : 'Generation failed' }
   }
@@ -81,6 +79,8 @@ export function createWorker(parts: WorkerParts) {
       if (how.state === 'failed' && job.credit !== null) await ledger.giveCreditBack(job.storeId, job.credit)
       return { ...job, ...how }
     })
+    // one of two may have been written; those of a job that another process has done meanwhile are its own
+    if (ended?.state === 'failed') await Promise.all(Object.values(picturesOf(ended)).map(blobs.remove)).catch(report)
     if (ended) observer?.ended(ended, (clock.now() - ended.acceptedAt) / 1000)
   }
 
@@ -98,7 +98,7 @@ export function createWorker(parts: WorkerParts) {
     async giveUp(jobId: string): Promise<void> {
       const job = await store.job(jobId)
       if (job?.state === 'queued')
-        await end(jobId, await failed(job, new Error('a job ended too many processes that did it')))
+        await end(jobId, failed(job, new Error('a job ended too many processes that did it')))
     },
   }
 }

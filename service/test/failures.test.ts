@@ -172,6 +172,34 @@ describe('a job one of whose pictures can not be put', () => {
   })
 })
 
+describe('a job that another process has done meanwhile', () => {
+  it('keeps its pictures, though it fails here', async () => {
+    const store = memoryStore()
+    const blobs = memoryBlobs()
+    const job = queuedJob({ id: randomUUID(), storeId: 'main' })
+    await store.transaction((ledger) => ledger.addJob(job))
+    const picture = { bytes: new Uint8Array(9), type: 'image/jpeg' }
+    const pictures = { preview: `${job.id}-preview.jpeg`, final: `${job.id}.jpeg` }
+    const { work } = createWorker({
+      config: { giveUpAfterMinutes: 60 },
+      store,
+      blobs: { ...blobs, get: async () => picture },
+      async generator() {
+        for (const name of Object.values(pictures)) await blobs.put(name, picture)
+        await store.transaction(async (ledger) => ledger.saveJob({ ...job, state: 'rendered', pictures }))
+        throw new Error('this process could not')
+      },
+      fetchPhoto: () => Promise.reject(new Error('nothing lies elsewhere')),
+      garmentOf: async () => new Uint8Array(1),
+      report: () => {},
+      clock: Date,
+    })
+    await work(job.id)
+    expect((await store.job(job.id))?.state).toBe('rendered')
+    expect(await Promise.all(Object.values(pictures).map(blobs.get))).toEqual([picture, picture])
+  })
+})
+
 describe('below HTTP', () => {
   it('what is no request gets an error body with CORS headers', async () => {
     const { url, close } = await serve({ config: parseConfig(suiteConfig) }, 0)
@@ -188,7 +216,7 @@ describe('below HTTP', () => {
 })
 
 describe('requests that are sent without waiting for answers', () => {
-  it('are one request: its answer ends the connection, and the others are not carried out', async () => {
+  it('are few: the last one’s answer ends the connection, and the others are not carried out', async () => {
     const taken: string[] = []
     const inner = memoryBlobs()
     const blobs = { ...inner, get: (name: string) => (taken.push(name), inner.get(name)) }
@@ -199,9 +227,23 @@ describe('requests that are sent without waiting for answers', () => {
     const names = Array.from({ length: 2_000 }, (_, at) => `${at}.png`)
     socket.write(names.map((name) => `GET /photos/${name} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''))
     await once(socket, 'close')
-    expect(taken).toEqual(['0.png'])
-    expect(answers.match(/^HTTP\/1\.1 /gm)?.length).toBe(1)
+    expect(taken).toEqual(['0.png', '1.png', '2.png', '3.png'])
+    expect(answers.match(/HTTP\/1\.1 404 /g)?.length).toBe(4)
     expect(answers).toMatch(/^connection: close\r$/im)
+    await close()
+  })
+
+  it('are all answered where one comes before the one before has ended', async () => {
+    const { url, close } = await serve({ config: parseConfig(suiteConfig) }, 0)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    let answers = ''
+    socket.on('data', (chunk: Buffer) => (answers += chunk.toString()))
+    const count = () => answers.match(/Picture not found/g)?.length
+    for (let pair = 1; pair <= 20; pair++) {
+      socket.write('GET /photos/none.png HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2))
+      await expect.poll(count).toBe(2 * pair)
+    }
+    socket.end()
     await close()
   })
 

@@ -32,7 +32,7 @@ export async function claim(ticket: string, parts: ClaimParts): Promise<Claimed 
   // what is from far ahead was made by a clock that is wrong, or by hand
   if (Math.abs(now - told.startedAt) > retentionMs) return 'old'
   if (await parts.hasJob(told.jobId)) return 'repeated'
-  const record = recordOf(told, now)
+  const record = attemptOf(told, now)
   const place = archiveOf(record.attemptId)
   const listed = await catalog.list(place.key, shopper)
   const kept = await place.cell.update(
@@ -44,7 +44,7 @@ export async function claim(ticket: string, parts: ClaimParts): Promise<Claimed 
 }
 
 /** One attempt for one job, whichever pages claim it. */
-const recordOf = ({ productId, variantId, jobId, startedAt }: Ticket, savedAt: number): AttemptRecord => ({
+const attemptOf = ({ productId, variantId, jobId, startedAt }: Ticket, savedAt: number): AttemptRecord => ({
   version: 2,
   savedAt,
   attemptId: `ticket-${jobId}`,

@@ -1,0 +1,31 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+type Listener = (request: IncomingMessage, answer: ServerResponse) => unknown
+
+/** How many requests of one connection are carried out at once: who waits for answers has two, as the last byte of one arrives. */
+const mostAtOnce = 4
+
+/**
+ * Who sends more requests on one connection without waiting for answers gets those of the first few, and the connection
+ * ends: one read may hold thousands, all in one turn.
+ */
+export function fewAtOnce(listener: Listener): Listener {
+  const underWay = new WeakMap<Socket, ServerResponse[]>()
+  const ending = new WeakSet<Socket>()
+  return (request, answer) => {
+    const { socket } = request
+    if (ending.has(socket)) return
+    const others = (underWay.get(socket) ?? []).filter(({ writableEnded }) => !writableEnded)
+    const last = others.at(mostAtOnce - 1)
+    if (!last) {
+      underWay.set(socket, [...others, answer])
+      return listener(request, answer)
+    }
+    ending.add(socket)
+    socket.pause()
+    last.shouldKeepAlive = false
+    // where its head was out before
+    last.once('finish', () => socket.destroySoon())
+  }
+}
