@@ -8,6 +8,8 @@ export interface BodyLimits {
   atMost: number
   /** How long it may take to arrive, in ms. */
   longestMs: number
+  /** How slowly it may arrive, once that many ms have passed. */
+  slowest?: { bytesPerMs: number; afterMs: number }
 }
 
 /** Why a body is not taken. */
@@ -29,11 +31,12 @@ export async function readBody(
  */
 export async function takeBody(
   { body }: Pick<Request, 'body'>,
-  { atMost, longestMs }: BodyLimits,
+  { atMost, longestMs, slowest }: BodyLimits,
   write: (chunk: Uint8Array<ArrayBuffer>) => unknown,
 ): Promise<BodyProblem | null> {
   let size = 0
-  const isRead = await read(body, longestMs, async (chunk) => {
+  const enoughMs = () => (slowest ? Math.min(longestMs, slowest.afterMs + size / slowest.bytesPerMs) : longestMs)
+  const isRead = await read(body, enoughMs, async (chunk) => {
     size += chunk.length
     if (size <= atMost) await write(chunk)
     return size < Math.max(atMost, mostDrained)
@@ -46,7 +49,11 @@ export async function takeBody(
 export async function drain({ body, bodyUsed }: Request): Promise<void> {
   if (bodyUsed) return
   let size = 0
-  await read(body, longestDrainMs, async ({ length }) => (size += length) < mostDrained).catch(() => false)
+  await read(
+    body,
+    () => longestDrainMs,
+    async ({ length }) => (size += length) < mostDrained,
+  ).catch(() => false)
 }
 
 /** How many parts of bodies are asked for in a turn: however many arrive at once, what else is asked is answered between them. */
@@ -68,20 +75,31 @@ function beginTurn(): void {
   waiting.splice(0, partsAtOnce).forEach((begin) => begin())
 }
 
-/** Reads until the end, or as long as `take` wants more and there is time; resolves with whether it came to the end. */
+/**
+ * Reads until the end, or as long as `take` wants more and there is time, of which `enoughMs` says how much there is for
+ * what has come; resolves with whether it came to the end.
+ */
 async function read(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
-  longestMs: number,
+  enoughMs: () => number,
   take: (chunk: Uint8Array<ArrayBuffer>) => Promise<boolean>,
 ): Promise<boolean> {
   if (body === null) return true
   const reader = body.getReader()
+  const begunAt = performance.now()
   let isLate = false
   let giveUp = () => {}
-  const timer = setTimeout(() => {
-    isLate = true
-    giveUp()
-  }, longestMs)
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const limit = () => {
+    clearTimeout(timer)
+    timer = setTimeout(
+      () => {
+        isLate = true
+        giveUp()
+      },
+      begunAt + enoughMs() - performance.now(),
+    )
+  }
   // a promise of its own for each part: one for all of them would keep all of them
   const next = () =>
     new Promise<Awaited<ReturnType<typeof reader.read>> | null>((resolve, reject) => {
@@ -92,6 +110,7 @@ async function read(
     // not every browser iterates over a stream
     for (;;) {
       await turnToRead()
+      limit()
       const part = isLate ? null : await next()
       if (part === null) return false
       if (part.done) return true

@@ -139,6 +139,8 @@ const config = z
   })
   .superRefine((value, context) => {
     unique(value.stores, ['stores'], context)
+    if (value.generator?.webhook && value.publicUrl === undefined)
+      context.addIssue({ code: 'custom', message: 'a webhook is told of at this address', path: ['publicUrl'] })
     const keys = value.stores.map(({ apiKey }) => apiKey)
     keys.forEach((key, at) => {
       if (keys.indexOf(key) === at) return

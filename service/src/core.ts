@@ -35,6 +35,8 @@ export interface CoreParts {
   clock: Clock
   /** The address under which the service is reached, without a trailing slash. */
   publicUrl: () => string
+  /** Who makes the pictures in place of the generator. */
+  provided?: object | undefined
   /** Hears of failures that are nobody's input. */
   report: (error: unknown) => void
 }
@@ -49,7 +51,7 @@ interface Submission {
 /** The rules of the contract; HTTP, rendering and storage are elsewhere. Refusals are thrown as `ApiProblem`. */
 export type Core = ReturnType<typeof createCore>
 
-export function createCore({ config, store, uploads, clock, publicUrl, report }: CoreParts) {
+export function createCore({ config, store, uploads, clock, publicUrl, provided, report }: CoreParts) {
   const forcedRefusal = createForcedRefusals()
 
   /** The visitor of an ID, taken over as it is when new; without one the address's own anonymous visitor. */
@@ -80,8 +82,8 @@ export function createCore({ config, store, uploads, clock, publicUrl, report }:
     const credit = of.credits === null ? null : await ledger.takeCredit(of.id, of.credits)
     if (of.credits !== null && credit === null) throw named('couldNotCreateGeneration')
     const photo = uploadedAt(request.imageUrl, publicUrl()) ?? { url: request.imageUrl }
-    const terms = { product, variant, funnel, photo, credit, generation: config.generation, now }
-    const accepted = jobOf({ storeId: of.id, visitorId: visitor.id, ...terms })
+    const terms = { product, variant, funnel, photo, credit, provided: provided !== undefined, now }
+    const accepted = jobOf({ storeId: of.id, visitorId: visitor.id, generation: config.generation, ...terms })
     if ('name' in photo) await ledger.usePhoto(photo.name, now)
     await ledger.addJob(accepted)
     return accepted
@@ -212,7 +214,8 @@ const mostRemembered = 100
 const remembered = ({ tryOnCap }: StoreConfig, { acceptedAt }: Visitor): number[] =>
   acceptedAt.slice(-Math.max(mostRemembered, tryOnCap?.max ?? 0))
 
-interface Accepted extends Pick<Job, 'storeId' | 'visitorId' | 'photo' | 'credit'>, Pick<Config, 'generation'> {
+interface Accepted
+  extends Pick<Job, 'storeId' | 'visitorId' | 'photo' | 'provided' | 'credit'>, Pick<Config, 'generation'> {
   product: ProductConfig
   variant: VariantConfig
   funnel: FunnelConfig

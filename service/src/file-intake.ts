@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { takeBody } from './body.ts'
 import { keepRemovingLeft } from './left-files.ts'
-import type { Blob, PhotoIntake } from './ports.ts'
+import type { Blob, Line, PhotoIntake } from './ports.ts'
 
 /** How what arrives is called until it is cleaned. */
 const prefix = 'fitting-room-upload-'
@@ -14,15 +14,15 @@ const prefix = 'fitting-room-upload-'
  * Takes photos into a file of a folder, by default the system's for such, part by part, and cleans them from there: many at
  * once take no memory.
  */
-export function intakeByFile(cleaned: (file: string, client: string) => Promise<Blob>, folder = tmpdir()): PhotoIntake {
+export function intakeByFile(cleaned: (file: string, line: Line) => Promise<Blob>, folder = tmpdir()): PhotoIntake {
   mkdirSync(folder, { recursive: true })
   keepRemovingLeft(folder, (name) => name.startsWith(prefix))
-  return async (request, limits, client) => {
+  return async (request, limits, line) => {
     const path = join(folder, prefix + randomUUID())
     const file = await open(path, 'wx', 0o600)
     try {
       const problem = await takeBody(request, limits, (chunk) => file.appendFile(chunk))
-      return problem ?? (await cleaned(path, client))
+      return problem ?? (await cleaned(path, line))
     } finally {
       await file.close()
       await rm(path, { force: true })

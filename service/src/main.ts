@@ -9,10 +9,10 @@ import { createLog } from './operation/log.ts'
 import { createMetrics } from './operation/metrics.ts'
 import { serveOperation } from './operation/serve-operation.ts'
 import { fromCaller, inMemory, openData, usualData } from './open-data.ts'
-import type { Observer } from './ports.ts'
+import { placesFor, type Observer } from './ports.ts'
 import { sandboxConfig } from './sandbox-config.ts'
 import { serve } from './server.ts'
-import { createService } from './service.ts'
+import { checkKeys, createService } from './service.ts'
 import { untilStopped } from './until-stopped.ts'
 
 const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
@@ -95,7 +95,20 @@ type RunArguments = Extract<ReturnType<typeof readArguments>, { command: null }>
 
 async function run({ config: file, data, port, host, role, operation: place }: RunArguments): Promise<void> {
   const config = file === undefined ? sandboxConfig() : loadConfig(fromCaller(file))
-  const log = createLog(() => config.stores.map(({ apiKey }) => apiKey))
+  const providerKey = process.env['FASHN_API_KEY']
+  const bucketKeys = {
+    id: process.env['AWS_ACCESS_KEY_ID'],
+    secret: process.env['AWS_SECRET_ACCESS_KEY'],
+    session: process.env['AWS_SESSION_TOKEN'],
+  }
+  const keys = { providerKey, bucketKeys }
+  checkKeys({ config, ...keys })
+  // those of before the configuration was read again, too: what is told of may be older
+  const secrets = new Set([providerKey, ...Object.values(bucketKeys)].filter((key) => key !== undefined))
+  const log = createLog(() => {
+    for (const { apiKey } of config.stores) secrets.add(apiKey)
+    return [...secrets]
+  })
   const { report } = log
   // whoever reads what it says may go, or have no room for it, and the service goes on
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
@@ -103,8 +116,11 @@ async function run({ config: file, data, port, host, role, operation: place }: R
   if (process.platform !== 'win32') process.on('SIGUSR2', () => file !== undefined && reload(config, file, report))
   // before the database makes this process large
   const drawing = openDrawing({ beginsAtOnce: true, report })
-  const kept = await openData(data, report, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message))
-  const { store = memoryStore(), ...others } = kept
+  const places = placesFor(config)
+  const kept = await openData(data, report, process.env['DATABASE_URL'], places).catch((error: Error) =>
+    fail(error.message),
+  )
+  const { store = memoryStore(places), ...others } = kept
   const metrics = createMetrics()
   const observer: Observer = {
     answered: metrics.answered,
@@ -113,13 +129,6 @@ async function run({ config: file, data, port, host, role, operation: place }: R
       log.ended(job)
     },
   }
-  const providerKey = process.env['FASHN_API_KEY']
-  const bucketKeys = {
-    id: process.env['AWS_ACCESS_KEY_ID'],
-    secret: process.env['AWS_SECRET_ACCESS_KEY'],
-    session: process.env['AWS_SESSION_TOKEN'],
-  }
-  const keys = { providerKey, bucketKeys }
   const options = { config, store, ...others, drawing, report, observer, ...keys, works: role !== 'api' }
   const orClosed = async (error: unknown) => {
     await store.close()

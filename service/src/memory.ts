@@ -1,21 +1,24 @@
 import {
   newVisitor,
   picturesOf,
-  spare,
+  stageOf,
+  stages,
+  usualPlaces,
   type Blob,
   type BlobStore,
   type Job,
   type Ledger,
+  type Places,
   type Store,
   type Visitor,
 } from './ports.ts'
 
 /** A store that lives as long as the process; transactions run one after another. */
-export function memoryStore(atOnce = 8): Store {
+export function memoryStore(places = usualPlaces): Store {
   const kept = new Map<string, unknown>()
   /** When each was used last. */
   const photos = new Map<string, number>()
-  const queue = createQueue(atOnce)
+  const queues = { fetch: createQueue(places.fetch), render: createQueue(places.render) }
   const nameOf = (...parts: string[]) => JSON.stringify(parts)
   const visitorIn = (storeId: string, id: string) => nameOf('visitor', storeId, id)
   const jobIn = (id: string) => nameOf('job', id)
@@ -31,6 +34,10 @@ export function memoryStore(atOnce = 8): Store {
     const creditsIn = (storeId: string) => nameOf('credits', storeId)
     const used = (storeId: string) => read<number>(creditsIn(storeId)) ?? 0
     const use = (storeId: string, more: number) => void staged.set(creditsIn(storeId), used(storeId) + more)
+    function queue(job: Job): void {
+      staged.set(jobIn(job.id), job)
+      queued.push(job)
+    }
     return {
       visitor: async (storeId, id) => read<Visitor>(visitorIn(storeId, id)) ?? newVisitor(storeId, id),
       saveVisitor: async (visitor) => void staged.set(visitorIn(visitor.storeId, visitor.id), visitor),
@@ -50,11 +57,9 @@ export function memoryStore(atOnce = 8): Store {
         if (photos.has(name)) photos.set(name, at)
       },
       job: async (id) => read<Job>(jobIn(id)),
-      async addJob(job) {
-        staged.set(jobIn(job.id), job)
-        queued.push(job)
-      },
+      addJob: async (job) => queue(job),
       saveJob: async (job) => void staged.set(jobIn(job.id), job),
+      passOn: async (job) => queue(job),
     }
   }
 
@@ -66,7 +71,7 @@ export function memoryStore(atOnce = 8): Store {
         const queued: Job[] = []
         const result = await work(ledgerOn(staged, queued))
         staged.forEach((value, name) => kept.set(name, value))
-        queued.forEach(queue.push)
+        for (const job of queued) queues[stageOf(job)].push(job)
         return result
       })
       last = turn.catch(() => undefined)
@@ -90,25 +95,22 @@ export function memoryStore(atOnce = 8): Store {
       jobs.forEach(([name]) => kept.delete(name))
       return unused.length + jobs.length
     },
-    run: async (work) => queue.run(work),
-    close: queue.close,
+    run: async (work) => stages.forEach((stage) => queues[stage].run(work)),
+    close: async () => void (await Promise.all(stages.map((stage) => queues[stage].close()))),
   }
 }
 
 /** How soon a job that could not be done is handed out again, in ms. */
 const againMs = 1_000
 
-function createQueue(atOnce: number) {
+function createQueue({ ofOneStore, ofAll }: Places) {
   const waiting: Job[] = []
   const running = new Map<Promise<void>, Job>()
   let work: ((jobId: string) => Promise<void>) | null = null
 
   const ofStore = (storeId: string) => [...running.values()].filter((job) => job.storeId === storeId).length
   /** Which one is next; -1 where there is none, or no place for it. */
-  function place(): number {
-    if (running.size < atOnce) return waiting.length > 0 ? 0 : -1
-    return running.size < atOnce + spare ? waiting.findIndex(({ storeId }) => ofStore(storeId) < atOnce) : -1
-  }
+  const place = () => (running.size < ofAll ? waiting.findIndex(({ storeId }) => ofStore(storeId) < ofOneStore) : -1)
 
   function next(): void {
     for (let at = place(); work && at >= 0; at = place()) {

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileBlobs } from './file-blobs.ts'
 import { openFolderStore, openServerStore } from './open-store.ts'
+import { usualPlaces } from './ports.ts'
 import type { ServiceOptions } from './service.ts'
 
 /** Where nothing is kept. */
@@ -17,14 +18,16 @@ export async function openData(
   data: string,
   report: (error: unknown) => void,
   databaseUrl?: string,
+  places = usualPlaces,
 ): Promise<Pick<ServiceOptions, 'store' | 'uploadSecret' | 'limiter' | 'blobs'>> {
   if (data === inMemory) return {}
   const folder = fromCaller(data)
+  const terms = { report, places }
   try {
     mkdirSync(folder, { recursive: true })
     const blobs = fileBlobs(join(folder, 'pictures'))
     return {
-      ...(await (databaseUrl ? openServerStore(databaseUrl, { report }) : openFolderStore(folder, { report }))),
+      ...(await (databaseUrl ? openServerStore(databaseUrl, terms) : openFolderStore(folder, terms))),
       blobs,
     }
   } catch (cause) {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { startEmbeddedPostgres } from './embedded/embedded-postgres.ts'
 import type { RequestCount } from './ip-limiter.ts'
-import type { Clock, Store } from './ports.ts'
+import { usualPlaces, type Clock, type Places, type Stage, type Store } from './ports.ts'
 import { openDatabase, type Connection, type Database } from './postgres/database.ts'
 import { migrate } from './postgres/migrations.ts'
 import { postgresLimiter } from './postgres/postgres-limiter.ts'
 import { postgresStore } from './postgres/postgres-store.ts'
-import { openRenderQueue } from './postgres/render-queue.ts'
+import { openJobQueue } from './postgres/job-queue.ts'
 import { openRounds } from './postgres/rounds.ts'
 
 /** A store that outlasts the process, and what its processes have in common. */
@@ -19,9 +19,9 @@ export interface DurableStore {
 }
 
 export interface DurableStoreOptions {
-  /** How many jobs this process works on at once. Default: 8. */
-  atOnce?: number
-  /** Default: the platform's. */
+  /** How many jobs of each stage this process works on at once. Default: 32 of one store to fetch, and 4 to render. */
+  places?: Readonly<Record<Stage, Places>>
+  /** What several processes count requests by. Default: the database's. */
   clock?: Clock
   report: (error: unknown) => void
 }
@@ -49,13 +49,13 @@ export async function openFolderStore(folder: string, options: DurableStoreOptio
 
 async function open(
   connection: Connection,
-  { atOnce = 8, clock = Date, report, isEmbedded }: DurableStoreOptions & { isEmbedded: boolean },
+  { places = usualPlaces, clock, report, isEmbedded }: DurableStoreOptions & { isEmbedded: boolean },
 ): Promise<DurableStore> {
   const database = openDatabase(connection, isEmbedded ? 1 : serverConnections, report)
   try {
     await migrate(database)
     const uploadSecret = await secretOf(database, 'uploads')
-    const queue = await openRenderQueue({ place: isEmbedded ? database : connection, atOnce, report })
+    const queue = await openJobQueue({ place: isEmbedded ? database : connection, places, report })
     const ask = openRounds(database)
     const shared = !isEmbedded && { limiter: postgresLimiter(database, ask, report, clock) }
     return { store: postgresStore(database, ask, queue), uploadSecret, ...shared }

@@ -2,18 +2,29 @@ import { lookup as resolveHost } from 'node:dns'
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { Readable } from 'node:stream'
+import { readBody } from './body.ts'
 import { PhotoNotAccessible } from './photo-problems.ts'
 import { isPublic } from './public-address.ts'
 import { photoLimits } from './photo-limits.ts'
 
+/** For the answer's head and all of its body. */
 const timeLimitMs = 15_000
 const mostRedirects = 3
 
-/**
- * Fetches a photo from a public address. Names are checked as they are resolved, so neither a redirect nor a changing
- * DNS answer leads to a private, loopback or link-local address; of one that is written out `isAllowed` tells.
- */
+/** The whole of what `openPhoto` gives. */
 export async function fetchPhoto(url: string, isAllowed = isPublic): Promise<Uint8Array> {
+  const bytes = await readBody(await openPhoto(url, isAllowed), photoLimits)
+  if (typeof bytes === 'string') throw new PhotoNotAccessible()
+  return bytes
+}
+
+/**
+ * Asks for a photo at a public address, whose bytes come as the body is read. Names are checked as they are resolved, so
+ * neither a redirect nor a changing DNS answer leads to a private, loopback or link-local address; of one that is written
+ * out `isAllowed` tells. Rejects with `PhotoNotAccessible`, as the body does.
+ */
+export async function openPhoto(url: string, isAllowed = isPublic): Promise<Body> {
   const signal = AbortSignal.timeout(timeLimitMs)
   let at = url
   for (let hop = 0; hop <= mostRedirects; hop++) {
@@ -25,8 +36,10 @@ export async function fetchPhoto(url: string, isAllowed = isPublic): Promise<Uin
   throw new PhotoNotAccessible()
 }
 
-/** The bytes, or the address of a redirect. */
-function get(url: URL, signal: AbortSignal, isAllowed: typeof isPublic): Promise<Uint8Array | string> {
+type Body = Pick<Request, 'body'>
+
+/** What arrives, or the address of a redirect. */
+function get(url: URL, signal: AbortSignal, isAllowed: typeof isPublic): Promise<Body | string> {
   return new Promise((resolve, reject) => {
     const refuse = () => reject(new PhotoNotAccessible())
     const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -42,20 +55,27 @@ function get(url: URL, signal: AbortSignal, isAllowed: typeof isPublic): Promise
         answer.destroy()
         return refuse()
       }
-      const chunks: Uint8Array[] = []
-      let size = 0
-      answer.on('data', (chunk: Uint8Array) => {
-        size += chunk.length
-        if (size > photoLimits.atMost) answer.destroy(new PhotoNotAccessible())
-        else chunks.push(chunk)
-      })
-      answer.on('end', () => resolve(Buffer.concat(chunks)))
-      answer.on('error', refuse)
+      resolve({ body: Readable.toWeb(Readable.from(partsOf(answer))) as Body['body'] })
     })
     request.on('error', refuse)
     // a connection that became something else ends without an answer, and without an error
     request.on('close', refuse)
   })
+}
+
+/** What breaks, takes too long or is too large ends it, and the connection. */
+async function* partsOf(answer: AsyncIterable<Uint8Array<ArrayBuffer>>) {
+  let size = 0
+  try {
+    for await (const part of answer) {
+      size += part.length
+      if (size > photoLimits.atMost) break
+      yield part
+    }
+  } catch {
+    throw new PhotoNotAccessible()
+  }
+  if (size > photoLimits.atMost) throw new PhotoNotAccessible()
 }
 
 const publicLookup: LookupFunction = (hostname, options, done) =>

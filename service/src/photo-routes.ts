@@ -35,7 +35,8 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
     const type = context.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
     if (type !== upload.type) throw new ApiProblem(415, { error: `This upload target takes ${upload.type}` })
     const isTooLarge = Number(context.req.header('Content-Length')) > photoLimits.atMost
-    const take = () => taken(upload.name, () => takePhoto(context.req.raw, photoLimits, clientIp(context)))
+    const take = () =>
+      taken(upload.name, () => takePhoto(context.req.raw, photoLimits, { kind: 'upload', of: clientIp(context) }))
     const photo = isTooLarge ? 'tooLarge' : await take()
     if (photo === 'tooLarge') throw new ApiProblem(413, { error: 'The photo is larger than 20 MB' })
     if (photo === 'tooSlow') throw badInput('the photo did not arrive in time')

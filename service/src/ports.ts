@@ -1,6 +1,6 @@
 import type { Funnel, FunnelType } from 'fitting-room/contract'
 import type { BodyLimits, BodyProblem } from './body.ts'
-import type { ProductConfig, StoreConfig, TestOutcome } from './config.ts'
+import type { Config, ProductConfig, StoreConfig, TestOutcome } from './config.ts'
 
 /** Time in epoch ms. */
 export interface Clock {
@@ -42,9 +42,14 @@ export interface Job {
   test: TestOutcome | null
   funnelType: FunnelType
   generationModel: Funnel['generationModel']
-  /** The shopper's photo: one that was uploaded, by its name, or one that lies elsewhere, by its address. */
-  photo: { name: string } | { url: string }
+  /**
+   * The shopper's photo: one that was uploaded, or `fetched` for this job alone, by its name; or one that lies elsewhere, by
+   * its address.
+   */
+  photo: { name: string; fetched?: true } | { url: string }
   acceptedAt: number
+  /** Whether a provider makes its pictures, and not the generator. */
+  provided: boolean
   /** When the preview and the final picture may be shown. */
   previewAt: number
   readyAt: number
@@ -85,6 +90,8 @@ export interface Ledger {
   /** Adds a job, and queues it. */
   addJob(job: Job): Promise<void>
   saveJob(job: Job): Promise<void>
+  /** Saves a job, and queues it for its next stage. */
+  passOn(job: Job): Promise<void>
 }
 
 export interface Polled {
@@ -102,6 +109,7 @@ export const ofMaking = [
   'test',
   'funnelType',
   'generationModel',
+  'provided',
   'asked',
   'credit',
 ] as const
@@ -134,17 +142,35 @@ export interface Store {
    */
   expire(until: { photos: number; jobs: number }, remove: (names: string[]) => Promise<void>): Promise<number>
   /**
-   * Hands queued jobs to `work`, a few at a time, each until it resolves: a job whose process ended is handed out again,
-   * and to `giveUp` where every process has ended with it. A store that has many keeps no other one waiting. Rejects where
-   * it can not begin.
+   * Hands queued jobs to `work`, a few of each stage at a time, each until it resolves: a job whose process ended is handed
+   * out again, and to `giveUp` where every process has ended with it. A store that has many keeps no other one waiting.
+   * Rejects where it can not begin.
    */
   run(work: (jobId: string) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
   /** Waits for the jobs in work, and lets go of everything. */
   close(): Promise<void>
 }
 
-/** How many more jobs are worked on at once where a store has all the usual places: of other stores. */
-export const spare = 2
+/** What comes next for a queued job: its photo is fetched from elsewhere, or its pictures are made. */
+export const stageOf = ({ photo }: Pick<Job, 'photo'>) => ('url' in photo ? 'fetch' : 'render')
+export type Stage = ReturnType<typeof stageOf>
+export const stages = ['fetch', 'render'] as const satisfies Stage[]
+
+/** How many jobs of one store are worked on at once, and how many of all stores. */
+export interface Places {
+  ofOneStore: number
+  ofAll: number
+}
+
+/** Other people's servers are what a fetch waits for; two processors are what is drawn with, and memory what it takes. */
+export const usualPlaces: Readonly<Record<Stage, Places>> = {
+  fetch: { ofOneStore: 32, ofAll: 48 },
+  render: { ofOneStore: 4, ofAll: 16 },
+}
+
+/** A provider is waited for, too. */
+export const placesFor = ({ generator }: Pick<Config, 'generator'>): typeof usualPlaces =>
+  generator === null ? usualPlaces : { ...usualPlaces, render: { ofOneStore: 16, ofAll: 64 } }
 
 /** Hears what the service does, for whoever runs it. */
 export interface Observer {
@@ -176,12 +202,22 @@ export interface BlobStore {
   remove(name: string): Promise<void>
 }
 
+/** Who waits for whom where pictures are drawn: one of a line comes before the next line's second, and uploads leave a place to jobs. */
+export interface Line {
+  kind: 'job' | 'upload'
+  /** Whose it is. */
+  of: string
+}
+
+/** What is drawn for a job: whose it is the queue sees to. */
+export const ofJobs: Line = { kind: 'job', of: '' }
+
 /**
- * Takes the photo that an upload target is sent, of the type that its content says, without the metadata that it came
- * with; `client` is whose it is. Rejects with `PhotoNotReadable`, or `LineFull` where too many of that client's wait.
+ * Takes a photo as it arrives, of the type that its content says, without the metadata that it came with. Rejects with
+ * `PhotoNotReadable`, or `LineFull` where too many uploads of that line wait.
  */
 export interface PhotoIntake {
-  (request: Pick<Request, 'body'>, limits: BodyLimits, client: string): Promise<Blob | BodyProblem>
+  (request: Pick<Request, 'body'>, limits: BodyLimits, line: Line): Promise<Blob | BodyProblem>
 }
 
 /** The pictures of a try-on. */

@@ -55,10 +55,10 @@ const drawn: Blob = { type: 'image/jpeg', bytes: Uint8Array.from(atob(teal), (ch
 
 const generator: Generator = async () => ({ preview: drawn, final: drawn })
 
-async function fetchPhoto(url: string): Promise<Uint8Array> {
+async function fetchPhoto(url: string): Promise<Blob> {
   if (!mayBePublic(new URL(url).hostname)) throw new PhotoNotAccessible()
   // nothing is fetched, and nothing looked at
-  return new Uint8Array()
+  return drawn
 }
 
 /** The service's own core, with nothing of Node in it; what it knows is gone with the page. */

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Service } from './assemble.ts'
 import { fewAtOnce } from './few-at-once.ts'
-import { createService, type ServiceOptions } from './service.ts'
+import { checkKeys, createService, type ServiceOptions } from './service.ts'
 
 export interface RunningServer {
   url: string
@@ -31,13 +31,14 @@ const timeouts = { headersTimeout: 15_000, requestTimeout: 150_000 }
 
 /**
  * Serves on an address, by default to this machine alone; port 0 takes a free one. Clients reach it where the
- * configuration's `publicUrl` says, or else there. Rejects when the port is taken.
+ * configuration's `publicUrl` says, or else there. Rejects when the port is taken, or with `ConfigError` where a key is missing.
  */
 export async function serve(
   options: Omit<ServiceOptions, 'publicUrl'>,
   port: number,
   host = '127.0.0.1',
 ): Promise<RunningServer> {
+  checkKeys(options)
   let service: Service
   let isEnding = false
   const listener = getRequestListener(

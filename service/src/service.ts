@@ -7,9 +7,21 @@ import { openDrawing, type Drawing } from './drawing/drawing-pool.ts'
 import { garmentOf } from './garments.ts'
 import { IpLimiter, type RequestCount } from './ip-limiter.ts'
 import { memoryBlobs, memoryStore } from './memory.ts'
-import { fetchPhoto } from './photo-fetcher.ts'
+import { fetchPhoto, openPhoto } from './photo-fetcher.ts'
+import { photoLimits } from './photo-limits.ts'
+import { PhotoNotAccessible } from './photo-problems.ts'
 import { intakeByFile } from './file-intake.ts'
-import type { BlobStore, Clock, Generator, Observer, PhotoIntake, Provider, Store } from './ports.ts'
+import {
+  ofJobs,
+  placesFor,
+  type BlobStore,
+  type Clock,
+  type Generator,
+  type Observer,
+  type PhotoIntake,
+  type Provider,
+  type Store,
+} from './ports.ts'
 import { fashn } from './provider/fashn.ts'
 import { createProvided } from './provider/provided.ts'
 import { signedWebhooks } from './provider/webhooks.ts'
@@ -48,9 +60,10 @@ export interface ServiceOptions {
  * Throws `ConfigError` where the key of its provider or bucket is missing.
  */
 export function createService({ publicUrl, uploadSecret = randomBytes(32), ...options }: ServiceOptions): Service {
+  checkKeys(options)
   const {
     report = (error) => console.error(error),
-    store = memoryStore(),
+    store = memoryStore(placesFor(options.config)),
     clock = Date,
     drawing = openDrawing({ report }),
   } = options
@@ -77,7 +90,11 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
     uploads: bucket ? bucketUploads(bucket) : new SignedUploads(uploadSecret),
     webhooks,
     provided: provider && createProvided({ provider, store, clock, webhookOf, report }),
-    fetchPhoto: async (url) => (await drawing.cleaned(await fetchPhoto(url))).bytes,
+    async fetchPhoto(url) {
+      const photo = await takePhoto(await openPhoto(url), photoLimits, ofJobs)
+      if (typeof photo === 'string') throw new PhotoNotAccessible()
+      return photo
+    },
     garmentOf,
   }
   const service = assemble(parts)
@@ -91,24 +108,26 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
   }
 }
 
-/** The bucket that the configuration names; undefined where it names none. */
-function bucketOf({ config, bucketKeys = {} }: Omit<ServiceOptions, 'publicUrl'>): Bucket | undefined {
-  const { id, secret, session } = bucketKeys
-  if (config.bucket === null) return undefined
-  if (!id || !secret)
+type KeyOptions = Pick<ServiceOptions, 'config' | 'provider' | 'providerKey' | 'bucketKeys'>
+
+/** Throws `ConfigError` where a key is missing of what the configuration names. */
+export function checkKeys({ config, provider, providerKey, bucketKeys = {} }: KeyOptions): void {
+  if (config.bucket !== null && !(bucketKeys.id && bucketKeys.secret))
     throw new ConfigError(
       'bucket: its keys are missing; AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment give them',
     )
-  return openBucket(config.bucket, { id, secret, session })
+  if (config.generator !== null && !provider && !providerKey)
+    throw new ConfigError('generator: its key is missing; FASHN_API_KEY in the environment gives it')
+}
+
+/** The bucket that the configuration names; undefined where it names none. */
+function bucketOf({ config, bucketKeys: { id = '', secret = '', session } = {} }: KeyOptions): Bucket | undefined {
+  return config.bucket === null ? undefined : openBucket(config.bucket, { id, secret, session })
 }
 
 /** The provider that the configuration names; undefined where it names none. */
-function providerOf(
-  { config, providerKey }: Omit<ServiceOptions, 'publicUrl'>,
-  drawing: Drawing,
-): Provider | undefined {
+function providerOf({ config, providerKey = '' }: KeyOptions, drawing: Drawing): Provider | undefined {
   if (config.generator === null) return undefined
-  if (!providerKey) throw new ConfigError('generator: its key is missing; FASHN_API_KEY in the environment gives it')
   const { prepared, finished } = drawing
   return fashn({ url: config.generator.url, key: providerKey, prepared, finished, fetchPicture: fetchPhoto })
 }

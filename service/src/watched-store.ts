@@ -3,7 +3,7 @@ import type { Job, Store } from './ports.ts'
 interface Watcher {
   /** A transaction writes the job, for the first time or again. */
   saved?(job: Job, isNew: boolean): void
-  /** Its work is done, whatever came of it. */
+  /** Its work is done, whatever came of it: no stage is to come. */
   worked?(jobId: string): void
 }
 
@@ -23,8 +23,16 @@ export function watchedStore(inner: Store, { saved, worked }: Watcher): Store {
             await ledger.saveJob(job)
             saved?.(job, false)
           },
+          async passOn(job) {
+            await ledger.passOn(job)
+            saved?.(job, false)
+          },
         }),
       ),
-    run: (work, giveUp) => inner.run((jobId) => work(jobId).finally(() => worked?.(jobId)), giveUp),
+    run: (work, giveUp) =>
+      inner.run(async (jobId) => {
+        await work(jobId)
+        if ((await inner.job(jobId))?.state !== 'queued') worked?.(jobId)
+      }, giveUp),
   }
 }

@@ -1,7 +1,19 @@
 import type { Config } from './config.ts'
 import { DrawingEnded } from './drawing/not-drawn.ts'
 import { PhotoNotAccessible, PhotoNotReadable, PhotoNotUsable } from './photo-problems.ts'
-import { picturesOf, type BlobStore, type Clock, type Generator, type Job, type Observer, type Store } from './ports.ts'
+import {
+  picturesOf,
+  type Blob,
+  type BlobStore,
+  type Clock,
+  type Generator,
+  type Job,
+  type Observer,
+  type Order,
+  type Pictures,
+  type Store,
+} from './ports.ts'
+import { randomId } from './random.ts'
 import { untilWritten } from './until-written.ts'
 import type { Provided } from './provider/provided.ts'
 
@@ -13,7 +25,7 @@ export interface WorkerParts {
   /** Who makes the pictures in place of the generator. */
   provided?: Provided | undefined
   /** A photo that lies elsewhere, without the metadata that it came with. */
-  fetchPhoto: (url: string) => Promise<Uint8Array>
+  fetchPhoto: (url: string) => Promise<Blob>
   garmentOf: (product: Job['product']) => Promise<Uint8Array>
   /** Hears of failures that are nobody's input. */
   report: (error: unknown) => void
@@ -24,14 +36,15 @@ export interface WorkerParts {
 /** How long pictures are tried to be put, and how often, in ms: they are paid for. */
 const putTries = { forMs: 60_000, everyMs: 2_000 }
 
-/** Turns a queued job into its pictures, or into a failure that gives the credit back. */
+/**
+ * Takes a queued job through its stages: a photo that lies elsewhere is fetched first; then come its pictures, or a failure
+ * that gives the credit back.
+ */
 export function createWorker(parts: WorkerParts) {
   const { config, store, blobs, generator, provided, fetchPhoto, garmentOf, report, clock, observer } = parts
 
-  /** Own uploads are read where they lie; only foreign photos are fetched. */
-  async function photoOf({ photo }: Job): Promise<Uint8Array> {
-    if ('url' in photo) return fetchPhoto(photo.url)
-    const blob = await blobs.get(photo.name)
+  async function photoOf(name: string): Promise<Uint8Array> {
+    const blob = await blobs.get(name)
     if (blob === null) throw new PhotoNotAccessible()
     return blob.bytes
   }
@@ -42,22 +55,53 @@ export function createWorker(parts: WorkerParts) {
       throw new Error(`the picture of product ${product.id} could not be had`, { cause })
     })
 
-  async function render(job: Job): Promise<End> {
+  function checkWanted(job: Job): void {
     // whoever wanted it has gone, or it ends every process that does it
     if (!job.asked && clock.now() >= job.acceptedAt + config.giveUpAfterMinutes * 60_000)
       throw new Error('a job was too old to be done')
     if (job.test === 'jobError') throw new Error('the job was made to fail')
     if (job.test === 'photoGone') throw new PhotoNotAccessible()
+  }
+
+  /** The photo is this service's from then on, for as long as the job takes. */
+  async function bringPhoto(job: Job, url: string): Promise<null> {
+    const photo = await fetchPhoto(url)
+    const name = randomId()
+    // known first: what was begun is deleted, too
+    await store.keepPhoto(name, clock.now())
+    await blobs.put(name, photo)
+    await store.transaction(async (ledger) => {
+      const known = await ledger.job(job.id)
+      if (known?.state === 'queued' && 'url' in known.photo)
+        await ledger.passOn({ ...known, photo: { name, fetched: true } })
+    })
+    return null
+  }
+
+  /** Null where another stage is to come. */
+  async function advance(job: Job): Promise<End | null> {
+    checkWanted(job)
+    return 'url' in job.photo ? bringPhoto(job, job.photo.url) : render(job, job.photo.name)
+  }
+
+  async function made(job: Job, orderOf: () => Promise<Omit<Order, 'webhook'>>): Promise<Pictures> {
+    if (!job.provided) {
+      const { photo, garment } = await orderOf()
+      return generator(photo, garment, job.funnelType)
+    }
+    if (!provided) throw new Error('a job is a provider’s, and this process has none')
+    return provided.picturesOf(job, orderOf)
+  }
+
+  async function render(job: Job, photoName: string): Promise<End> {
     const { funnelType, generationModel } = job
     const orderOf = async () => ({
       funnelType,
       generationModel,
-      photo: await photoOf(job),
+      photo: await photoOf(photoName),
       garment: await pictureOf(job.product),
     })
-    const { preview, final } = provided
-      ? await provided.picturesOf(job, orderOf)
-      : await orderOf().then(({ photo, garment }) => generator(photo, garment, funnelType))
+    const { preview, final } = await made(job, orderOf)
     const pictures = picturesOf(job)
     const terms = { clock, report, ...putTries }
     await untilWritten(() => blobs.put(pictures.preview, preview), terms)
@@ -81,6 +125,8 @@ export function createWorker(parts: WorkerParts) {
     })
     // one of two may have been written; those of a job that another process has done meanwhile are its own
     if (ended?.state === 'failed') await Promise.all(Object.values(picturesOf(ended)).map(blobs.remove)).catch(report)
+    // nobody else has a use for it
+    if (ended && 'fetched' in ended.photo) await blobs.remove(ended.photo.name).catch(report)
     if (ended) observer?.ended(ended, (clock.now() - ended.acceptedAt) / 1000)
   }
 
@@ -88,12 +134,12 @@ export function createWorker(parts: WorkerParts) {
     async work(jobId: string): Promise<void> {
       const job = await store.job(jobId)
       if (job?.state !== 'queued') return
-      const how = await render(job).catch((error: unknown) => {
+      const how = await advance(job).catch((error: unknown) => {
         // the queue hands it to another process, or to the next one
         if (error instanceof DrawingEnded) throw error
         return failed(job, error)
       })
-      await end(jobId, how)
+      if (how) await end(jobId, how)
     },
     async giveUp(jobId: string): Promise<void> {
       const job = await store.job(jobId)

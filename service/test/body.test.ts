@@ -28,7 +28,10 @@ it('a body is not kept in memory while it arrives', async () => {
   expect(kept).toBe(0)
 })
 
-it('a body that does not arrive in time is given up, though parts of it come', async () => {
+it.each([
+  ['does not arrive in time', { longestMs: 50 }],
+  ['arrives too slowly', { longestMs: 600_000, slowest: { bytesPerMs: 1_000, afterMs: 50 } }],
+])('a body that %s is given up, though parts of it come', async (_, limits) => {
   let timer: ReturnType<typeof setInterval> | undefined
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start(controller) {
@@ -37,7 +40,7 @@ it('a body that does not arrive in time is given up, though parts of it come', a
     cancel: () => clearInterval(timer),
   })
   const request = new Request('http://service.test/', { method: 'PUT', body, duplex: 'half' } as RequestInit)
-  expect(await takeBody(request, { atMost: 10_000_000, longestMs: 50 }, () => {})).toBe('tooSlow')
+  expect(await takeBody(request, { atMost: 10_000_000, ...limits }, () => {})).toBe('tooSlow')
   clearInterval(timer)
 })
 

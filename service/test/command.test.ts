@@ -155,13 +155,37 @@ describe('npm run service', () => {
     expect((await ended).code).toBe(0)
   })
 
-  it('serves the sandbox, with its pictures in memory', async () => {
-    const { child, line, ended } = run('--sandbox', '--port', '0')
-    const [, url] = /^listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(await line) ?? []
-    const answer = await fetch(`${url}/funnel?funnelIds=11`, { headers: { 'X-Service-SDK-Key': 'sandbox-key' } })
-    expect(await answer.json()).toMatchObject({ data: { id: 11 } })
-    child.kill('SIGTERM')
-    expect((await ended).code).toBe(0)
+  it('serves the sandbox at the address that is asked for, and keeps its try-ons below the caller’s folder', async () => {
+    const headers = { 'X-Service-SDK-Key': 'sandbox-key', 'Content-Type': 'application/json' }
+    const served = async <T>(ask: (url: string) => Promise<T>): Promise<T> => {
+      const { child, line, ended } = run('--sandbox', '--port', '0', '--host', '127.0.0.2')
+      const [, url = ''] = /^listening on (http:\/\/127\.0\.0\.2:\d+)\n$/.exec(await line) ?? []
+      const asked = await ask(url)
+      child.kill('SIGTERM')
+      expect((await ended).code).toBe(0)
+      return asked
+    }
+    const order = { funnelId: 11, productId: '1001', variantId: '2001', imageUrl: 'http://127.0.0.2/none.png' }
+    const { data } = await served(async (url) =>
+      (await fetch(`${url}/generations`, { method: 'POST', headers, body: JSON.stringify(order) })).json(),
+    )
+    expect(await readdir(join(folder, '.fitting-room'))).toContain('database')
+    const again = await served(async (url) => (await fetch(`${url}/generations/${data.jobId}`, { headers })).status)
+    expect(again).toBe(200)
+  })
+
+  it('listens only once the keys are there of what its configuration names', async () => {
+    const config = { ...suiteConfig, generator: { provider: 'fashn' } }
+    await writeFile(join(folder, 'config.json'), JSON.stringify(config))
+    const { code, err } = await run('--config', 'config.json', '--port', '0').ended
+    expect([code, err]).toEqual([2, expect.stringContaining('FASHN_API_KEY in the environment gives it')])
+    expect(await readdir(folder)).toEqual(['config.json'])
+  })
+
+  it('refuses a place that nothing can be kept in', async () => {
+    await writeFile(join(folder, 'taken'), '')
+    const { code, err } = await run('--sandbox', '--port', '0', '--data', 'taken/data').ended
+    expect([code, err]).toEqual([2, expect.stringContaining('--data gives another folder')])
   })
 
   it('shows whoever runs it how it is, on an address of its own, with one role or all', async () => {

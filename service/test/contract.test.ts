@@ -11,8 +11,10 @@ import {
   watchedStore,
   type Clock,
   type DurableStore,
+  type ServiceOptions,
   type Store,
 } from '@fitting-room/service'
+import { describe } from 'vitest'
 import { createSandbox } from '@fitting-room/service/sandbox'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { contractSuite, type Subject } from './contract.suite.ts'
@@ -64,31 +66,47 @@ contractSuite('in a page', async () => {
   return { url, rendered: settle, advance: clock.advance, close, fetch: send }
 })
 
-/** The service on a store that outlasts it. */
-async function durable(open: (clock: Clock) => Promise<DurableStore>, release: () => Promise<void>): Promise<Subject> {
-  const clock = movableClock()
-  const { store: inner, ...shared } = await open(clock)
-  const { store, rendered } = watched(inner)
-  const { url, close } = await serve({ config: parseConfig(suiteConfig), clock, store, ...shared }, 0)
-  return {
-    url,
-    rendered,
-    advance: clock.advance,
-    fetch: (path, init) => fetch(url + path, init),
-    close: () => close().finally(release),
-  }
+interface Kept extends DurableStore {
+  release(): Promise<void>
 }
 
-contractSuite('on a folder', async () => {
+const onFolder = async (): Promise<Kept> => {
   const folder = await mkdtemp(join(tmpdir(), 'service-'))
-  return durable(
-    () => openFolderStore(folder, { report }),
-    () => rm(folder, { recursive: true }),
-  )
-})
+  return { ...(await openFolderStore(folder, { report })), release: () => rm(folder, { recursive: true }) }
+}
 
-contractSuite('on PostgreSQL', async () => {
+const onServer = async (clock: Clock): Promise<Kept> => {
   const server = await startPostgresServer()
-  const address = await server.newDatabase()
-  return durable((clock) => openServerStore(address, { report, clock }), server.close)
+  return { ...(await openServerStore(await server.newDatabase(), { report, clock })), release: server.close }
+}
+
+describe.each([
+  ['on a folder', onFolder],
+  ['on PostgreSQL', onServer],
+])('%s', (_, open) => {
+  /** A service on a store that outlasts it, however it is reached. */
+  async function subject(
+    reach: (options: Omit<ServiceOptions, 'publicUrl'>) => Promise<Pick<Subject, 'url' | 'fetch' | 'close'>>,
+  ): Promise<Subject> {
+    const clock = movableClock()
+    const { store: inner, release, ...shared } = await open(clock)
+    const { store, rendered } = watched(inner)
+    const { close, ...reached } = await reach({ config: parseConfig(suiteConfig), clock, store, ...shared })
+    return { ...reached, rendered, advance: clock.advance, close: () => close().finally(release) }
+  }
+
+  contractSuite('over a socket', () =>
+    subject(async (options) => {
+      const { url, close } = await serve(options, 0)
+      return { url, close, fetch: (path, init) => fetch(url + path, init) }
+    }),
+  )
+
+  contractSuite('in process', () =>
+    subject(async (options) => {
+      const url = 'http://service.test'
+      const { fetch: ask, close } = createService({ ...options, publicUrl: url })
+      return { url, close, fetch: async (path, init) => ask(new Request(url + path, init)) }
+    }),
+  )
 })

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,8 +18,10 @@ export interface KillReport {
   kills: number
   /** Submissions whose answer was read. */
   acknowledged: number
-  /** Of these, jobs that did not come to a picture that can be loaded. */
+  /** Of these, jobs that did not come to a picture that can be loaded, or to an end where a provider makes them. */
   lost: number
+  /** Of these, jobs whose picture was another one at the end than when it was first seen. */
+  changed: number
   /** Credits that were taken more or less often than there are jobs. */
   creditsOff: number
   /** Jobs whose answer was lost with its process. */
@@ -44,9 +47,14 @@ const config = {
 }
 
 /** Runs the command in a folder, and restarts it as it was. */
-async function createCommand(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+export async function createCommand(
+  folder: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  more: object = {},
+) {
   let child: ChildProcess | null = null
-  await writeFile(join(folder, 'config.json'), JSON.stringify(config))
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ ...config, ...more }))
   return {
     async start(): Promise<void> {
       child = spawn(
@@ -67,27 +75,33 @@ interface Subject {
   url: string
   /** What may be killed, and what it takes to be there again. */
   commands: Awaited<ReturnType<typeof createCommand>>[]
-  /** How many jobs there are, and how many credits are used, once everything has ended. */
+  /** How many jobs there are that have not failed, and how many credits are used, once everything has ended. */
   counted(): Promise<{ jobs: number; credits: number }>
+  /** Whether a job may fail: where it is not known whether a provider has begun its pictures. */
+  mayFail: boolean
   release(): Promise<void>
 }
 
-const counting = `select (select count(*)::int from fitting_room.jobs) as jobs,
+/** How long a job is waited for at the end, in ms. */
+const longestEndMs = 600_000
+
+const counting = `select (select count(*)::int from fitting_room.jobs where state <> 'failed') as jobs,
   (select sum(used)::int from fitting_room.credits) as credits`
 
 /** One process with its database in a folder. */
-export async function embedded(): Promise<Subject> {
+export async function embedded(env: NodeJS.ProcessEnv = {}, more: object = {}): Promise<Subject> {
   const folder = await mkdtemp(join(tmpdir(), 'kills-'))
   const port = String(await freePort())
   return {
     url: `http://127.0.0.1:${port}`,
-    commands: [await createCommand(folder, ['--port', port])],
+    commands: [await createCommand(folder, ['--port', port], env, more)],
     async counted() {
       const database = await PGlite.create(join(folder, 'data', 'database'))
       const { rows } = await database.query<{ jobs: number; credits: number }>(counting)
       await database.close()
       return rows[0]!
     },
+    mayFail: 'generator' in more,
     release: () => rm(folder, { recursive: true }),
   }
 }
@@ -113,6 +127,7 @@ export async function onServer(): Promise<Subject> {
       await client.end()
       return rows[0]!
     },
+    mayFail: false,
     async release() {
       await server.close()
       await rm(folder, { recursive: true })
@@ -124,6 +139,9 @@ export async function onServer(): Promise<Subject> {
 export async function killCycles(subject: Subject, { cycles, random }: KillOptions): Promise<KillReport> {
   const { url, commands } = subject
   const acknowledged: string[] = []
+  /** What was there when a job was first seen to have ended, by its ID. */
+  const seen = new Map<string, string>()
+  let changed = 0
 
   async function call(path: string, body?: object): Promise<any> {
     const from = `2001:db8:${Math.floor(random() * 65_536).toString(16)}::1`
@@ -152,30 +170,50 @@ export async function killCycles(subject: Subject, { cycles, random }: KillOptio
       if (answered === moment) await victim.end('SIGKILL')
     })
     await Promise.allSettled(submissions)
+    // some of them have ended by now, and stay as they are
+    const earlier = acknowledged[Math.floor(random() * acknowledged.length)]
+    if (earlier) await look(earlier).catch(() => null)
     await victim.end('SIGKILL')
     await victim.start()
   }
 
-  async function hasPicture(jobId: string): Promise<boolean> {
-    for (;;) {
-      const { status, imageUrl } = await call(`/generations/${jobId}`)
-      if (status !== 'PROCESSING') return status === 'SUCCESS' && (await fetch(imageUrl)).ok
+  /** What a job has come to: the digest of its picture, or why there is none; null as long as it has not ended. */
+  async function look(jobId: string): Promise<string | null> {
+    const { status, imageUrl, storageStatus } = await call(`/generations/${jobId}`)
+    if (status === 'PROCESSING' || storageStatus === 'PENDING') return null
+    const picture = status === 'SUCCESS' && (await fetch(imageUrl))
+    if (picture && !picture.ok) throw new Error(`a picture is ${picture.status}`)
+    const end = picture ? hash('sha256', new Uint8Array(await picture.arrayBuffer())) : (status as string)
+    if ((seen.get(jobId) ?? end) !== end) changed += 1
+    seen.set(jobId, end)
+    return end
+  }
+
+  /** Whether it came to its end while somebody waited for it. */
+  async function isEnded(jobId: string): Promise<boolean> {
+    const until = performance.now() + longestEndMs
+    while (performance.now() < until) {
+      const end = await look(jobId)
+      if (end !== null) return end !== 'ERROR' || subject.mayFail
       await after(500)
     }
+    return false
   }
 
   await Promise.all(commands.map((command) => command.start()))
   for (let done = 0; done < cycles; done += 1) await cycle()
   let lost = 0
-  for (const jobId of acknowledged) lost += (await hasPicture(jobId)) ? 0 : 1
+  for (const jobId of acknowledged) lost += (await isEnded(jobId)) ? 0 : 1
   await Promise.all(commands.map((command) => command.end('SIGTERM')))
   const { jobs, credits } = await subject.counted()
   await subject.release()
+  const failed = [...seen.values()].filter((end) => end === 'ERROR').length
   return {
     kills: cycles,
     acknowledged: acknowledged.length,
     lost,
+    changed,
     creditsOff: Math.abs(jobs - credits),
-    unheard: jobs - acknowledged.length,
+    unheard: jobs + failed - acknowledged.length,
   }
 }

@@ -9,12 +9,12 @@ const { values } = parseArgs({
 const [cycles, seed] = [Number(values.cycles), Number(values.seed)]
 console.log(`seed ${seed}, ${cycles} kills each`)
 for (const [name, open] of Object.entries({ 'in a folder': embedded, 'on PostgreSQL': onServer })) {
-  const { kills, acknowledged, lost, creditsOff, unheard } = await killCycles(await open(), {
+  const { kills, acknowledged, lost, changed, creditsOff, unheard } = await killCycles(await open(), {
     cycles,
     random: seededChance(seed),
   })
   console.log(
-    `${name}: ${kills} kills, ${acknowledged} acknowledged, ${lost} lost, ${creditsOff} credits off, ${unheard} unheard`,
+    `${name}: ${kills} kills, ${acknowledged} acknowledged, ${lost} lost, ${changed} changed, ${creditsOff} credits off, ${unheard} unheard`,
   )
-  if (lost > 0 || creditsOff > 0) process.exitCode = 1
+  if (lost > 0 || changed > 0 || creditsOff > 0) process.exitCode = 1
 }

@@ -1,6 +1,9 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { createService, parseConfig } from '@fitting-room/service'
 import sharp from 'sharp'
@@ -12,6 +15,8 @@ import { render } from '../src/drawing/renderer.ts'
 import { imageTypeOf } from '../src/photo-formats.ts'
 import { fetchPhoto } from '../src/photo-fetcher.ts'
 import { PhotoNotAccessible, PhotoNotReadable } from '../src/photo-problems.ts'
+import { ofJobs } from '../src/ports.ts'
+import { isPublic } from '../src/public-address.ts'
 
 const file = (name: string) => new Uint8Array(readFileSync(new URL(`photos/${name}`, import.meta.url)))
 /** Of a phone: with where it was taken. */
@@ -201,6 +206,15 @@ describe('a photo that lies elsewhere', () => {
   })
 })
 
+describe('an address of IPv6', () => {
+  it.each(['::7f00:1', '::127.0.0.1', '::ffff:127.0.0.1', '64:ff9b::7f00:1', 'fd00::1', 'fe80::1'])(
+    'that leads inside is not public: %s',
+    (address) => expect(isPublic(address)).toBe(false),
+  )
+
+  it('of the internet is', () => expect(isPublic('2606:2800:220:1:248:1893:25c8:1946')).toBe(true))
+})
+
 describe('a picture that takes too much', () => {
   /** Its pixels take long enough to be in the middle of them. */
   const large = bytesOf(plain(7_700, 7_700).withExif(place).png())
@@ -211,7 +225,9 @@ describe('a picture that takes too much', () => {
   ])('of %s ends its process alone, and whoever runs the service is told', async (_, limit) => {
     const reports: Error[] = []
     const drawing = openDrawing({ report: (error) => reports.push(error as Error), ...limit })
-    await expect(drawing.cleaned(await large)).rejects.toThrow(PhotoNotReadable)
+    const photo = join(await mkdtemp(join(tmpdir(), 'photo-')), 'large.png')
+    await writeFile(photo, await large)
+    await expect(drawing.cleanedFile(photo, ofJobs)).rejects.toThrow(PhotoNotReadable)
     expect(reports.map(({ message }) => message)).toEqual([
       'a photo was given up, as it takes too long or too much to decode',
     ])

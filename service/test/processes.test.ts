@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { DrawingEnded, EndsProcesses, LineFull, TookTooMuch } from '../src/drawing/not-drawn.ts'
-import { openProcesses, type Line, type Processes, type ProcessesOptions } from '../src/drawing/processes.ts'
+import { openProcesses, type Processes, type ProcessesOptions } from '../src/drawing/processes.ts'
+import type { Line } from '../src/ports.ts'
 
 let folder: string
 let processes: Processes

@@ -30,7 +30,7 @@ afterEach(() => standIn.close())
 const fetchPicture = async (url: string) => new Uint8Array(await (await fetch(url)).arrayBuffer())
 const providerAt = (url: string) => fashn({ url, key: 'fa-secret', prepared, finished, fetchPicture, busyMs: 1 })
 
-const accepted = queuedJob({ id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', storeId: 'main', credit: 0 })
+const accepted = queuedJob({ id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', storeId: 'main', provided: true, credit: 0 })
 
 interface WorkerTerms {
   webhook?: string | null
@@ -290,6 +290,7 @@ describe('a provider that tells of its jobs', () => {
       ...suiteConfig,
       generation: { previewAfterMs: 0, readyAfterMs: 0 },
       generator: { provider: 'fashn', url: standIn.url, webhook: true },
+      publicUrl: 'http://service.test',
     })
     const store = memoryStore()
     const url = 'http://service.test'

@@ -9,6 +9,7 @@ export const queuedJob = (given: Pick<Job, 'id' | 'storeId'> & Partial<Job>): Jo
   funnelType: 'upper_body',
   generationModel: 'SERVICE_PRO',
   photo: { name: 'photo.png' },
+  provided: false,
   acceptedAt: Date.now(),
   previewAt: 0,
   readyAt: 0,

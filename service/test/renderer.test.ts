@@ -28,7 +28,7 @@ const isMagenta = ([red = 0, green = 0, blue = 0]: number[]) => red - green > 60
 const colours = async (picture: Uint8Array, ...places: [number, number][]) =>
   Promise.all(places.map(async ([x, y]) => isMagenta(await colourAt(picture, x, y))))
 const widthOf = async (picture: Uint8Array) => (await sharp(picture).metadata()).width
-const [portrait, selfie, fullLength, , , dark, nobody] = await samplePhotos()
+const [portrait, selfie, fullLength, wide, tall, dark, nobody] = await samplePhotos()
 
 describe('the renderer', () => {
   it.each<[FunnelType, string, Uint8Array, [number, number], [number, number]]>([
@@ -37,6 +37,8 @@ describe('the renderer', () => {
     ['custom', 'star-rosette', person, [309, 300], [224, 100]],
     ['upper_body', 'denim-jacket', fullLength!, [243, 240], [243, 140]],
     ['lower_body', 'linen-trousers', fullLength!, [243, 380], [243, 240]],
+    ['upper_body', 'breton-tee', wide!, [500, 380], [100, 380]],
+    ['upper_body', 'breton-tee', tall!, [200, 680], [224, 150]],
   ])('lays a garment for %s, such as %s, where it is worn, and leaves the rest', async (type, name, photo, on, off) => {
     const { final } = await render(photo, magenta, type)
     expect(await colours(final.bytes, on, off)).toEqual([true, false])

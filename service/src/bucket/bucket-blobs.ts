@@ -24,7 +24,7 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     const photo = await bucket.open(arrived(name))
     // somebody else may have taken it in meanwhile
     if (photo === null) return bucket.get(kept(name))
-    const taken = await takePhoto(photo, photoLimits, name)
+    const taken = await takePhoto(photo, photoLimits, { kind: 'upload', of: name })
     if (taken === 'tooLarge') throw new PhotoNotReadable()
     if (taken === 'tooSlow') throw new Error('the bucket is too slow')
     await bucket.put(kept(name), taken)

@@ -1,17 +1,15 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PhotoNotReadable } from '../photo-problems.ts'
-import type { Blob, Generator, Pictures } from '../ports.ts'
+import { ofJobs, type Blob, type Generator, type Line, type Pictures } from '../ports.ts'
 import type { DrawingMethods } from './drawing-process.ts'
 import { PhotoTooCostly, TookTooMuch } from './not-drawn.ts'
-import { openProcesses, type Line } from './processes.ts'
+import { openProcesses } from './processes.ts'
 
 /** Decodes and draws in processes of its own, which are ended where a picture takes too long or too much. */
 export interface Drawing {
-  /** A photo without its metadata. Rejects with `PhotoNotReadable`. */
-  cleaned(photo: Uint8Array): Promise<Blob>
-  /** The same of one that has arrived from a client, in a file; rejects with `LineFull`, too. */
-  cleanedFile(file: string, client: string): Promise<Blob>
+  /** A photo that has arrived in a file, without its metadata. Rejects with `PhotoNotReadable`, or `LineFull`. */
+  cleanedFile(file: string, line: Line): Promise<Blob>
   render: Generator
   /** A picture that others made, as it is shown. */
   finished(picture: Uint8Array): Promise<Pictures>
@@ -32,9 +30,6 @@ export interface DrawingOptions {
   /** Hears of pictures that took too much. */
   report: (error: unknown) => void
 }
-
-/** What is drawn for a job: whose it is the queue sees to. */
-const ofJobs: Line = { kind: 'job', of: '' }
 
 /** The larger a process, the longer it stands still where it begins another: some 45 ms for each GB. */
 export function openDrawing({
@@ -71,8 +66,7 @@ export function openDrawing({
     })
 
   return {
-    cleaned: (photo) => ofPhoto(ask('cleaned', [new Uint8Array(photo)])),
-    cleanedFile: (file, client) => ofPhoto(ask('cleanedFile', [file], { kind: 'upload', of: client })),
+    cleanedFile: (file, line) => ofPhoto(ask('cleanedFile', [file], line)),
     finished: (picture) => ask('finished', [picture]),
     prepared: (picture) => ask('prepared', [picture]),
     render: (photo, garment, funnelType) => ask('render', [photo, garment, funnelType]),

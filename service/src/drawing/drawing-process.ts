@@ -39,7 +39,6 @@ const orNull = <T>(work: Promise<T>): Promise<T | null> =>
 
 /** What can be asked of it. */
 const methods = {
-  cleaned: (photo: Uint8Array<ArrayBuffer>): Promise<Blob | null> => orNull(cleaned(photo)),
   cleanedFile: async (file: string): Promise<Blob | null> => orNull(cleaned(new Uint8Array(await readFile(file)))),
   render: (photo: Uint8Array, garment: Uint8Array, funnelType: FunnelType) =>
     orNull(render(photo, garment, funnelType)),

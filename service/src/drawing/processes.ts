@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import type { Line } from '../ports.ts'
 import { DrawingEnded, EndsProcesses, LineFull, spentSignal, TookTooMuch } from './not-drawn.ts'
 
 /** What a process is sent, and what it says of it; before the first it says `ready`. */
@@ -8,13 +9,6 @@ export interface Errand {
   args: unknown[]
 }
 export type Said = 'ready' | { value: unknown } | { error: string }
-
-/** Who waits for whom: one of a line comes before the next line's second, and uploads leave a process to jobs. */
-export interface Line {
-  kind: 'job' | 'upload'
-  /** Whose it is. */
-  of: string
-}
 
 export interface ProcessesOptions {
   file: string

@@ -15,5 +15,5 @@ export function redacted(text: string, keys: readonly string[]): string {
     .replace(email, '[e-mail]')
     .replace(named, '[name]')
     .replace(issued, '[key]')
-  return keys.reduce((left, key) => left.replaceAll(key, '[key]'), open)
+  return keys.filter(Boolean).reduce((left, key) => left.replaceAll(key, '[key]'), open)
 }

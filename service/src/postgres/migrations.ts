@@ -64,6 +64,10 @@ const migrations: readonly string[] = [
     data jsonb not null
   );
   `,
+  `
+  -- what a command had said of its key before it was imported
+  alter table fitting_room.stores add column had_key boolean not null default false, add column former_hash bytea;
+  `,
 ]
 
 /** The number under which one process at a time changes the schema. */

@@ -15,20 +15,22 @@ interface Counted {
   /** Of the address, in hexadecimal digits. */
   key: string
   count: number
+  /** By the clock that counts, in epoch ms. */
+  now: number
   /** When its requests came, in no order; null where it has fewer than any threshold. */
   at: number[] | null
 }
 
 const lowestThreshold = Math.min(...Object.values(endpoints).map(({ threshold }) => threshold))
 
-/** The count of all processes of one database; their clocks must agree. */
+/** The count of all processes of one database, by its clock unless another one is given. */
 export function postgresLimiter(
   { query }: Database,
   ask: Rounds,
   report: (error: unknown) => void,
-  clock: Clock = Date,
+  clock?: Clock,
 ): RequestCount {
-  let forgotAt = clock.now()
+  let forgotAt = -Infinity
 
   function forget(now: number): void {
     if (now < forgotAt + ipWindowMs) return
@@ -46,21 +48,32 @@ export function postgresLimiter(
     name: 'counted',
     text: `insert into fitting_room.requests as known (address, at, last_at)
        -- in one order, so that no two processes wait for each other
-       select decode(key, 'hex'), array_fill($3::bigint, array[more]), $3
-       from unnest($1::text[], $2::integer[]) as asked (key, more) order by key
+       select decode(key, 'hex'), array_fill(now, array[more]), now
+       from unnest($1::text[], $2::integer[]) as asked (key, more),
+         coalesce($3::bigint, (extract(epoch from statement_timestamp()) * 1000)::bigint) as now order by key
        on conflict (address) do update set last_at = excluded.last_at, at = array(
-         select each from unnest(known.at) each where each > $3 - $4::bigint and each <= $3 + $7::bigint order by each desc limit $5
+         select each from unnest(known.at) each
+         where each > excluded.last_at - $4::bigint and each <= excluded.last_at + $7::bigint order by each desc limit $5
        ) || excluded.at
-       returning encode(address, 'hex') as key, cardinality(at) as count,
+       returning encode(address, 'hex') as key, cardinality(at) as count, last_at as now,
          case when cardinality(at) > $6 then at end as at`,
     of(requests) {
-      const now = clock.now()
-      forget(now)
       const asked = new Map<string, number>()
       for (const { key } of requests) asked.set(key, (asked.get(key) ?? 0) + 1)
       return {
-        values: [[...asked.keys()], [...asked.values()], now, ipWindowMs, highestThreshold, lowestThreshold, aheadMs],
-        answers: (counted: Counted[]) => waitsOf(requests, asked, counted, now),
+        values: [
+          [...asked.keys()],
+          [...asked.values()],
+          clock?.now() ?? null,
+          ipWindowMs,
+          highestThreshold,
+          lowestThreshold,
+          aheadMs,
+        ],
+        answers(counted: Counted[]) {
+          forget(counted[0]?.now ?? 0)
+          return waitsOf(requests, asked, counted)
+        },
       }
     },
   })
@@ -72,12 +85,12 @@ export function postgresLimiter(
 }
 
 /** How long each has to wait, in the order in which they came; `asked` has how many there are of each address. */
-function waitsOf(requests: Wanted[], asked: Map<string, number>, counted: Counted[], now: number): number[] {
+function waitsOf(requests: Wanted[], asked: Map<string, number>, counted: Counted[]): number[] {
   const of = new Map(counted.map((each) => [each.key, each]))
   return requests.map(({ key, threshold }) => {
     const later = (asked.get(key) ?? 1) - 1
     asked.set(key, later)
-    const { count: all, at } = of.get(key) ?? { count: 1, at: null }
+    const { count: all, at, now } = of.get(key) ?? { count: 1, at: null, now: 0 }
     const until = at?.toSorted((a, b) => a - b) ?? []
     // those of this call that came after it do not count yet
     const blockingAt = until[until.length - later - threshold] ?? now

@@ -3,30 +3,39 @@ import {
   type Counted,
   ofMaking,
   picturesOf,
+  stageOf,
   type Job,
   type Ledger,
   type Polled,
+  type Stage,
   type Store,
   type Visitor,
 } from '../ports.ts'
 import type { Database, Queries } from './database.ts'
 import { keyOf } from './key-of.ts'
-import type { RenderQueue } from './render-queue.ts'
+import type { JobQueue } from './job-queue.ts'
 import type { Question, Rounds } from './rounds.ts'
-import { sharedTransactions } from './shared-transactions.ts'
+import { HeldElsewhere, sharedTransactions } from './shared-transactions.ts'
 import { toldStores } from './told-stores.ts'
 
 /** Over how many rows a store's credits are spread, so that submissions do not wait for each other. */
 const shards = 16
 
 /** A store in PostgreSQL: what has been acknowledged is there after whatever happens to the process. */
-export function postgresStore(database: Database, ask: Rounds, queue: RenderQueue): Store {
+export function postgresStore(database: Database, ask: Rounds, queue: JobQueue): Store {
   const poll = ask(polled)
-  const transaction = sharedTransactions(database, (queries) => ledgerOn(queries, queue))
+  const transaction = sharedTransactions(database, (queries, isShared) => ledgerOn(queries, queue, isShared))
   return {
     async transaction(work) {
-      const result = await transaction(work)
-      queue.wake()
+      const queued = new Set<Stage>()
+      const result = await transaction((ledger) => {
+        const note = (add: (job: Job) => Promise<void>) => (job: Job) => {
+          queued.add(stageOf(job))
+          return add(job)
+        }
+        return work({ ...ledger, addJob: note(ledger.addJob), passOn: note(ledger.passOn) })
+      })
+      queued.forEach(queue.wake)
       return result
     },
     async visitor(storeId, id) {
@@ -54,19 +63,31 @@ export function postgresStore(database: Database, ask: Rounds, queue: RenderQueu
   }
 }
 
+const lock = 'select pg_advisory_xact_lock($1) as has'
+const tryLock = 'select pg_try_advisory_xact_lock($1) as has'
+const anonymous = 'select visitor_id from fitting_room.anonymous_visitors where store_id = $1 and address = $2'
 const shopper = 'select data from fitting_room.visitors where store_id = $1 and key = $2'
 
 /** The number under which one transaction at a time has a shopper. */
 const lockOf = (storeId: string, id: string) => Buffer.from(keyOf(JSON.stringify([storeId, id]))).readBigInt64BE()
 
-/** Its writes are sent, and known to have come to something at the transaction's end. */
-function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
+/**
+ * Its writes are sent, and known to have come to something at the transaction's end. In one that is shared a shopper whom
+ * another process has is not waited for, as that may wait for one of this transaction's: it rejects with `HeldElsewhere`.
+ */
+function ledgerOn(queries: Queries, queue: JobQueue, isShared: boolean): Ledger {
   const { query } = queries
+  const save = (job: Job) =>
+    void query('update fitting_room.jobs set state = $2, data = $3 where id = $1', [job.id, job.state, job])
   return {
     async visitor(storeId, id) {
       // by its name, as there may be no row, and one that is made for that would be for nothing where it is refused
-      void query('select pg_advisory_xact_lock($1)', [lockOf(storeId, id)])
-      const [known] = await query<{ data: Visitor }>(shopper, [storeId, keyOf(id)])
+      const locking = query<{ has: unknown }>(isShared ? tryLock : lock, [lockOf(storeId, id)])
+      const [[lockedNow], [known]] = await Promise.all([
+        locking,
+        query<{ data: Visitor }>(shopper, [storeId, keyOf(id)]),
+      ])
+      if (lockedNow?.has === false) throw new HeldElsewhere()
       return known?.data ?? newVisitor(storeId, id)
     },
 
@@ -79,13 +100,17 @@ function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
     },
 
     async anonymousId(storeId, ip, fresh) {
-      const [known] = await query<{ visitor_id: string }>(
-        `insert into fitting_room.anonymous_visitors values ($1, $2, $3)
-         on conflict (store_id, address) do update set visitor_id = anonymous_visitors.visitor_id
-         returning visitor_id`,
-        [storeId, keyOf(ip), fresh],
-      )
-      return known?.visitor_id ?? fresh
+      const read = () => query<{ visitor_id: string }>(anonymous, [storeId, keyOf(ip)])
+      // most are known, and a row that is not written is not waited for
+      const [known] = await read()
+      if (known) return known.visitor_id
+      void query('insert into fitting_room.anonymous_visitors values ($1, $2, $3) on conflict do nothing', [
+        storeId,
+        keyOf(ip),
+        fresh,
+      ])
+      const [made] = await read()
+      return made?.visitor_id ?? fresh
     },
 
     async takeCredit(storeId, credits) {
@@ -119,8 +144,11 @@ function ledgerOn(queries: Queries, queue: RenderQueue): Ledger {
       await queue.add(job, queries)
     },
 
-    async saveJob(job) {
-      void query('update fitting_room.jobs set state = $2, data = $3 where id = $1', [job.id, job.state, job])
+    saveJob: async (job) => save(job),
+
+    async passOn(job) {
+      save(job)
+      await queue.add(job, queries)
     },
   }
 }

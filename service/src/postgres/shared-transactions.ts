@@ -7,25 +7,32 @@ type Work = (ledger: Ledger) => Promise<unknown>
 /** How many works are one transaction at the most: it holds what they have read. */
 const mostWorks = 100
 
+/** Another process has what a work reads, which has written nothing yet: it is done again alone, and waits for that. */
+export class HeldElsewhere extends Error {}
+
 /**
  * Works that come while a transaction is under way share the next one, so that they wait for the disk once. Where one of
  * them is refused, each is done again in a transaction of its own, and stands or falls alone.
  */
-export function sharedTransactions(database: Database, ledgerOn: (queries: Queries) => Ledger): Store['transaction'] {
-  const alone = (work: Work) => database.transaction((queries) => work(ledgerOn(queries)))
+export function sharedTransactions(
+  database: Database,
+  ledgerOn: (queries: Queries, isShared: boolean) => Ledger,
+): Store['transaction'] {
+  const alone = (work: Work) => database.transaction((queries) => work(ledgerOn(queries, false)))
 
-  /** What each has come to; null where one of them was refused, and nothing is written. */
-  async function asOne(works: Work[]): Promise<unknown[] | null> {
+  /** What each has come to, if it has; null where one of them was refused, and nothing is written. */
+  async function asOne(works: Work[]): Promise<PromiseSettledResult<unknown>[] | null> {
     let isRefused = false
     const outcome = database.transaction(async (queries) => {
       isRefused = false
       const turns = new Map<string, Promise<unknown>>()
       // none goes on after the transaction's end
-      const ends = await Promise.allSettled(works.map((work) => inTurn(work, ledgerOn(queries), turns)))
-      const refused = ends.find((end) => end.status === 'rejected')
-      isRefused = refused !== undefined
-      if (refused) throw refused.reason
-      return ends.map((end) => (end as PromiseFulfilledResult<unknown>).value)
+      const ends = await Promise.allSettled(works.map((work) => inTurn(work, ledgerOn(queries, true), turns)))
+      const refusals = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []))
+      const refused = refusals.filter((reason) => !(reason instanceof HeldElsewhere))
+      isRefused = refused.length > 0
+      if (isRefused) throw refused[0]
+      return ends
     })
     return outcome.catch((error: unknown) => {
       // its end was never asked for, or the database refused what was to be written: it is known that nothing stands
@@ -35,8 +42,9 @@ export function sharedTransactions(database: Database, ledgerOn: (queries: Queri
   }
 
   const settle = gathered(async (works: Work[]): Promise<PromiseSettledResult<unknown>[]> => {
-    const values = works.length === 1 ? null : await asOne(works)
-    return values?.map((value) => ({ status: 'fulfilled', value })) ?? Promise.allSettled(works.map(alone))
+    const ends = works.length === 1 ? null : await asOne(works)
+    const isDone = (at: number) => ends?.[at]?.status === 'fulfilled'
+    return Promise.all(works.map(async (work, at) => (isDone(at) ? ends![at]! : settled(alone(work)))))
   }, mostWorks)
 
   return async <T>(work: (ledger: Ledger) => Promise<T>) => {
@@ -45,6 +53,8 @@ export function sharedTransactions(database: Database, ledgerOn: (queries: Queri
     return end.value as T
   }
 }
+
+const settled = async <T>(promise: Promise<T>) => (await Promise.allSettled([promise]))[0]
 
 /** What the database says of a value, or of what it breaks (SQLSTATE classes 22 and 23). */
 const isOfData = (error: unknown) => /^2[23]/.test(String(Object(error).code))

@@ -71,22 +71,31 @@ export function importStore(database: Database, { apiKey, ...store }: Config['st
     const hash = keyOf(apiKey)
     const taken = await query('select 1 from fitting_room.keys where hash = $1 and store_id <> $2', [hash, store.id])
     if (taken.length > 0) return false
-    await query(putKey, [store.id, hash])
     await query(
-      `insert into fitting_room.stores values ($1, gen_random_uuid(), $2)
+      `insert into fitting_room.stores
+       select $1, gen_random_uuid(), $2, known.store_id is not null, known.hash
+       from (select 1) as one left join fitting_room.keys as known on store_id = $1
        on conflict (store_id) do update set version = excluded.version, data = excluded.data`,
       [store.id, store],
     )
+    await query(putKey, [store.id, hash])
     return true
   })
 }
 
-/** Leaves what a configuration says of a store, and its own key; resolves with whether it was imported. */
+/**
+ * Leaves what a configuration says of a store, and the key that it had before it was imported, or none where a command had
+ * said so; resolves with whether it was imported.
+ */
 export function removeStore(database: Database, storeId: string): Promise<boolean> {
   return database.transaction(async ({ query }) => {
-    const gone = await query('delete from fitting_room.stores where store_id = $1 returning 1', [storeId])
-    if (gone.length > 0) await query('delete from fitting_room.keys where store_id = $1', [storeId])
-    return gone.length > 0
+    const [gone] = await query<{ had_key: boolean; former_hash: Buffer | null }>(
+      'delete from fitting_room.stores where store_id = $1 returning had_key, former_hash',
+      [storeId],
+    )
+    if (gone?.had_key) await query(putKey, [storeId, gone.former_hash])
+    else if (gone) await query('delete from fitting_room.keys where store_id = $1', [storeId])
+    return gone !== undefined
   })
 }
 

@@ -10,7 +10,8 @@ import { memoryStore } from '../../src/memory.ts'
 import { openFolderStore, openServerStore, type DurableStore } from '../../src/open-store.ts'
 import type { Job, Store } from '../../src/ports.ts'
 import { openDatabase, type Connection } from '../../src/postgres/database.ts'
-import { openRenderQueue } from '../../src/postgres/render-queue.ts'
+import { usualPlaces } from '../../src/ports.ts'
+import { openJobQueue } from '../../src/postgres/job-queue.ts'
 import { sandboxConfig } from '../../src/sandbox-config.ts'
 import { serve } from '../../src/server.ts'
 import { queuedJob } from '../queued-job.ts'
@@ -109,14 +110,14 @@ async function queued(seconds: number, atOnce: number): Promise<number> {
   const embedded = wanted.kind === 'folder' ? await startEmbeddedPostgres(wanted.place) : null
   const connection = embedded?.connection ?? { connectionString: wanted.place }
   const database = openDatabase(connection, embedded ? 1 : 10, report)
-  const queue = await openRenderQueue({ place: embedded ? database : connection, atOnce: 1, report })
+  const queue = await openJobQueue({ place: embedded ? database : connection, places: usualPlaces, report })
   let added = 0
   const until = performance.now() + seconds * 1000
   const add = async () => {
     while (performance.now() < until) {
       let rows: Promise<unknown[]> | undefined
       await queue.add(
-        { id: randomUUID(), storeId: 'sandbox' },
+        { id: randomUUID(), storeId: 'sandbox', photo: { name: 'none' } },
         {
           query: (text, values) => (rows = database.query(text, values)) as Promise<never[]>,
         },

@@ -1,29 +1,27 @@
 import { PgBoss } from 'pg-boss'
-import { spare, type Job } from '../ports.ts'
+import { stageOf, stages, type Job, type Places, type Stage } from '../ports.ts'
 import type { Connection, Database, Queries } from './database.ts'
 
-/** Jobs on their way to the renderer, in the service's own database. */
-export interface RenderQueue {
-  /** Queues a job in a transaction, with which it stands or falls; resolves once that is sent. */
-  add(job: Pick<Job, 'id' | 'storeId'>, inTransaction: Queries): Promise<void>
-  /** Something was queued: who has nothing to do looks at once. */
-  wake(): void
+/** Jobs on their way through their stages, in the service's own database. */
+export interface JobQueue {
+  /** Queues a job for its next stage in a transaction, with which it stands or falls; resolves once that is sent. */
+  add(job: Pick<Job, 'id' | 'storeId' | 'photo'>, inTransaction: Queries): Promise<void>
+  /** Something was queued: who has nothing to do in that stage looks at once. */
+  wake(stage: Stage): void
   /** `giveUp` hears of jobs that ended every process that worked on them. */
   run(work: (jobId: string) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
-export interface RenderQueueOptions {
+export interface JobQueueOptions {
   /** A server that other processes share, or the database that is this process's own, with its one connection. */
   place: Connection | Database
-  /** How many jobs this process works on at once, whosoever they are; and some of other stores than that has most. */
-  atOnce: number
+  places: Readonly<Record<Stage, Places>>
   report: (error: unknown) => void
 }
 
-const queueName = 'render'
 /** Where jobs go that were handed out often enough. */
-const givenUpName = 'render-given-up'
+const givenUpName = 'given-up'
 
 /** How long a process that works on a job may be silent, and how long a job may take at all, in seconds. */
 const heartbeatSeconds = 15
@@ -34,6 +32,8 @@ const retryLimit = 1_000
 const deleteAfterSeconds = 60
 /** How often processes look for jobs that they were not told of, in seconds. */
 const pollingIntervalSeconds = 2
+/** The same of each of the many that fetch. */
+const fetchPollingIntervalSeconds = 10
 /** How often it is looked for jobs whose process fell silent, in seconds. */
 const superviseIntervalSeconds = 10
 /** How long a job that nobody takes is remembered, in seconds: a year. */
@@ -41,8 +41,8 @@ const retentionSeconds = 31_536_000
 /** How long jobs in work are waited for at the end, in ms: longer than a provider has to answer. */
 const longestCloseMs = 40_000
 
-export async function openRenderQueue(options: RenderQueueOptions): Promise<RenderQueue> {
-  const { place, atOnce, report } = options
+export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> {
+  const { place, places, report } = options
   const isOwn = 'query' in place
   const boss = new PgBoss({
     schema: 'fitting_room_queue',
@@ -55,34 +55,40 @@ export async function openRenderQueue(options: RenderQueueOptions): Promise<Rend
   await boss.start()
   const terms = { retentionSeconds, heartbeatSeconds, expireInSeconds, retryLimit, deleteAfterSeconds, notify: !isOwn }
   await boss.createQueue(givenUpName, terms)
-  await boss.createQueue(queueName, { ...terms, deadLetter: givenUpName })
+  for (const stage of stages) await boss.createQueue(stage, { ...terms, deadLetter: givenUpName })
   // what was in work before this process started is in nobody's work
   if (isOwn) await takeUpOrphans(boss)
-  let workers: string[] = []
-  const wake = () => workers.forEach((id) => boss.notifyWorker(id))
+  const workers = new Map<string, string[]>()
+  const wake = (stage: Stage) => workers.get(stage)?.forEach((id) => boss.notifyWorker(id))
 
   return {
-    add({ id, storeId }, { query }) {
+    add(job, { query }) {
       return new Promise((sent, reject) => {
         const sending: Queries['query'] = (text, values) => {
           const rows = query<never>(text, values)
           sent()
           return rows
         }
-        const terms = { db: sqlOf({ query: sending }), group: { id: storeId } }
-        boss.send(queueName, { jobId: id }, terms).catch(reject)
+        const terms = { db: sqlOf({ query: sending }), group: { id: job.storeId } }
+        boss.send(stageOf(job), { jobId: job.id }, terms).catch(reject)
       })
     },
     wake,
     async run(work, giveUp) {
-      const handle = async (jobs: { data: { jobId: string } }[]) => {
-        for (const { data } of jobs) await work(data.jobId)
-        // there may be more
-        wake()
+      for (const stage of stages) {
+        const { ofOneStore, ofAll } = places[stage]
+        const terms = {
+          pollingIntervalSeconds: stage === 'fetch' ? fetchPollingIntervalSeconds : pollingIntervalSeconds,
+          localConcurrency: ofAll,
+          localGroupConcurrency: ofOneStore,
+        }
+        await boss.work<{ jobId: string }>(stage, terms, async (jobs) => {
+          for (const { data } of jobs) await work(data.jobId)
+          // there may be more
+          wake(stage)
+        })
       }
-      const places = { localConcurrency: atOnce + spare, localGroupConcurrency: atOnce }
-      await boss.work(queueName, { pollingIntervalSeconds, ...places }, handle)
-      workers = boss.getWipData().map(({ id }) => id)
+      for (const { id, name } of boss.getWipData()) workers.set(name, [...(workers.get(name) ?? []), id])
       await boss.work<{ jobId: string }>(givenUpName, { pollingIntervalSeconds }, async (jobs) => {
         for (const { data } of jobs) await giveUp(data.jobId)
       })
@@ -101,7 +107,9 @@ const orphansAtMost = 100_000
 
 /** Jobs that the process before was at when it ended. */
 async function takeUpOrphans(boss: PgBoss): Promise<void> {
-  const jobs = await boss.findJobs(queueName, { limit: orphansAtMost })
-  const orphans = jobs.filter(({ state }) => state === 'active').map(({ id }) => id)
-  if (orphans.length > 0) await boss.fail(queueName, orphans, { message: 'the process ended' })
+  for (const stage of stages) {
+    const jobs = await boss.findJobs(stage, { limit: orphansAtMost })
+    const orphans = jobs.filter(({ state }) => state === 'active').map(({ id }) => id)
+    if (orphans.length > 0) await boss.fail(stage, orphans, { message: 'the process ended' })
+  }
 }
