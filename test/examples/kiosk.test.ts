@@ -4,16 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { serve, type Job, type RunningServer } from '@fitting-room/service'
-import { chromium } from 'playwright'
+import { source as axe } from 'axe-core'
+import jsQR from 'jsqr'
+import { chromium, type Page } from 'playwright'
+import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumLaunch } from '../engines/chromium.ts'
 import { engines, type RunningEngine, type Tab } from '../engines/engines.ts'
+import { serveShop } from '../../examples/shop/serve-shop.ts'
 import { hangMs, limits } from '../limits.ts'
 import { keptExpression } from '../support/everything-kept.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import { copyOf, packedIn, served } from './copy.ts'
-import { pageIn } from './page-in.ts'
+import { pageIn, samplePhoto } from './page-in.ts'
 
 let sandbox: RunningServer
 let packages: string
@@ -125,6 +129,54 @@ it('a finger presses what it touches, though its touch keeps the visit', async (
   }
   await reaches('ready')
   await browser.close()
+})
+
+it('a phone takes a try-on home by its code: one paid job on two devices', async () => {
+  jobs.clear()
+  const shop = await serveShop({ baseUrl: sandbox.url, apiKey: 'sandbox-key' }, 0, join(packages, 'shop'))
+  const browser = await chromium.launch(await chromiumLaunch())
+  const profile = async (viewport: { width: number; height: number }) => {
+    const page = await (await browser.newContext({ viewport })).newPage()
+    page.setDefaultTimeout(hangMs)
+    return page
+  }
+  const violationsIn = async (page: Page) => {
+    await page.evaluate(axe)
+    return page.evaluate(`axe.run().then(({ violations }) => violations.map(({ id }) => id))`)
+  }
+  const reachesFinal = (page: Page) => page.locator('[data-testid=try-on][data-state=final]').waitFor()
+  const display = await profile({ width: 1080, height: 1920 })
+  const addresses = new URLSearchParams({ shop: shop.url, service: sandbox.url })
+  await display.goto(`${site.url}/?${addresses}`)
+  for (const id of ['begin', 'piece-1001']) await display.getByTestId(id).click()
+  await display.getByTestId('photo').setInputFiles(samplePhoto)
+  await display.getByTestId('start').click()
+  await display.getByTestId('takeHome').click()
+  const code = display.getByTestId('code')
+  const shot = sharp(await code.screenshot()).ensureAlpha()
+  const { data, info } = await shot.raw().toBuffer({ resolveWithObject: true })
+  const read = jsQR.default(new Uint8ClampedArray(data), info.width, info.height)
+  expect(read?.data).toBe(await code.getAttribute('data-text'))
+  expect(await violationsIn(display)).toEqual([])
+
+  const phone = await profile({ width: 390, height: 844 })
+  await phone.goto(read!.data)
+  // the address is nobody's to find
+  expect(phone.url()).not.toContain('ticket')
+  await reachesFinal(phone)
+  expect(await violationsIn(phone)).toEqual([])
+  await display.getByTestId('close').click()
+  await display.getByTestId('done').click()
+  await display.getByTestId('begin').waitFor()
+  await phone.reload()
+  await phone.locator('.earlier img').waitFor()
+  // a code that is read again leads to what it has brought
+  await phone.goto('about:blank')
+  await phone.goto(read!.data)
+  await phone.getByRole('alert').waitFor()
+  expect(jobs.size).toBe(1)
+  await browser.close()
+  await shop.close()
 })
 
 it('the kiosk is typed, as its own framework checks it', async () => {

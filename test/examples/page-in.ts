@@ -4,7 +4,7 @@ import { source as axe } from 'axe-core'
 import { expect } from 'vitest'
 import type { Tab } from '../engines/engines.ts'
 
-const photo = fileURLToPath(new URL('../../examples/sample/person.png', import.meta.url))
+export const samplePhoto = fileURLToPath(new URL('../../examples/sample/person.png', import.meta.url))
 
 /** What every example's page has, by the marks that they have in common. */
 export function pageIn(tab: Tab) {
@@ -19,7 +19,7 @@ export function pageIn(tab: Tab) {
       await tab.run(`${marked(id)}.click()`)
     },
     async choosePhoto() {
-      const bytes = await readFile(photo, 'base64')
+      const bytes = await readFile(samplePhoto, 'base64')
       await isThere(marked('photo'))
       await tab.run(`(() => {
         const bytes = Uint8Array.from(atob('${bytes}'), (letter) => letter.charCodeAt(0))

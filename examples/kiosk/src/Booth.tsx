@@ -3,7 +3,8 @@ import { useTryOn } from 'fitting-room/react'
 import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { PhotoStep } from './PhotoStep.tsx'
 import { tryOnOf, type Piece } from './pieces.ts'
-import { words } from './room.ts'
+import { shop, words } from './room.ts'
+import { TakeHome } from './TakeHome.tsx'
 
 /** One piece in one size: its photo, its wait, its picture. */
 export function Booth({ piece, onBack }: { piece: Piece; onBack: () => void }) {
@@ -114,6 +115,7 @@ function Wait({ tryOn, view, piece, onAnother }: WaitProps) {
             {view.state === 'final' ? 'Another photo' : words.intent('retry', view)}
           </button>
         )}
+        {shop && view.attempt?.jobId && <TakeHome tryOn={tryOn} shop={shop} />}
         {view.can.startOver && view.group === 'busy' && (
           <button data-testid="startOver" onClick={() => tryOn.startOver()}>
             {words.intent('startOver', view)}

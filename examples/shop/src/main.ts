@@ -1,4 +1,5 @@
 import { createFittingRoom } from 'fitting-room'
+import { broughtPage, takeTicket } from './brought-page.ts'
 import { loadSettings } from './catalog.ts'
 import { h } from './dom.ts'
 import { declareLanguage, languageSwitch, say } from './language.ts'
@@ -10,6 +11,9 @@ const greeting = document.querySelector('#visitor') as HTMLElement
 const reset = document.querySelector('#reset') as HTMLButtonElement
 const language = document.querySelector('#language') as HTMLSelectElement
 
+/** Out of the address before anything else. */
+let ticket = takeTicket()
+
 try {
   const settings = await loadSettings()
   const room = createFittingRoom({ baseUrl: settings.baseUrl, apiKey: () => settings.apiKey })
@@ -17,9 +21,15 @@ try {
 
   const show = () => {
     leave()
+    const brought = ticket ?? takeTicket()
+    ticket = null
     const id = /^#\/products\/(\d+)$/.exec(location.hash)?.[1]
     const product = settings.products.find((each) => each.id === id)
-    const page = product ? productPage(room, product) : productList(room, settings.products)
+    const page = brought
+      ? broughtPage(room, settings.products, brought)
+      : product
+        ? productPage(room, product)
+        : productList(room, settings.products)
     leave = page.leave
     document.title = `${product?.title ?? 'Atelier'} — try it on`
     main.replaceChildren(page.element)

@@ -15,7 +15,8 @@ export function productPage(room: FittingRoom, product: Product): Page {
   const choose = (variant: Variant) => {
     leave()
     history.replaceState({ variant: variant.id }, '')
-    const panel = tryOnPanel(room, product, variant)
+    const { id: productId, funnelIds } = product
+    const panel = tryOnPanel(room, product, room.tryOn({ productId, variantId: variant.id, funnelIds }))
     leave = panel.leave
     place.replaceChildren(panel.element)
   }

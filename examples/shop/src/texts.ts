@@ -6,6 +6,7 @@ export interface Texts {
   newIn: string
   back: string
   earlier: string
+  taking: string
   allTheSame: string
   size: string
   soldOut: string
@@ -49,6 +50,7 @@ const en: Texts = {
   newIn: 'New in',
   back: 'All pieces',
   earlier: 'Your try-ons so far',
+  taking: 'One moment: your try-on is being brought here.',
   allTheSame: 'Use it all the same',
   size: 'Size',
   soldOut: 'sold out',
@@ -92,6 +94,7 @@ const de: Texts = {
   newIn: 'Neu eingetroffen',
   back: 'Alle Stücke',
   earlier: 'Ihre Anproben bisher',
+  taking: 'Einen Moment: Ihre Anprobe wird hierher geholt.',
   allTheSame: 'Trotzdem verwenden',
   size: 'Größe',
   soldOut: 'ausverkauft',
@@ -136,6 +139,7 @@ const fr: Texts = {
   newIn: 'Nouveautés',
   back: 'Toutes les pièces',
   earlier: 'Vos essayages',
+  taking: 'Un instant : votre essayage arrive ici.',
   allTheSame: 'L’utiliser quand même',
   size: 'Taille',
   soldOut: 'épuisé',
@@ -180,6 +184,7 @@ const es: Texts = {
   newIn: 'Novedades',
   back: 'Todas las prendas',
   earlier: 'Tus pruebas',
+  taking: 'Un momento: tu prueba está llegando.',
   allTheSame: 'Usarla de todos modos',
   size: 'Talla',
   soldOut: 'agotada',

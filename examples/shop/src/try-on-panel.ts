@@ -1,14 +1,12 @@
-import { TryOnError, type FittingRoom, type TryOnState, type TryOnView } from 'fitting-room'
-import type { Product, Variant } from './catalog.ts'
+import { TryOnError, type FittingRoom, type TryOn, type TryOnState, type TryOnView } from 'fitting-room'
+import type { Product } from './catalog.ts'
 import { h, marked } from './dom.ts'
 import { say, words } from './language.ts'
 import type { Page } from './page.ts'
 import { screens, type Screen, type Stage } from './screens.ts'
 
-/** The fitting room of one size: whatever the try-on's view says, in plain words, with the right next step. */
-export function tryOnPanel(room: FittingRoom, product: Product, variant: Variant): Page {
-  const { id: productId, funnelIds } = product
-  const tryOn = room.tryOn({ productId, variantId: variant.id, funnelIds })
+/** The fitting room of one try-on: whatever its view says, in plain words, with the right next step. */
+export function tryOnPanel(room: FittingRoom, product: Product, tryOn: TryOn): Page {
   const status = h('p', { className: 'hidden', attributes: { role: 'status' } })
   const alert = h('p', { className: 'hidden', attributes: { role: 'alert' } })
   const place = h('div', { className: 'screen', ...marked('try-on') })
