@@ -12,6 +12,8 @@ export interface Consent {
   photoId: string
   /** It is as it was given, with all that it tells. */
   metadataKept?: boolean | undefined
+  /** It comes in place of another attempt. */
+  isRetry?: boolean | undefined
   customerEmail?: Private<string> | undefined
   customKey?: string | undefined
   moreLooksConsent?: boolean | undefined

@@ -52,6 +52,7 @@ export type {
   TicketProblem,
   UnavailableProblem,
 } from './rules/problem.ts'
+export type { RoomEvent, RoomEventType } from './rules/room-event.ts'
 export type { AttemptView, Progress, Trouble, TryOnResult, TryOnView } from './rules/view.ts'
 export type { Intent, TryOnGroup, TryOnState } from './rules/words.ts'
 export type { Phase } from './rules/record.ts'

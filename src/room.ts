@@ -19,6 +19,7 @@ import { createOwnership } from './pages/ownership.ts'
 import { followPageLife } from './pages/page-life.ts'
 import { openTabs, type Tabs } from './pages/tabs.ts'
 import { steadyClock } from './platform/clock.ts'
+import { report } from './platform/guarded.ts'
 import { provideRandomBytes } from './platform/new-id.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { wasReset } from './platform/was-reset.ts'
@@ -37,6 +38,7 @@ import { storedIn, type Stored } from './records/stored.ts'
 import { boundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
 import { consentLifetimeMs, recordCodec, type AttemptRecord } from './rules/record.ts'
+import type { RoomEvent } from './rules/room-event.ts'
 import type { AttemptView, TryOnView } from './rules/view.ts'
 import { roomTexts } from './rules/room-texts.ts'
 import { TryOnError } from './rules/try-on-error.ts'
@@ -46,6 +48,7 @@ import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
 import { createPreparation } from './shopper/preparation.ts'
 import type { Visitor } from './shopper/unknown-visitor.ts'
 import { createVisitor } from './shopper/visitor.ts'
+import { createTelling } from './telling.ts'
 import type { Said } from './try-on/carry-out.ts'
 import type { Product } from './try-on/try-on.actors.ts'
 import { createTryOn, type RunningTryOn } from './try-on/try-on.ts'
@@ -77,6 +80,12 @@ export interface FittingRoom {
    * visitor is learnt. Rejects with kind `ticket`, or with `core` where the code for it can not be loaded.
    */
   claim(ticket: string): Promise<TryOn>
+  /**
+   * Hears what happens to attempts, each thing once, whatever reloads and pages there are: the page that runs a try-on tells
+   * of it. What happens while nobody listens waits with its record. After a crash something may be told again, with the same
+   * `key`. Nothing personal is told.
+   */
+  on(listener: (event: RoomEvent) => void): { unsubscribe(): void }
   /** What is kept of the room's shoppers, until when; rejects with kind `storageUnreadable`. */
   stored(): Promise<Stored[]>
   /** Resolves when storage has been read. */
@@ -253,6 +262,14 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     return storedView(record, inputOf(true), clock.now() < record.startedAt + consentLifetimeMs && !archived)
   }
 
+  const telling = createTelling(
+    async (tell) => {
+      const { createTeller } = await afterwards()
+      return createTeller({ ...records, key: () => keys().told, tell, report })
+    },
+    () => tryOns.forEach((each) => each.stand()),
+  )
+
   function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
     const same = tryOns.get(name)
     if (same) return same.tryOn
@@ -281,6 +298,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       inspect: options.inspect,
       limit: options.limit,
       notice: options.notice,
+      telling,
       ticketOf: (attempt) => ticketOf(product, attempt),
       shopper: catalog.shopper,
       sayNow,
@@ -347,6 +365,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       }
     },
     counts: catalog.counts,
+    on: telling.on,
     get ready() {
       return open()
     },

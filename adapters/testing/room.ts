@@ -5,6 +5,7 @@ import {
   type HistoryEntry,
   type Intent,
   type Readable,
+  type RoomEvent,
   type RoomPhoto,
   type TryOn,
   type TryOnProduct,
@@ -29,6 +30,8 @@ export interface HeardIntent {
 export interface MockRoom extends FittingRoom {
   /** Every intent so far, in order, the ones that were refused too. */
   readonly heard: readonly HeardIntent[]
+  /** Tells whoever listens to the room. */
+  tell(event: RoomEvent): void
   /** Shows a state, or a view, of one product variant; without one of all that were asked for. */
   show(shown: TryOnState | TryOnView, product?: ProductName): void
 }
@@ -49,6 +52,7 @@ export function mockRoom(
   { photo = null, visitor = {}, history = [] }: MockRoomOptions = {},
 ): MockRoom {
   const heard: HeardIntent[] = []
+  const listeners = new Set<(event: RoomEvent) => void>()
   const tryOns = new Map<ProductName, MockTryOn>()
 
   function tryOnOf(name: ProductName): MockTryOn {
@@ -61,6 +65,12 @@ export function mockRoom(
 
   return {
     heard,
+    tell: (event) => listeners.forEach((listener) => listener(event)),
+    on(listener) {
+      const own = (event: RoomEvent) => listener(event)
+      listeners.add(own)
+      return { unsubscribe: () => void listeners.delete(own) }
+    },
     show(shown, product) {
       const all = product === undefined ? [...tryOns.values()] : [tryOnOf(product)]
       for (const { set } of all) set(viewIn(shown))

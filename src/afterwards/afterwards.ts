@@ -1,3 +1,4 @@
 /** What is wanted once there is a job: pages load it when they ask for it. */
 export { claim } from './claim.ts'
+export { createTeller } from './teller.ts'
 export { ticketOf, ticketTexts } from './ticket.ts'

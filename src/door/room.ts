@@ -262,6 +262,20 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       return use((room) => room.ready)
     },
     list: () => use((room) => room.list()),
+    on(listener) {
+      let isOver = false
+      let heard: { unsubscribe(): void } | undefined
+      // a page on which nothing happens need not be told so
+      const follow = (room: Core) => void (isOver || (heard ??= room.on(listener)))
+      followers.push(follow)
+      if (core) follow(core)
+      return {
+        unsubscribe() {
+          isOver = true
+          heard?.unsubscribe()
+        },
+      }
+    },
     claim: (ticket) => use((room) => room.claim(ticket)),
     stored: () => use((room) => room.stored()),
     reset,

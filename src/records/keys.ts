@@ -12,6 +12,8 @@ export interface Keys {
   photoBytes(id: string): string
   /** Where the record of a try-on may be: the first of these that is not left alone because it can not be read. */
   tryOn(productId: StoreId, variantId: StoreId): readonly string[]
+  /** Which events were told. */
+  told: string
   /** The record of an archived attempt. */
   attempt(attemptId: string): string
   /** Whether a key is of this visitor. */
@@ -36,6 +38,7 @@ export function keysOf(installation: string, namespace: string | undefined, visi
     photo: photoOf(prefix),
     photoBytes: (id) => `${photoOf(prefix)}:${part(id)}`,
     tryOn: (productId, variantId) => candidatesOf(recordOf(prefix, productId, variantId)),
+    told: `${prefix}:told`,
     attempt: (attemptId) => `${prefix}:attempt:${part(attemptId)}`,
     isOwn: (key) => key.startsWith(`${prefix}:`),
     learnt: { pace: `fitting-room:${part(installation)}:pace`, times: `fitting-room:${part(installation)}:times` },

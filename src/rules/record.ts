@@ -62,6 +62,8 @@ export const attemptRecord = is.object({
   /** The temporary picture that came before the final one. */
   preview: is.optional(jobSuccess),
   problem: is.optional(problem),
+  /** It came in place of another one, by `retry()`. */
+  retried: is.optional(is.boolean),
   /** A ticket has brought it: its job is another device's, whose visitor is nobody here. */
   elsewhere: is.optional(is.boolean),
 })

@@ -46,10 +46,13 @@ interface CarryOutParts {
   allHeard: () => Promise<void>
   /** A consent has come in hand, or is there no more. */
   onHand: () => void
+  /** An attempt was forgotten for good. */
+  onDiscard: (record: AttemptRecord) => void
 }
 
 /** How a page that runs the flow does what its shopper, or another page's, asks for. */
-export function createCarryOut({ clock, photos, notice, view, isCurrent, allHeard, onHand }: CarryOutParts) {
+export function createCarryOut(parts: CarryOutParts) {
+  const { clock, photos, notice, view, isCurrent, allHeard, onHand, onDiscard } = parts
   const refusal = (problem: Problem) => new TryOnError(problem, view().attempt?.jobId ?? null)
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
@@ -134,7 +137,10 @@ export function createCarryOut({ clock, photos, notice, view, isCurrent, allHear
     word.isHeard?.()
     await carriedOut(own, runner)
     const { record, problem } = runner.getSnapshot().context
-    if (isDone(event, before, record)) return
+    if (isDone(event, before, record)) {
+      if (before && event.type === 'discard') onDiscard(before)
+      return
+    }
     const why = problem ?? record?.problem
     throw why ? refusal(why) : notAllowed(call)
   }

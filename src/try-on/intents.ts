@@ -88,7 +88,8 @@ export async function eventOf(
   const { id: photoId, metadataKept } = await photoOf(call, despiteAdvice, photos, isWanted)
   const address = customerEmail === undefined ? {} : { customerEmail: new Private(customerEmail) }
   const agreed = { ...terms, notice: consent?.notice, ...address }
-  return { type: call.intent, consent: { attemptId: call.attemptId, photoId, metadataKept, ...agreed } }
+  const isRetry = call.intent === 'retry'
+  return { type: call.intent, consent: { attemptId: call.attemptId, isRetry, photoId, metadataKept, ...agreed } }
 }
 
 async function photoOf(

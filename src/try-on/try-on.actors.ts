@@ -80,7 +80,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
 
   async function consent(context: TryOnContext): Promise<Written> {
     const now = whole(clock.now())
-    const { attemptId, customKey, moreLooksConsent, notice, photoId, metadataKept } = given(context.consent)
+    const { attemptId, isRetry, customKey, moreLooksConsent, notice, photoId, metadataKept } = given(context.consent)
     const record: AttemptRecord = {
       version: 1,
       savedAt: now,
@@ -94,6 +94,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
       ...(customKey !== undefined && { customKey }),
       ...(moreLooksConsent !== undefined && { moreLooksConsent }),
       ...(notice !== undefined && { notice }),
+      ...(isRetry && { retried: true }),
     }
     return attempts.begin(record, context.record)
   }

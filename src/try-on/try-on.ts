@@ -13,6 +13,8 @@ import { deferred } from '../platform/deferred.ts'
 import { quiet } from '../platform/quiet.ts'
 import { createValue } from '../platform/value.ts'
 import type { Shopper } from '../records/epochs.ts'
+import type { Teller } from '../telling.ts'
+import { digitsOf } from '../contract/forms.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { AttemptView, TryOnView } from '../rules/view.ts'
 import { preparingOver, restoringView } from '../rules/first-views.ts'
@@ -44,6 +46,8 @@ export interface RunningTryOn {
   clear(): void
   /** Begins again from storage, where somebody is looking. */
   restart(): void
+  /** Says where it stands, for whoever listens to the room. */
+  stand(): void
 }
 
 type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
@@ -61,6 +65,7 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
   open: () => Promise<void>
   /** What each consent is to name. */
   notice: Notice | undefined
+  telling: Teller
   /** The ticket of its job; rejects with kind `ticket` where there is none. */
   ticketOf: (attempt: AttemptView | null) => Promise<string>
   /** Reads storage again where it could not be read; resolves with whether it could be now. */
@@ -81,6 +86,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     isCurrent,
     allHeard: () => turn,
     onHand: () => seat?.runner && show(seat, seat.runner),
+    onDiscard: parts.telling.discard,
   })
   const asks = createAsks({ clock, post, refusal })
   const served = new Set<string>()
@@ -201,6 +207,17 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const view = isPreparing() ? preparingOver(stands) : stands
     shown.set(view)
     post({ type: 'view', name: parts.name(), place, view })
+    stand()
+  }
+
+  function stand(): void {
+    const { productId, variantId } = parts.product
+    parts.telling.stand({
+      view: shown.get(),
+      record: seat?.runner?.getSnapshot().context.record ?? null,
+      product: { productId: digitsOf(productId), variantId: digitsOf(variantId) },
+      isSeen: shown.isWatched() && globalThis.document?.visibilityState !== 'hidden',
+    })
   }
 
   const seenAttempt = () => shown.get().attempt?.id ?? null
@@ -303,6 +320,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')
     withheld = tellsNothing && seenAttempt() !== null ? view : null
     if (withheld === null) shown.set(view)
+    stand()
     if (isBlind) void lookPast(own, view)
     asks.passAll()
   }
@@ -336,7 +354,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     subscribe(onChange) {
       // an address that is none is told before anybody listens
       sit()
-      return shown.subscribe(onChange)
+      const subscription = shown.subscribe(onChange)
+      // a picture that was there is seen by now
+      stand()
+      return subscription
     },
     start: (photo, options) => say(consentCall('start', photos.again(), photo, options)),
     retry: (photo, options) => say(consentCall('retry', photos.again(), photo, options)),
@@ -383,7 +404,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
       else if (message.type === 'view' && seat?.isWaiting) hearOwner(seat, message.view)
       else if (message.type === 'view' && seat?.runner) void hearOther(seat, message.view.attempt?.id ?? null)
     },
-    wake: () => seat?.runner?.send({ type: 'wake' }),
+    wake() {
+      seat?.runner?.send({ type: 'wake' })
+      stand()
+    },
+    stand,
     clear,
     restart() {
       clear()

@@ -1,3 +1,5 @@
+import { openRunner } from 'fitting-room/runner'
+import type { PostgresQueries, RunnerOptions } from 'fitting-room/runner'
 import {
   createFittingRoom,
   type FittingRoom,
@@ -87,6 +89,34 @@ export async function takenHome(room: FittingRoom, show: (view: TryOnView) => vo
   }
 }
 
+export function measured(room: FittingRoom, mayMeasure: () => boolean, dataLayer: object[]) {
+  room.on(({ type, key, productId, sinceMs }) => {
+    if (!mayMeasure()) return
+    dataLayer.push({ event: 'try_on', type, key, productId, sinceMs })
+  })
+
+  room.on((event) => {
+    if (mayMeasure()) navigator.sendBeacon('/try-ons', JSON.stringify(event))
+  })
+}
+
 export async function codeFor(tryOn: TryOn): Promise<string> {
   return `https://shop.example/#ticket=${await tryOn.ticket()}`
+}
+
+interface PoolOf extends PostgresQueries {
+  on(event: 'error', listener: (error: Error) => void): this
+}
+
+export async function lookbook(
+  Pool: new (options: { connectionString: string }) => PoolOf,
+  connectionString: string,
+  settings: Omit<RunnerOptions, 'database'>,
+  photo: Blob,
+) {
+  const database = new Pool({ connectionString }).on('error', console.error)
+  const runner = await openRunner({ database, ...settings })
+  runner.on(({ id, state, result }) => console.log(id, state, result?.imageUrl))
+  await runner.add({ id: 'spring-17', product: { productId: '1001', variantId: '2001', funnelIds: [11] }, photo })
+  await runner.run({ atOnce: 20 })
 }

@@ -1,0 +1,71 @@
+import type { ProblemKind } from './problem.ts'
+import type { AttemptRecord, Phase } from './record.ts'
+import type { TryOnState } from './words.ts'
+
+/** What every event says: nothing of the shopper. */
+interface OfAttempt {
+  /** The same however often it is told, which after a crash may be twice. */
+  key: string
+  attemptId: string
+  productId: string
+  variantId: string
+  /** When it happened, in epoch ms. */
+  at: number
+  /** How long after the consent, in ms. */
+  sinceMs: number
+}
+
+/** What happens to an attempt without more to say of it. */
+type PlainType =
+  /** The shopper gave a photo for it that no attempt before had. */
+  | 'photoChosen'
+  | 'consented'
+  /** It came in place of another one, by `retry()`. */
+  | 'retried'
+  /** The submission was claimed, and is sent. */
+  | 'submitted'
+  | 'emailAsked'
+  | 'emailGiven'
+  | 'preview'
+  | 'final'
+  /** The final picture was shown while the page was visible. */
+  | 'seen'
+  /** It may have been paid for, and nobody knows. */
+  | 'unknown'
+  /** The customer's try-on limit. */
+  | 'limited'
+  | 'discarded'
+
+/** Something that happens to an attempt once; told apart by `type`. */
+export type RoomEvent =
+  | (OfAttempt & { type: PlainType })
+  /** The job, the request or the answer was of no use; `problem` says why. */
+  | (OfAttempt & { type: 'failed'; problem: ProblemKind | null })
+
+export type RoomEventType = RoomEvent['type']
+
+/** From where on a submission was sent. */
+const sentPhases: readonly Phase[] = ['claimed', 'accepted', 'preview', 'final', 'failed']
+
+/** What must have happened to an attempt that stands there, in that order; `told` is what is known of it already. */
+export function eventsOf(
+  { phase, preview, retried }: AttemptRecord,
+  state: TryOnState,
+  told: readonly string[],
+): RoomEventType[] {
+  const isSent = sentPhases.includes(phase)
+  const events: [RoomEventType, boolean][] = [
+    ['photoChosen', true],
+    ['consented', true],
+    ['retried', retried === true],
+    ['emailAsked', phase === 'awaitingEmail'],
+    ['emailGiven', phase === 'emailRegistered' || (isSent && told.includes('emailAsked'))],
+    ['submitted', isSent],
+    ['unknown', state === 'outcomeUnknown'],
+    ['limited', phase === 'limitReached'],
+    ['preview', phase === 'preview' || preview !== undefined],
+    ['final', phase === 'final'],
+    ['failed', phase === 'failed' || phase === 'rejected' || phase === 'protocolError'],
+  ]
+  return events.flatMap(([type, hasHappened]) => (hasHappened ? type : []))
+}

@@ -1,0 +1,56 @@
+import { guarded } from './platform/guarded.ts'
+import type { AttemptRecord } from './rules/record.ts'
+import type { RoomEvent } from './rules/room-event.ts'
+import type { TryOnView } from './rules/view.ts'
+
+/** Where a try-on stands on this page. */
+export interface Stand {
+  view: TryOnView
+  /** Null on a page that only looks on. */
+  record: AttemptRecord | null
+  product: { productId: string; variantId: string }
+  /** Whether somebody watches it on a page that is visible. */
+  isSeen: boolean
+}
+
+/** What knows what was told before. */
+export interface Teller {
+  stand(stand: Stand): void
+  /** The attempt is forgotten for good. */
+  discard(record: AttemptRecord): void
+}
+
+/** Tells whoever listens to a room; what that takes is loaded with the first who does. */
+export interface Telling extends Teller {
+  on(listener: (event: RoomEvent) => void): { unsubscribe(): void }
+}
+
+/** `standAgain` has every try-on of the room say where it stands. */
+export function createTelling(
+  load: (tell: (event: RoomEvent) => void) => Promise<Teller>,
+  standAgain: () => void,
+): Telling {
+  const listeners = new Set<(event: RoomEvent) => void>()
+  let loading: Promise<Teller> | null = null
+
+  const tell = (event: RoomEvent) => listeners.forEach((listener) => listener(event))
+
+  /** What happens meanwhile waits with its record. */
+  function use(how: (teller: Teller) => void): void {
+    if (listeners.size === 0) return
+    const begun = (loading ??= load(tell))
+    // what could not be loaded is asked for again
+    begun.then(how, () => loading === begun && (loading = null))
+  }
+
+  return {
+    on(listener) {
+      const heard = guarded(listener)
+      listeners.add(heard)
+      standAgain()
+      return { unsubscribe: () => void listeners.delete(heard) }
+    },
+    stand: (stand) => use((teller) => teller.stand(stand)),
+    discard: (record) => use((teller) => teller.discard(record)),
+  }
+}

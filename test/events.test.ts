@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FittingRoom, FittingRoomOptions, RoomEvent } from 'fitting-room'
+import { mockRoom } from 'fitting-room/testing'
+import { testStorage } from './support/storage.ts'
+import { createWorld, product, refuses, refusesVariant, started, type World } from './support/world.ts'
+
+let world: World
+beforeEach(() => void (world = createWorld({ storage: testStorage() })))
+afterEach(() => world.close())
+
+/** A room, and what it tells. */
+function told(options: Partial<FittingRoomOptions> = {}, room: FittingRoom = world.room(options)) {
+  const events: RoomEvent[] = []
+  const { unsubscribe } = room.on((event) => events.push(event))
+  return { room, events, unsubscribe, types: () => events.map(({ type }) => type) }
+}
+
+const whole = ['photoChosen', 'consented', 'submitted', 'preview', 'final', 'seen']
+
+describe('a room tells', () => {
+  it('of an attempt from its photo to the picture that was seen, once each, and nothing personal', async () => {
+    const { room, events, types } = told({ uniqueUserId: 'shopper-7' })
+    const tryOn = await started(room.tryOn(product))
+    const view = await world.until(tryOn, 'final')
+    await world.settle()
+    expect(types().filter((type) => type !== 'seen')).toEqual(whole.slice(0, -1))
+    tryOn.subscribe(() => {})
+    await world.settle()
+    expect(types()).toEqual(whole)
+    expect(new Set(events.map(({ key }) => key)).size).toBe(whole.length)
+    for (const event of events)
+      expect(event).toMatchObject({ attemptId: view.attempt!.id, productId: '1001', variantId: '2001' })
+    expect(events[4]!.at).toBeGreaterThan(events[1]!.at)
+    expect(events[4]!.sinceMs).toBe(events[4]!.at - view.attempt!.startedAt)
+    const text = JSON.stringify(events)
+    for (const personal of ['shopper-7', view.attempt!.jobId!, view.result!.imageUrl])
+      expect(text).not.toContain(personal)
+  })
+
+  it('the same through the door, which loads nothing for who only listens', async () => {
+    const room = world.door()
+    const { types } = told({}, room)
+    await world.settle()
+    expect(world.sent).toEqual([])
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await started(tryOn)
+    await world.until(tryOn, 'final')
+    await world.settle()
+    expect(types()).toEqual(whole)
+  })
+
+  it('of a picture as seen only while its page is visible', async () => {
+    const page = { visibilityState: 'hidden' }
+    Object.assign(globalThis, { document: page })
+    let wake = () => {}
+    const pageLife: FittingRoomOptions['pageLife'] = (life) => {
+      wake = life.onWake
+      return () => {}
+    }
+    try {
+      const { room, types } = told({ pageLife })
+      const tryOn = room.tryOn(product)
+      tryOn.subscribe(() => {})
+      await started(tryOn)
+      await world.until(tryOn, 'final')
+      await world.settle()
+      expect(types()).not.toContain('seen')
+      page.visibilityState = 'visible'
+      wake()
+      await world.settle()
+      expect(types().at(-1)).toBe('seen')
+    } finally {
+      Reflect.deleteProperty(globalThis, 'document')
+    }
+  })
+
+  it('of an address that is asked for and given, in between', async () => {
+    const { room, types } = told()
+    world.fault('POST', '/generations', [refuses('emailRequired')])
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'needsEmail')
+    await tryOn.submitEmail({ email: 'a@example.com' })
+    await world.until(tryOn, 'final')
+    await world.settle()
+    expect(types().filter((type) => type !== 'seen')).toEqual([
+      'photoChosen',
+      'consented',
+      'submitted',
+      'emailAsked',
+      'emailGiven',
+      'preview',
+      'final',
+    ])
+  })
+
+  it.each([
+    ['limited', refuses('tryOnLimitReached'), 'limitReached', undefined],
+    ['failed', refusesVariant, 'rejected', 'refused'],
+    ['unknown', () => Promise.reject(new TypeError('lost')), 'outcomeUnknown', undefined],
+  ] as const)('that it is %s', async (type, fault, state, problem) => {
+    world.fault('POST', '/generations', [fault])
+    const { room, events } = told()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, state)
+    await world.settle()
+    const [found] = events.filter((event) => event.type === type)
+    expect(found).toBeDefined()
+    if (problem) expect(found).toMatchObject({ problem })
+  })
+
+  it('of another attempt in its place, with the photo that was chosen before', async () => {
+    const { room, events } = told()
+    const tryOn = await started(room.tryOn(product))
+    const first = await world.until(tryOn, 'final')
+    await tryOn.retry()
+    const second = await world.until(tryOn, (view) => view.state === 'final' && view.attempt?.id !== first.attempt?.id)
+    await world.settle()
+    const typesOf = (id: string) => events.filter(({ attemptId }) => attemptId === id).map(({ type }) => type)
+    expect(typesOf(second.attempt!.id)).toEqual(['consented', 'retried', 'submitted', 'preview', 'final', 'seen'])
+    expect(typesOf(first.attempt!.id)).toContain('photoChosen')
+  })
+
+  it('that one is discarded', async () => {
+    const { room, types } = told()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await tryOn.discard()
+    await world.settle()
+    expect(types().at(-1)).toBe('discarded')
+  })
+})
+
+describe('each thing is told once', () => {
+  it('across reloads', async () => {
+    const first = told()
+    const tryOn = await started(first.room.tryOn(product))
+    await world.until(tryOn, 'processing')
+    await world.settle()
+    first.room.close()
+    const second = told()
+    const again = second.room.tryOn(product)
+    again.subscribe(() => {})
+    await world.until(again, 'final')
+    await world.settle()
+    expect([...first.types(), ...second.types()]).toEqual(whole)
+  })
+
+  it('across tabs, by the page that runs the try-on, and the picture by the first that shows it', async () => {
+    const pages = [told(), told()]
+    const [one, other] = pages.map(({ room }) => room.tryOn(product))
+    one!.subscribe(() => {})
+    other!.subscribe(() => {})
+    await started(one!)
+    await world.until(other!, 'final')
+    await world.settle()
+    expect(pages.flatMap(({ types }) => types()).toSorted()).toEqual(whole.toSorted())
+  })
+
+  it('once somebody listens, however long nobody did', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    room.close()
+    const { room: later, types } = told()
+    later.tryOn(product).subscribe(() => {})
+    await world.until(later.tryOn(product), 'final')
+    await world.settle()
+    expect(types()).toEqual(whole)
+  })
+
+  it('and to nobody who has gone', async () => {
+    const { room, events, unsubscribe } = told()
+    unsubscribe()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await world.settle()
+    expect(events).toEqual([])
+  })
+
+  it('and is forgotten with its shopper', async () => {
+    const storage = testStorage()
+    const { room } = told({ storage })
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await world.settle()
+    expect([...storage.items.keys()].some((key) => key.endsWith(':told'))).toBe(true)
+    await room.reset()
+    expect([...storage.items.keys()].some((key) => key.endsWith(':told'))).toBe(false)
+  })
+})
+
+it('a mock room tells what a test says', () => {
+  const room = mockRoom()
+  const heard: RoomEvent[] = []
+  room.on((event) => heard.push(event))
+  const event: RoomEvent = {
+    type: 'consented',
+    key: 'a:consented',
+    attemptId: 'a',
+    productId: '1001',
+    variantId: '2001',
+    at: 0,
+    sinceMs: 0,
+  }
+  room.tell(event)
+  expect(heard).toEqual([event])
+})
