@@ -147,7 +147,8 @@ const final: Draw = (stage, view) => {
       compare({ before, preview: view.preview?.imageUrl ?? null, after, title: stage.product.title }),
       actions(
         button(say().save, () => save(after)),
-        startOver(stage, view),
+        // what another device has brought is only looked at
+        view.can.startOver ? startOver(stage, view) : null,
       ),
       sentAsItIs(view),
     ),
