@@ -86,37 +86,25 @@ async function read(
 ): Promise<boolean> {
   if (body === null) return true
   const reader = body.getReader()
-  const begunAt = performance.now()
-  let isLate = false
-  let giveUp = () => {}
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const limit = () => {
-    clearTimeout(timer)
-    timer = setTimeout(
-      () => {
-        isLate = true
-        giveUp()
-      },
-      begunAt + enoughMs() - performance.now(),
-    )
-  }
+  let waitedMs = 0
   // a promise of its own for each part: one for all of them would keep all of them
   const next = () =>
     new Promise<Awaited<ReturnType<typeof reader.read>> | null>((resolve, reject) => {
-      giveUp = () => resolve(null)
-      reader.read().then(resolve, reject)
+      const begunAt = performance.now()
+      const timer = setTimeout(() => resolve(null), enoughMs() - waitedMs)
+      const end = () => {
+        // how long `take` is at it is not the sender's
+        waitedMs += performance.now() - begunAt
+        clearTimeout(timer)
+      }
+      reader.read().finally(end).then(resolve, reject)
     })
-  try {
-    // not every browser iterates over a stream
-    for (;;) {
-      await turnToRead()
-      limit()
-      const part = isLate ? null : await next()
-      if (part === null) return false
-      if (part.done) return true
-      if (!(await take(part.value))) return false
-    }
-  } finally {
-    clearTimeout(timer)
+  // not every browser iterates over a stream
+  for (;;) {
+    await turnToRead()
+    const part = await next()
+    if (part === null) return false
+    if (part.done) return true
+    if (!(await take(part.value))) return false
   }
 }

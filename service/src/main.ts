@@ -91,6 +91,9 @@ async function main(): Promise<void> {
 /** How long new requests are still answered after the signal, in ms, while whoever sends them learns of it. */
 const lingerMs = 2_000
 
+/** How long the end may take, in ms: a database that stands still would hold it for ever. */
+const longestEndMs = 240_000
+
 type RunArguments = Extract<ReturnType<typeof readArguments>, { command: null }>
 
 async function run({ config: file, data, port, host, role, operation: place }: RunArguments): Promise<void> {
@@ -141,6 +144,7 @@ async function run({ config: file, data, port, host, role, operation: place }: R
       : await serve(options, port, host).catch(orClosed)
   console.log('url' in running ? `listening on ${running.url}` : 'working')
   await untilStopped()
+  setTimeout(() => process.exit(1), longestEndMs).unref()
   operation?.stop()
   await running.close(lingerMs)
   process.exit(0)

@@ -1,4 +1,4 @@
-import { lookup as resolveHost } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
@@ -78,10 +78,19 @@ async function* partsOf(answer: AsyncIterable<Uint8Array<ArrayBuffer>>) {
   if (size > photoLimits.atMost) throw new PhotoNotAccessible()
 }
 
-const publicLookup: LookupFunction = (hostname, options, done) =>
-  resolveHost(hostname, options, (error, address, family) => {
-    const addresses = Array.isArray(address) ? address.map((each) => each.address) : [address]
-    if (error) done(error, address, family)
-    else if (addresses.every(isPublic)) done(null, address, family)
-    else done(new PhotoNotAccessible(), address, family)
-  })
+/** The system's own look-up has few threads, which everything shares, and is not given up: name servers that say nothing would stop all. */
+const resolver = new Resolver({ timeout: 3_000, tries: 2 })
+
+const publicLookup: LookupFunction = (hostname, { all, family }, done) => {
+  const found = async (of: 4 | 6, addresses: Promise<string[]>) =>
+    (await addresses.catch(() => [])).map((address) => ({ address, family: of }))
+  const answer = (known: { address: string; family: 4 | 6 }[]) => {
+    const wanted = known.filter((each) => !family || each.family === family)
+    const [first] = wanted
+    if (!first || !known.every(({ address }) => isPublic(address))) done(new PhotoNotAccessible(), '', 4)
+    else if (all) done(null, wanted)
+    else done(null, first.address, first.family)
+  }
+  const both = [found(4, resolver.resolve4(hostname)), found(6, resolver.resolve6(hostname))]
+  void Promise.all(both).then((each) => answer(each.flat()))
+}

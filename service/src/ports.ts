@@ -164,7 +164,7 @@ export interface Places {
 
 /** Other people's servers are what a fetch waits for; two processors are what is drawn with, and memory what it takes. */
 export const usualPlaces: Readonly<Record<Stage, Places>> = {
-  fetch: { ofOneStore: 32, ofAll: 48 },
+  fetch: { ofOneStore: 24, ofAll: 96 },
   render: { ofOneStore: 4, ofAll: 16 },
 }
 
@@ -209,8 +209,8 @@ export interface Line {
   of: string
 }
 
-/** What is drawn for a job: whose it is the queue sees to. */
-export const ofJobs: Line = { kind: 'job', of: '' }
+/** What is drawn for a store's jobs. */
+export const ofJobs = (storeId: string): Line => ({ kind: 'job', of: storeId })
 
 /**
  * Takes a photo as it arrives, of the type that its content says, without the metadata that it came with. Rejects with
@@ -226,9 +226,9 @@ export interface Pictures {
   final: Blob
 }
 
-/** Draws the pictures of a try-on from the shopper's photo and the garment's picture. */
+/** Draws the pictures of a store's try-on from the shopper's photo and the garment's picture. */
 export interface Generator {
-  (photo: Uint8Array, garment: Uint8Array, funnelType: FunnelType): Promise<Pictures>
+  (photo: Uint8Array, garment: Uint8Array, funnelType: FunnelType, storeId: string): Promise<Pictures>
 }
 
 /** What a provider is asked for. */

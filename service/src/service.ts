@@ -90,8 +90,8 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
     uploads: bucket ? bucketUploads(bucket) : new SignedUploads(uploadSecret),
     webhooks,
     provided: provider && createProvided({ provider, store, clock, webhookOf, report }),
-    async fetchPhoto(url) {
-      const photo = await takePhoto(await openPhoto(url), photoLimits, ofJobs)
+    async fetchPhoto(url, storeId) {
+      const photo = await takePhoto(await openPhoto(url), photoLimits, ofJobs(storeId))
       if (typeof photo === 'string') throw new PhotoNotAccessible()
       return photo
     },

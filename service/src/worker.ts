@@ -3,11 +3,13 @@ import { DrawingEnded } from './drawing/not-drawn.ts'
 import { PhotoNotAccessible, PhotoNotReadable, PhotoNotUsable } from './photo-problems.ts'
 import {
   picturesOf,
+  stageOf,
   type Blob,
   type BlobStore,
   type Clock,
   type Generator,
   type Job,
+  type Ledger,
   type Observer,
   type Order,
   type Pictures,
@@ -25,7 +27,7 @@ export interface WorkerParts {
   /** Who makes the pictures in place of the generator. */
   provided?: Provided | undefined
   /** A photo that lies elsewhere, without the metadata that it came with. */
-  fetchPhoto: (url: string) => Promise<Blob>
+  fetchPhoto: (url: string, storeId: string) => Promise<Blob>
   garmentOf: (product: Job['product']) => Promise<Uint8Array>
   /** Hears of failures that are nobody's input. */
   report: (error: unknown) => void
@@ -65,16 +67,19 @@ export function createWorker(parts: WorkerParts) {
 
   /** The photo is this service's from then on, for as long as the job takes. */
   async function bringPhoto(job: Job, url: string): Promise<null> {
-    const photo = await fetchPhoto(url)
+    const photo = await fetchPhoto(url, job.storeId)
     const name = randomId()
     // known first: what was begun is deleted, too
     await store.keepPhoto(name, clock.now())
     await blobs.put(name, photo)
-    await store.transaction(async (ledger) => {
+    const passOn = async (ledger: Ledger) => {
       const known = await ledger.job(job.id)
-      if (known?.state === 'queued' && 'url' in known.photo)
-        await ledger.passOn({ ...known, photo: { name, fetched: true } })
-    })
+      // another process may have brought it meanwhile
+      const isWanted = known?.state === 'queued' && 'url' in known.photo
+      if (isWanted) await ledger.passOn({ ...known, photo: { name, fetched: true } })
+      return isWanted
+    }
+    if (!(await store.transaction(passOn))) await blobs.remove(name)
     return null
   }
 
@@ -87,7 +92,7 @@ export function createWorker(parts: WorkerParts) {
   async function made(job: Job, orderOf: () => Promise<Omit<Order, 'webhook'>>): Promise<Pictures> {
     if (!job.provided) {
       const { photo, garment } = await orderOf()
-      return generator(photo, garment, job.funnelType)
+      return generator(photo, garment, job.funnelType, job.storeId)
     }
     if (!provided) throw new Error('a job is a provider’s, and this process has none')
     return provided.picturesOf(job, orderOf)
@@ -114,11 +119,11 @@ export function createWorker(parts: WorkerParts) {
     return { state: 'failed', error: isOfPhoto(error) ? error.message : 'Generation failed' }
   }
 
-  async function end(jobId: string, how: End): Promise<void> {
+  async function end(begun: Job, how: End): Promise<void> {
     const ended = await store.transaction(async (ledger) => {
-      const job = await ledger.job(jobId)
-      // another process may have done it meanwhile
-      if (job?.state !== 'queued') return null
+      const job = await ledger.job(begun.id)
+      // another process may have done it meanwhile, or be at its next stage
+      if (job?.state !== 'queued' || (how.state === 'failed' && stageOf(job) !== stageOf(begun))) return null
       await ledger.saveJob({ ...job, ...how })
       if (how.state === 'failed' && job.credit !== null) await ledger.giveCreditBack(job.storeId, job.credit)
       return { ...job, ...how }
@@ -139,12 +144,11 @@ export function createWorker(parts: WorkerParts) {
         if (error instanceof DrawingEnded) throw error
         return failed(job, error)
       })
-      if (how) await end(jobId, how)
+      if (how) await end(job, how)
     },
     async giveUp(jobId: string): Promise<void> {
       const job = await store.job(jobId)
-      if (job?.state === 'queued')
-        await end(jobId, failed(job, new Error('a job ended too many processes that did it')))
+      if (job?.state === 'queued') await end(job, failed(job, new Error('a job ended too many processes that did it')))
     },
   }
 }

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createWorker } from '../src/worker.ts'
+import { PhotoNotAccessible } from '../src/photo-problems.ts'
 import type { Blob } from '../src/ports.ts'
 import { intakeByFile } from '../src/file-intake.ts'
 import { keepRemovingLeft } from '../src/left-files.ts'
@@ -197,6 +198,48 @@ describe('a job that another process has done meanwhile', () => {
     await work(job.id)
     expect((await store.job(job.id))?.state).toBe('rendered')
     expect(await Promise.all(Object.values(pictures).map(blobs.get))).toEqual([picture, picture])
+  })
+})
+
+describe('a photo that two processes have fetched', () => {
+  const photo = { bytes: new Uint8Array(9), type: 'image/png' }
+  const stalled = async (end: (bring: (photo: Blob) => void, fail: (error: Error) => void) => void) => {
+    const store = memoryStore()
+    const blobs = memoryBlobs()
+    const put: string[] = []
+    const job = queuedJob({ id: randomUUID(), storeId: 'main', photo: { url: 'https://a.example/a.png' } })
+    await store.transaction((ledger) => ledger.addJob(job))
+    let bring: (photo: Blob) => void = () => {}
+    let fail: (error: Error) => void = () => {}
+    const late = new Promise<Blob>((resolve, reject) => ([bring, fail] = [resolve, reject]))
+    const workerOf = (fetchPhoto: () => Promise<Blob>) =>
+      createWorker({
+        config: { giveUpAfterMinutes: 60 },
+        store,
+        blobs: { ...blobs, put: (name, blob) => (put.push(name), blobs.put(name, blob)) },
+        generator: async () => ({ preview: photo, final: photo }),
+        fetchPhoto,
+        garmentOf: async () => new Uint8Array(1),
+        report: () => {},
+        clock: Date,
+      })
+    const stale = workerOf(() => late).work(job.id)
+    const other = workerOf(async () => photo)
+    await other.work(job.id)
+    end(bring, fail)
+    await stale
+    expect((await store.job(job.id))?.state).toBe('queued')
+    await other.work(job.id)
+    expect((await store.job(job.id))?.state).toBe('rendered')
+    return Promise.all(put.filter((name) => !name.endsWith('.jpeg')).map(blobs.get))
+  }
+
+  it('is drawn, though the later one could not have it', async () => {
+    expect(await stalled((_, fail) => fail(new PhotoNotAccessible()))).toEqual([null])
+  })
+
+  it('is kept by neither of them', async () => {
+    expect(await stalled((bring) => bring(photo))).toEqual([null, null])
   })
 })
 

@@ -227,7 +227,7 @@ describe('a picture that takes too much', () => {
     const drawing = openDrawing({ report: (error) => reports.push(error as Error), ...limit })
     const photo = join(await mkdtemp(join(tmpdir(), 'photo-')), 'large.png')
     await writeFile(photo, await large)
-    await expect(drawing.cleanedFile(photo, ofJobs)).rejects.toThrow(PhotoNotReadable)
+    await expect(drawing.cleanedFile(photo, ofJobs('main'))).rejects.toThrow(PhotoNotReadable)
     expect(reports.map(({ message }) => message)).toEqual([
       'a photo was given up, as it takes too long or too much to decode',
     ])

@@ -50,7 +50,7 @@ export function openDrawing({
   async function ask<M extends keyof DrawingMethods>(
     method: M,
     args: Parameters<DrawingMethods[M]>,
-    line = ofJobs,
+    line: Line = { kind: 'job', of: '' },
   ): Promise<NonNullable<Awaited<ReturnType<DrawingMethods[M]>>>> {
     const answer = await processes.ask({ method, args }, line)
     if (answer === null) throw new PhotoNotReadable()
@@ -69,7 +69,7 @@ export function openDrawing({
     cleanedFile: (file, line) => ofPhoto(ask('cleanedFile', [file], line)),
     finished: (picture) => ask('finished', [picture]),
     prepared: (picture) => ask('prepared', [picture]),
-    render: (photo, garment, funnelType) => ask('render', [photo, garment, funnelType]),
+    render: (photo, garment, funnelType, storeId) => ask('render', [photo, garment, funnelType], ofJobs(storeId)),
     close: processes.close,
   }
 }

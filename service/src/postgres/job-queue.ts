@@ -34,6 +34,8 @@ const deleteAfterSeconds = 60
 const pollingIntervalSeconds = 2
 /** The same of each of the many that fetch. */
 const fetchPollingIntervalSeconds = 10
+/** How many of those that have nothing to do look for one job. */
+const wokenAtOnce = 2
 /** How often it is looked for jobs whose process fell silent, in seconds. */
 const superviseIntervalSeconds = 10
 /** How long a job that nobody takes is remembered, in seconds: a year. */
@@ -58,8 +60,12 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   for (const stage of stages) await boss.createQueue(stage, { ...terms, deadLetter: givenUpName })
   // what was in work before this process started is in nobody's work
   if (isOwn) await takeUpOrphans(boss)
-  const workers = new Map<string, string[]>()
-  const wake = (stage: Stage) => workers.get(stage)?.forEach((id) => boss.notifyWorker(id))
+  function wake(stage: Stage): void {
+    const places = boss.getWipData().filter(({ name }) => name === stage)
+    const idle = places.filter(({ count }) => count === 0).slice(0, wokenAtOnce)
+    // who is at something looks again once that is done
+    for (const { id } of idle.length > 0 ? idle : places) boss.notifyWorker(id)
+  }
 
   return {
     add(job, { query }) {
@@ -88,7 +94,6 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
           wake(stage)
         })
       }
-      for (const { id, name } of boss.getWipData()) workers.set(name, [...(workers.get(name) ?? []), id])
       await boss.work<{ jobId: string }>(givenUpName, { pollingIntervalSeconds }, async (jobs) => {
         for (const { data } of jobs) await giveUp(data.jobId)
       })

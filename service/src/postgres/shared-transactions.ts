@@ -1,11 +1,15 @@
 import type { Ledger, Store } from '../ports.ts'
 import type { Database, Queries } from './database.ts'
 import { gathered } from './gathered.ts'
+import { limited } from './limited.ts'
 
 type Work = (ledger: Ledger) => Promise<unknown>
 
 /** How many works are one transaction at the most: it holds what they have read. */
 const mostWorks = 100
+
+/** How many are done alone at once: connections stay free for all others. */
+const mostAlone = 5
 
 /** Another process has what a work reads, which has written nothing yet: it is done again alone, and waits for that. */
 export class HeldElsewhere extends Error {}
@@ -20,8 +24,8 @@ export function sharedTransactions(
 ): Store['transaction'] {
   const alone = (work: Work) => database.transaction((queries) => work(ledgerOn(queries, false)))
 
-  /** What each has come to, if it has; null where one of them was refused, and nothing is written. */
-  async function asOne(works: Work[]): Promise<PromiseSettledResult<unknown>[] | null> {
+  /** What each has come to; null for those that are to be done alone, and then nothing of them is written. */
+  async function asOne(works: Work[]): Promise<(PromiseSettledResult<unknown> | null)[]> {
     let isRefused = false
     const outcome = database.transaction(async (queries) => {
       isRefused = false
@@ -32,23 +36,23 @@ export function sharedTransactions(
       const refused = refusals.filter((reason) => !(reason instanceof HeldElsewhere))
       isRefused = refused.length > 0
       if (isRefused) throw refused[0]
-      return ends
+      return ends.map((end) => (end.status === 'fulfilled' ? end : null))
     })
-    return outcome.catch((error: unknown) => {
+    return outcome.catch((reason: unknown) => {
+      // one that had it for itself need not be done again
+      if (works.length === 1) return [{ status: 'rejected', reason }]
       // its end was never asked for, or the database refused what was to be written: it is known that nothing stands
-      if (isRefused || isOfData(error)) return null
-      throw error
+      if (isRefused || isOfData(reason)) return works.map(() => null)
+      throw reason
     })
   }
 
-  const settle = gathered(async (works: Work[]): Promise<PromiseSettledResult<unknown>[]> => {
-    const ends = works.length === 1 ? null : await asOne(works)
-    const isDone = (at: number) => ends?.[at]?.status === 'fulfilled'
-    return Promise.all(works.map(async (work, at) => (isDone(at) ? ends![at]! : settled(alone(work)))))
-  }, mostWorks)
+  const settle = gathered(asOne, mostWorks)
+  const aloneInTurn = limited(mostAlone)
 
   return async <T>(work: (ledger: Ledger) => Promise<T>) => {
-    const end = await settle(work)
+    // not in the round, as whoever waits for a shopper would hold all others up
+    const end = (await settle(work)) ?? (await aloneInTurn(() => settled(alone(work))))
     if (end.status === 'rejected') throw end.reason
     return end.value as T
   }

@@ -69,7 +69,11 @@ export function importStore(database: Database, { apiKey, ...store }: Config['st
     // of two at once the second sees the first
     await query('lock table fitting_room.keys in share row exclusive mode')
     const hash = keyOf(apiKey)
-    const taken = await query('select 1 from fitting_room.keys where hash = $1 and store_id <> $2', [hash, store.id])
+    const taken = await query(
+      `select 1 from fitting_room.keys where hash = $1 and store_id <> $2
+       union all select 1 from fitting_room.stores where former_hash = $1 and store_id <> $2`,
+      [hash, store.id],
+    )
     if (taken.length > 0) return false
     await query(
       `insert into fitting_room.stores
