@@ -271,6 +271,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       if (core) follow(core)
       return {
         unsubscribe() {
+          if (!isOver) followers.splice(followers.indexOf(follow), 1)
           isOver = true
           heard?.unsubscribe()
         },
