@@ -16,8 +16,6 @@ const node = (name: string, include: string[], more = {}) => ({
 const keptInAFolder = [
   'test/kill-points/lease.test.ts',
   'test/kill-points/proxy.test.ts',
-  'test/kill-points/two-tiers.test.ts',
-  'test/kill-points/failing-tier.test.ts',
   'test/wire/*.test.ts',
   'examples/{shop,terminal}/test/*.test.ts',
 ]

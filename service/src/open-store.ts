@@ -19,7 +19,7 @@ export interface DurableStore {
 }
 
 export interface DurableStoreOptions {
-  /** How many jobs of each stage this process works on at once. Default: 24 of one store to fetch, and 4 to render. */
+  /** How many jobs of each stage this process works on at once. Default: 12 of one store to fetch, and 4 to render. */
   places?: Readonly<Record<Stage, Places>>
   /** What several processes count requests by. Default: the database's. */
   clock?: Clock

@@ -164,7 +164,7 @@ export interface Places {
 
 /** Other people's servers are what a fetch waits for; two processors are what is drawn with, and memory what it takes. */
 export const usualPlaces: Readonly<Record<Stage, Places>> = {
-  fetch: { ofOneStore: 24, ofAll: 96 },
+  fetch: { ofOneStore: 12, ofAll: 36 },
   render: { ofOneStore: 4, ofAll: 16 },
 }
 

@@ -33,7 +33,7 @@ const deleteAfterSeconds = 60
 /** How often processes look for jobs that they were not told of, in seconds. */
 const pollingIntervalSeconds = 2
 /** The same of each of the many that fetch. */
-const fetchPollingIntervalSeconds = 10
+const fetchPollingIntervalSeconds = 30
 /** How many of those that have nothing to do look for one job. */
 const wokenAtOnce = 2
 /** How often it is looked for jobs whose process fell silent, in seconds. */
