@@ -20,7 +20,7 @@ const whole = ['photoChosen', 'consented', 'submitted', 'preview', 'final', 'see
 describe('a room tells', () => {
   it('of an attempt from its photo to the picture that was seen, once each, and nothing personal', async () => {
     const { room, events, types } = told({ uniqueUserId: 'shopper-7' })
-    const tryOn = await started(room.tryOn(product))
+    const tryOn = await started(room.tryOn({ ...product, productId: 'gid://platform/Product/1001' }))
     const view = await world.until(tryOn, 'final')
     await world.settle()
     expect(types().filter((type) => type !== 'seen')).toEqual(whole.slice(0, -1))

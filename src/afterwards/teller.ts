@@ -34,6 +34,9 @@ export interface TellerParts {
   report: (error: unknown) => void
 }
 
+/** Of an ID as the application gave it, which may be the platform's global one. */
+const digitsOf = (id: string) => id.slice(id.lastIndexOf('/') + 1)
+
 /**
  * Tells what has happened to attempts, each thing once: it is told first and noted then, so that a crash between the two has
  * it told again with the same key. A picture is seen on whichever page, so that is noted first.
@@ -93,8 +96,8 @@ export function createTeller({ catalog, journal, key, clock, retentionMs, tell, 
     const of = {
       key: `${attemptId}:${type}`,
       attemptId,
-      productId,
-      variantId,
+      productId: digitsOf(productId),
+      variantId: digitsOf(variantId),
       at,
       sinceMs: Math.max(0, at - startedAt),
     }

@@ -7,7 +7,9 @@ interface OfAttempt {
   /** The same however often it is told, which after a crash may be twice. */
   key: string
   attemptId: string
+  /** Digits. */
   productId: string
+  /** Digits. */
   variantId: string
   /** When it happened, in epoch ms. */
   at: number
