@@ -88,9 +88,6 @@ async function main(): Promise<void> {
   console.log(await carryOut(given.command, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message)))
 }
 
-/** How long new requests are still answered after the signal, in ms, while whoever sends them learns of it. */
-const lingerMs = 2_000
-
 /** How long the end may take, in ms: a database that stands still would hold it for ever. */
 const longestEndMs = 240_000
 
@@ -146,7 +143,7 @@ async function run({ config: file, data, port, host, role, operation: place }: R
   await untilStopped()
   setTimeout(() => process.exit(1), longestEndMs).unref()
   operation?.stop()
-  await running.close(lingerMs)
+  await running.close({ gently: true })
   process.exit(0)
 }
 

@@ -1,6 +1,6 @@
 import { getRequestListener } from '@hono/node-server'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Service } from './assemble.ts'
 import { fewAtOnce } from './few-at-once.ts'
@@ -9,8 +9,11 @@ import { checkKeys, createService, type ServiceOptions } from './service.ts'
 export interface RunningServer {
   url: string
   service: Service
-  /** For that long, in ms, new requests are still taken, and their connections ended with them. Default: 0. */
-  close(lingerMs?: number): Promise<void>
+  /**
+   * Answers what is under way, and ends. Gently: while whoever sends requests learns of it, they are still answered, and
+   * their connections ended with them; and no connection is cut off that a request may be on.
+   */
+  close(options?: { gently: boolean }): Promise<void>
 }
 
 const refusal = { error: 'Invalid request', message: 'this is not an HTTP request that can be read' }
@@ -28,6 +31,10 @@ const unreadable = [
 
 /** How long the head of a request, and all of it, may take to arrive, in ms. */
 const timeouts = { headersTimeout: 15_000, requestTimeout: 150_000 }
+
+/** How long a connection without a request is told that it may last, and does, in ms. */
+const keepAliveTimeout = 5_000
+const idleMs = keepAliveTimeout + 1_000
 
 /**
  * Serves on an address, by default to this machine alone; port 0 takes a free one. Clients reach it where the
@@ -49,7 +56,7 @@ export async function serve(
     // what has no host, or a path that is none
     { errorHandler: () => Response.json(refusal, { status: 400, headers: refusalHeaders }) },
   )
-  const server = createServer({ requireHostHeader: false, ...timeouts }, fewAtOnce(listener))
+  const server = createServer({ requireHostHeader: false, keepAliveTimeout, ...timeouts }, fewAtOnce(listener))
   // an expectation that nobody knows is no reason to answer in another way
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   // whoever does not read what was asked for holds it in memory
@@ -69,10 +76,11 @@ export async function serve(
   return {
     url,
     service,
-    async close(lingerMs = 0) {
+    async close({ gently } = { gently: false }) {
       isEnding = true
-      if (lingerMs > 0) await after(lingerMs)
-      await drained(server)
+      const idleFrom = performance.now() + idleMs
+      if (gently) await untilNobodyComes(server)
+      await drained(server, gently ? idleFrom : 0)
       await service.close()
     },
   }
@@ -85,15 +93,36 @@ export function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${host}:${port}`
 }
 
-/** How long requests that are under way have to be answered, in ms: as long as they may take to arrive, and how often connections without one are closed. */
+/** How long requests that are under way have to be answered, in ms: as long as they may take to arrive. */
 const longestDrainMs = timeouts.requestTimeout
+
+/** How often it is looked for connections without a request, in ms. */
 const lookMs = 50
 
-/** Takes no new requests, and answers those that are there. */
-async function drained(server: Server): Promise<void> {
-  const look = setInterval(() => server.closeIdleConnections(), lookMs)
+/** Takes no new connections, answers the requests that are there, and ends what is idle: by default at once. */
+async function drained(server: Server, idleFrom = 0): Promise<void> {
+  // the server's own way ends idle connections at once, while a request may be on its way
+  const { close }: NetServer = idleFrom === 0 ? server : NetServer.prototype
+  const isClosed = new Promise<void>((resolve) => close.call(server, () => resolve()))
   const limit = setTimeout(() => server.closeAllConnections(), longestDrainMs)
-  await new Promise((resolve) => server.close(resolve))
+  const look = setInterval(() => performance.now() >= idleFrom && server.closeIdleConnections(), lookMs)
+  await isClosed
   clearInterval(look)
   clearTimeout(limit)
+}
+
+/** How long whoever sends requests has to learn that this process ends, and how long for the last of them to be noticed, in ms. */
+const lingerMs = 2_000
+const quietMs = 500
+const longestLingerMs = 20_000
+
+/** A connection that the system has taken, and this process has not yet, is cut off as it closes: it waits until nobody comes. */
+async function untilNobodyComes(server: Server): Promise<void> {
+  const start = performance.now()
+  let last = start
+  const come = () => void (last = performance.now())
+  server.on('connection', come)
+  await after(lingerMs)
+  while (performance.now() - last < quietMs && performance.now() - start < longestLingerMs) await after(lookMs)
+  server.off('connection', come)
 }

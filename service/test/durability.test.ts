@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openFolderStore, parseConfig, serve } from '@fitting-room/service'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -66,25 +67,35 @@ describe('a service of two processes', () => {
   it('is restarted, one after the other, without a failed request', async () => {
     const server = await startPostgresServer()
     const address = await server.newDatabase()
-    const ports = [await freePort(), await freePort()]
     const env = { DATABASE_URL: address }
-    const commands = await Promise.all(
-      ports.map((port) => createCommand(folder, ['--port', String(port)], env, { publicUrl: 'http://service.test' })),
-    )
+    const open = async () => {
+      const [port, operation] = [String(await freePort()), String(await freePort())]
+      const args = ['--port', port, '--operation', operation]
+      const command = await createCommand(folder, args, env, { publicUrl: 'http://service.test' })
+      return {
+        ...command,
+        url: `http://127.0.0.1:${port}`,
+        readyUrl: `http://127.0.0.1:${operation}/ready`,
+        isReady: true,
+      }
+    }
+    const commands = [await open(), await open()]
     await Promise.all(commands.map((command) => command.start()))
     let asked = 0
     let isOver = false
 
-    /** As a proxy before them does: where one takes no connection, the other one is asked. */
-    async function ask(path: string, init?: RequestInit): Promise<Response> {
-      const first = asked++
-      for (let tries = 0; ; tries += 1) {
-        try {
-          return await fetch(`http://127.0.0.1:${ports[(first + tries) % 2]}${path}`, { headers, ...init })
-        } catch (error) {
-          const { cause } = error as { cause?: { syscall?: string } }
-          if (cause?.syscall !== 'connect' || tries === 1) throw error
+    /** As a proxy before them does, which looks now and then who is ready. */
+    function ask(path: string, init?: RequestInit): Promise<Response> {
+      const ready = commands.filter(({ isReady }) => isReady)
+      return fetch(ready[asked++ % ready.length]!.url + path, { headers, ...init })
+    }
+    async function look(): Promise<void> {
+      while (!isOver) {
+        for (const command of commands) {
+          const answer = await fetch(command.readyUrl).catch(() => null)
+          command.isReady = answer?.ok ?? false
         }
+        await after(20)
       }
     }
     const failed: unknown[] = []
@@ -106,12 +117,13 @@ describe('a service of two processes', () => {
         else if (answer) failed.push(answer.status)
       }
     }
-    const shoppers = ['a', 'b', 'c', 'd'].map(shopper)
+    const shoppers = [look(), ...['a', 'b', 'c', 'd'].map(shopper)]
     for (const command of commands) {
       const before = jobs.length
       await expect.poll(() => jobs.length).toBeGreaterThan(before + 20)
       await command.end('SIGTERM')
       await command.start()
+      await expect.poll(() => command.isReady).toBe(true)
     }
     isOver = true
     await Promise.all(shoppers)
