@@ -2,7 +2,7 @@ import type { Phase } from '../src/rules/record.ts'
 import { following } from './try-on.following.ts'
 import { needsEmail } from './try-on.needs-email.ts'
 import { preparing } from './try-on.preparing.ts'
-import { asked, begins, discards, ended, follows, goesOn, its } from './try-on.rows.ts'
+import { asked, begins, discards, ended, follows, goesOn, its, readdressed } from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
 import { submitting } from './try-on.submitting.ts'
 import type { TryOnContext, TryOnInput } from './try-on.types.ts'
@@ -131,7 +131,8 @@ export const tryOnMachine = tryOnSetup.createMachine({
       },
     },
 
-    final: { on: ended },
+    /** Where its picture is may change later. */
+    final: { on: { ...ended, ...readdressed } },
     failed: { on: ended },
     limitReached: { on: ended },
     rejected: { on: ended },

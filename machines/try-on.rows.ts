@@ -71,6 +71,9 @@ export const goesOn = [
 ] as const
 export const ended = { ...learns, retry: begins, startOver: leaves, discard: discards } as const
 
+/** The job was asked once more, as its picture could not be shown. */
+export const readdressed = { lateAnswer: { guard: tells('isOtherAddress'), actions: tells('take') } } as const
+
 /** The renewed consent is written down before anything is sent for it. */
 export const renewing = {
   tags: 'busy',

@@ -89,6 +89,8 @@ export const tryOnSetup = setup({
     isJob: (_, written: Written) => recordIn(written)?.job !== undefined,
     isNoNews: ({ context: { record } }, written: Written) =>
       !isSameAttempt(recordIn(written), record) || record?.job !== undefined,
+    isOtherAddress: ({ context: { record } }, written: Written) =>
+      isSameAttempt(recordIn(written), record) && recordIn(written)!.savedAt > record!.savedAt,
   },
   actions: {
     take: assign((_, written: Written) => taken(written)),

@@ -36,6 +36,11 @@ export interface RoomOptions extends Omit<ClientOptions, 'timing'>, PreparationO
   uniqueUserId?: string | (() => string) | undefined
   /** How many submissions this device lets out, as `deviceLimits()` of `fitting-room/kiosk`. Default: as many as asked. */
   limit?: SubmissionLimit | undefined
+  /**
+   * Whether the pictures of try-ons, previews too, are kept beside the records for `retentionMs`, so that
+   * `tryOn.picture()` needs no network. Each is fetched once for it, which its server has to permit (CORS). Default: false.
+   */
+  keepPictures?: boolean | undefined
   /** What shoppers are told before they agree: each consent names its version then, and is kept with it. Default: none. */
   notice?: Notice | undefined
   /** Asks GET /requests-left before a submission, so that the e-mail form comes first. Default: false. */

@@ -1,3 +1,4 @@
+import type { Pictures } from './afterwards/pictures.ts'
 import { defaultStorage } from '../adapters/storage/default.ts'
 import { memoryPhotos } from '../adapters/storage/memory.ts'
 import { storedView } from '../machines/try-on.stored.ts'
@@ -24,7 +25,7 @@ import { provideRandomBytes } from './platform/new-id.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { wasReset } from './platform/was-reset.ts'
 import { withDefaults } from './platform/with-defaults.ts'
-import type { Readable } from './ports.ts'
+import type { Fetch, Readable } from './ports.ts'
 import type { Place } from './records/archive.ts'
 import { createAttempts } from './records/attempts.ts'
 import { createCatalog } from './records/catalog.ts'
@@ -37,7 +38,8 @@ import { paceCodec, timesCodec } from './records/learnt.ts'
 import { storedIn, type Stored } from './records/stored.ts'
 import { boundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
-import { consentLifetimeMs, recordCodec, type AttemptRecord } from './rules/record.ts'
+import { problemOf, type Problem } from './rules/problem.ts'
+import { consentLifetimeMs, recordCodec, recordOfPoll, type AttemptRecord } from './rules/record.ts'
 import type { RoomEvent } from './rules/room-event.ts'
 import type { AttemptView, TryOnView } from './rules/view.ts'
 import { roomTexts } from './rules/room-texts.ts'
@@ -48,7 +50,7 @@ import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
 import { createPreparation } from './shopper/preparation.ts'
 import type { Visitor } from './shopper/unknown-visitor.ts'
 import { createVisitor } from './shopper/visitor.ts'
-import { createTelling } from './telling.ts'
+import { createTelling, type Teller } from './telling.ts'
 import type { Said } from './try-on/carry-out.ts'
 import type { Product } from './try-on/try-on.actors.ts'
 import { createTryOn, type RunningTryOn } from './try-on/try-on.ts'
@@ -270,6 +272,39 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     () => tryOns.forEach((each) => each.stand()),
   )
 
+  let knowing: Promise<Pictures> | null = null
+
+  /** What knows of pictures; where it could not be loaded it is tried again. */
+  function pictures(): Promise<Pictures> {
+    const fetch: Fetch = (...asked) => (options.fetch ?? globalThis.fetch)(...asked)
+    const errorOf = (problem: Problem) => new TryOnError(problem)
+    knowing ??= afterwards().then(({ createPictures }) =>
+      createPictures({ ...records, client, visitor, fetch, recordOfPoll, problemOf, errorOf }),
+    )
+    knowing.catch(() => (knowing = null))
+    return knowing
+  }
+
+  const ofPictures = (work: (known: Pictures) => Promise<void>) =>
+    void (
+      options.keepPictures &&
+      pictures()
+        .then(work)
+        .catch(() => undefined)
+    )
+
+  /** Those who listen, and whatever keeps pictures. */
+  const watching: Teller = {
+    stand(stand) {
+      telling.stand(stand)
+      if (stand.record && stand.view.attempt) ofPictures((known) => known.keep(stand.view))
+    },
+    discard(record) {
+      telling.discard(record)
+      ofPictures((known) => known.drop(record.attemptId))
+    },
+  }
+
   function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
     const same = tryOns.get(name)
     if (same) return same.tryOn
@@ -298,7 +333,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       inspect: options.inspect,
       limit: options.limit,
       notice: options.notice,
-      telling,
+      telling: watching,
+      pictures,
       ticketOf: (attempt) => ticketOf(product, attempt),
       shopper: catalog.shopper,
       sayNow,
@@ -417,7 +453,8 @@ async function afterwards() {
   const part = await import('./afterwards/afterwards.ts').catch((cause: unknown) => {
     throw new TryOnError({ kind: 'core', reload: false }, null, cause)
   })
-  learnTexts({ ticket: ({ reason }) => part.ticketTexts[reason] })
+  const { ticketTexts, pictureTexts } = part
+  learnTexts({ ticket: ({ reason }) => ticketTexts[reason], picture: ({ reason }) => pictureTexts[reason] })
   return part
 }
 

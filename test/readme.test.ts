@@ -50,6 +50,7 @@ const optionNames = {
   inspect: 0,
   limit: 0,
   notice: 0,
+  keepPictures: 0,
   core: 0,
   fetch: 0,
   putPhoto: 0,

@@ -138,6 +138,12 @@ function mockTryOn(name: ProductName, first: TryOnView, hear: (call: Omit<HeardI
       if (jobId) return `1.mock.${name.replace('/', '.')}.${jobId.replaceAll('-', '')}.0`
       throw new TryOnError({ kind: 'ticket', reason: 'noJob' })
     },
+    async picture() {
+      const { preview, result } = readable.get()
+      if (preview || result) return new Blob(['a picture'], { type: 'image/jpeg' })
+      throw new TryOnError({ kind: 'picture', reason: 'none' })
+    },
+    pictureFailed: () => Promise.resolve(),
     async result() {
       const view = await reached(({ group }) => group === 'done' || group === 'stopped')
       if (view.state === 'final') return view.result

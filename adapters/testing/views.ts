@@ -62,6 +62,7 @@ export const problems: { readonly [Kind in ProblemKind]: Extract<Problem, { kind
   photo: { kind: 'photo', reason: 'missing' },
   photoAdvice: { kind: 'photoAdvice', advice: 'dark' },
   ticket: { kind: 'ticket', reason: 'repeated' },
+  picture: { kind: 'picture', reason: 'gone' },
   deviceLimit: { kind: 'deviceLimit', limit: 'perShopper', nextAt: null },
   input: { kind: 'input', at: 'email' },
   storage: { kind: 'storage' },

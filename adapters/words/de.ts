@@ -117,6 +117,12 @@ export const de: Texts = {
         old: 'Dieser Code ist zu alt.',
         repeated: 'Diese Anprobe haben Sie hier schon.',
       })[reason],
+    picture: ({ reason }) =>
+      ({
+        none: 'Es gibt noch kein Bild.',
+        gone: 'Dieses Bild wird nicht mehr aufbewahrt.',
+        unreadable: 'Dieses Bild ließ sich nicht laden. Bitte versuchen Sie es noch einmal.',
+      })[reason],
     storage: 'Dieser Browser wollte Ihre Anprobe nicht speichern, deshalb wurde nichts abgeschickt.',
     storageUnreadable: 'Dieser Browser lässt uns nicht nachsehen, ob Sie das schon anprobieren.',
     recordUnreadable: 'Eine ältere Anprobe dieses Stücks ließ sich nicht lesen. Sie blieb, wie sie ist.',

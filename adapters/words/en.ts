@@ -114,6 +114,12 @@ export const en: Texts = {
         old: 'This code is too old.',
         repeated: 'You have this try-on here already.',
       })[reason],
+    picture: ({ reason }) =>
+      ({
+        none: 'There is no picture yet.',
+        gone: 'This picture is not kept any more.',
+        unreadable: 'This picture could not be loaded. Please try again.',
+      })[reason],
     storage: 'This browser would not save your try-on, so nothing was sent.',
     storageUnreadable: 'This browser does not let us see whether you were already trying this on.',
     recordUnreadable: 'An older try-on of this piece could not be read. It was left as it is.',

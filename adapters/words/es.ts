@@ -108,10 +108,16 @@ export const es: Texts = {
     ticket: ({ reason }) =>
       ({
         noJob: 'Todavía no hay nada que llevarse.',
-        broken: 'Este código no está completo. Escanéelo otra vez, por favor.',
+        broken: 'Este código no está completo. Escanéalo otra vez, por favor.',
         foreign: 'Este código es de otra tienda.',
         old: 'Este código es demasiado antiguo.',
-        repeated: 'Ya tiene aquí esta prueba.',
+        repeated: 'Ya tienes aquí esta prueba.',
+      })[reason],
+    picture: ({ reason }) =>
+      ({
+        none: 'Todavía no hay ninguna imagen.',
+        gone: 'Esta imagen ya no se conserva.',
+        unreadable: 'No se ha podido cargar esta imagen. Vuelve a intentarlo.',
       })[reason],
     storage: 'Este navegador no ha querido guardar tu prueba, así que no se ha enviado nada.',
     storageUnreadable: 'Este navegador no nos deja ver si ya te lo estabas probando.',

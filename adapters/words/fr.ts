@@ -115,6 +115,12 @@ export const fr: Texts = {
         old: 'Ce code est trop ancien.',
         repeated: 'Vous avez déjà cet essayage ici.',
       })[reason],
+    picture: ({ reason }) =>
+      ({
+        none: 'Il n’y a pas encore d’image.',
+        gone: 'Cette image n’est plus conservée.',
+        unreadable: 'Cette image n’a pas pu être chargée. Veuillez réessayer.',
+      })[reason],
     storage: 'Ce navigateur n’a pas voulu enregistrer votre essayage : rien n’a été envoyé.',
     storageUnreadable: 'Ce navigateur ne nous laisse pas voir si vous l’essayez déjà.',
     recordUnreadable: 'Un essayage plus ancien de cette pièce n’a pas pu être lu. Il est resté tel quel.',

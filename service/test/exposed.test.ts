@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createService, memoryBlobs, memoryStore, parseConfig, serve, type Store } from '@fitting-room/service'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { seldom } from '../../test/limits.ts'
 import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { clientOf } from '../src/client-address.ts'
@@ -338,7 +339,8 @@ describe('a configuration', () => {
 })
 
 describe('the end of a process', () => {
-  const isClosed = (url: string) => expect.poll(() => fetch(url).catch(() => 'is closed')).toBe('is closed')
+  // whoever asks all the time holds it up
+  const isClosed = (url: string) => expect.poll(() => fetch(url).catch(() => 'is closed'), seldom).toBe('is closed')
 
   async function command(...args: string[]) {
     const folder = await mkdtemp(join(tmpdir(), 'service-'))

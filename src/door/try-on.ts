@@ -255,6 +255,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     startOver: intent('startOver'),
     discard: intent('discard'),
     ticket: () => quiet(through((own) => own.ticket())),
+    picture: () => quiet(through((own) => own.picture())),
+    pictureFailed: () => quiet(through((own) => own.pictureFailed())),
     result(options) {
       const said = word
       if (said?.kept) return quiet(Promise.reject(said.kept))

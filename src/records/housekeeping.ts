@@ -3,7 +3,7 @@ import type { Clock } from '../ports.ts'
 import { clockSlackMs, mayBeRunning, recordCodec, type AttemptRecord } from '../rules/record.ts'
 import { dueNow, type Catalog } from './catalog.ts'
 import type { Codec, Journal } from './journal.ts'
-import { kindOf, leaseOf, type Keys } from './keys.ts'
+import { isBytes, kindOf, leaseOf, type Keys } from './keys.ts'
 import type { BoundedPhotoStore } from './photo-store.ts'
 
 export interface HousekeepingParts {
@@ -43,7 +43,7 @@ export async function sweep(parts: HousekeepingParts): Promise<void> {
 /** When what was due expires now; null once it is gone. */
 async function dueAt(parts: HousekeepingParts, key: string, until: number): Promise<number | null> {
   const { journal, store, clock, retentionMs } = parts
-  if (kindOf(key) === 'photo') return (await store.remove(key)) ? null : until
+  if (isBytes(key)) return (await store.remove(key)) ? null : until
   const cell = journal.cell(key, anyCodec)
   const found = await cell.read()
   if (found === null) return null
@@ -74,9 +74,8 @@ export async function wipe(
 ): Promise<boolean> {
   const { listed, isCounted } = await catalog.reset()
   onCounted()
-  const photos = listed.filter((key) => kindOf(key) === 'photo')
-  const photosGone = await Promise.all(photos.map((key) => store.remove(key)))
-  const values = listed.filter((key) => kindOf(key) !== 'photo')
+  const bytesGone = await Promise.all(listed.filter(isBytes).map((key) => store.remove(key)))
+  const values = listed.filter((key) => !isBytes(key))
   const leases = values.map(leaseOf)
   const { visitor, photo, former } = keys()
   // another page may be with the next shopper already
@@ -84,7 +83,7 @@ export async function wipe(
     [...new Set([...values, ...leases, visitor, photo, ...(isCounted ? former : [])])],
     catalog.isOfNow,
   )
-  if (!valuesGone || photosGone.includes(false)) return false
+  if (!valuesGone || bytesGone.includes(false)) return false
   await catalog.reschedule(Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }])))
   return isCounted && !catalog.isUnreadable()
 }

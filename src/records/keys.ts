@@ -10,6 +10,8 @@ export interface Keys {
   visitor: string
   photo: string
   photoBytes(id: string): string
+  /** The bytes of an attempt's picture. */
+  picture(attemptId: string, which: 'preview' | 'final'): string
   /** Where the record of a try-on may be: the first of these that is not left alone because it can not be read. */
   tryOn(productId: StoreId, variantId: StoreId): readonly string[]
   /** Which events were told. */
@@ -37,6 +39,7 @@ export function keysOf(installation: string, namespace: string | undefined, visi
     visitor: visitorOf(prefix),
     photo: photoOf(prefix),
     photoBytes: (id) => `${photoOf(prefix)}:${part(id)}`,
+    picture: (attemptId, which) => `${prefix}:picture:${part(attemptId)}:${which}`,
     tryOn: (productId, variantId) => candidatesOf(recordOf(prefix, productId, variantId)),
     told: `${prefix}:told`,
     attempt: (attemptId) => `${prefix}:attempt:${part(attemptId)}`,
@@ -46,12 +49,16 @@ export function keysOf(installation: string, namespace: string | undefined, visi
   }
 }
 
-/** What is kept under a key, whoever's it is: an attempt, a photo's bytes, or what a room knows of a shopper. */
-export function kindOf(key: string): 'attempt' | 'photo' | 'shopper' {
+/** What is kept under a key, whoever's it is: an attempt, a photo's bytes, a picture's, or what a room knows of a shopper. */
+export function kindOf(key: string): 'attempt' | 'photo' | 'picture' | 'shopper' {
   const [, , , , kind, id] = key.split(':')
   if (kind === 'try-on' || kind === 'attempt') return 'attempt'
+  if (kind === 'picture') return kind
   return kind === 'photo' && id !== undefined ? 'photo' : 'shopper'
 }
+
+/** Whether what is kept under a key is bytes, which are not beside the values. */
+export const isBytes = (key: string): boolean => ['photo', 'picture'].includes(kindOf(key))
 
 /** Where the lease on a record stands. */
 export const leaseOf = (key: string): string => `${key}:lease`

@@ -128,6 +128,15 @@ export interface TicketProblem {
   reason: 'noJob' | 'broken' | 'foreign' | 'old' | 'repeated'
 }
 
+/**
+ * There is no picture yet; or its address is dead, and the service knows no other one; or this page may not read it: its
+ * server says no CORS, or is not to be reached.
+ */
+export interface PictureProblem {
+  kind: 'picture'
+  reason: 'none' | 'gone' | 'unreadable'
+}
+
 /** Storage did not take what has to stand there first: a claim, or a paid attempt in the archive. Nothing was sent. */
 export interface StorageProblem {
   kind: 'storage'
@@ -199,6 +208,7 @@ export type Problem =
   | InputProblem
   | DeviceLimitProblem
   | TicketProblem
+  | PictureProblem
   | StorageProblem
   | StorageUnreadableProblem
   | RecordUnreadableProblem
@@ -251,6 +261,7 @@ export const problem: is.Schema<Problem> = is.toldApart(
     ),
   }),
   is.object({ kind: is.oneOf('jobFailed'), error: text }),
+  is.object({ kind: is.oneOf('picture'), reason: is.oneOf('none', 'gone', 'unreadable') }),
   is.object({
     kind: is.oneOf('photo'),
     reason: is.oneOf('missing', 'empty', 'type', 'unreadable', 'url', 'unprepared', 'camera'),

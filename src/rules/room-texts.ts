@@ -4,8 +4,8 @@ import type { DoorProblemKind, ProblemTexts } from './explain.ts'
 const said = (of: { status: number | null; error: string | null; situation: Situation }) =>
   ` (${of.status === null ? of.situation : of.error === null ? of.status : `${of.status}: ${of.error}`})`
 
-/** What a room's problems say to developers; the door's own are its own, and those of tickets come with them. */
-export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket'> = {
+/** What a room's problems say to developers; the door's own are its own, and those of tickets and pictures come with them. */
+export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture'> = {
   refused: (of) =>
     of.at === undefined
       ? `${of.operation} was refused${said(of)}; correct it and start anew`

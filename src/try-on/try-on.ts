@@ -4,6 +4,7 @@ import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../../machines/try-on.types.ts'
 import { storedView } from '../../machines/try-on.stored.ts'
 import { tryOnView } from '../../machines/try-on.view.ts'
+import type { Pictured, Pictures } from '../afterwards/pictures.ts'
 import type { Ownership } from '../pages/ownership.ts'
 import { takeSeat, type Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
@@ -68,6 +69,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
   telling: Teller
   /** The ticket of its job; rejects with kind `ticket` where there is none. */
   ticketOf: (attempt: AttemptView | null) => Promise<string>
+  /** What knows of pictures; rejects where the code for it can not be loaded. */
+  pictures: () => Promise<Pictures>
   /** Reads storage again where it could not be read; resolves with whether it could be now. */
   reopen: () => Promise<boolean>
   /** What another page may have changed is read again, before this page takes over. */
@@ -179,15 +182,16 @@ export function createTryOn(parts: Parts): RunningTryOn {
     }, lookOnMs)
   }
 
+  /** An answer that comes late is for whoever runs the machine by then, here or on another page. */
+  function tell(event: TryOnEvent): void {
+    seat?.runner?.send(event)
+    // this page may not know yet that another one has taken over
+    if (event.type !== 'lateAnswer' || event.written.kind !== 'stands') return
+    const { record, durable } = event.written
+    post({ type: 'lateAnswer', name: parts.name(), record, durable })
+  }
+
   function run(own: () => Seat<Runner>): Runner {
-    // an answer that comes late is for whoever runs the machine by then, here or on another page
-    const tell = (event: TryOnEvent) => {
-      seat?.runner?.send(event)
-      // this page may not know yet that another one has taken over
-      if (event.type !== 'lateAnswer' || event.written.kind !== 'stands') return
-      const { record, durable } = event.written
-      post({ type: 'lateAnswer', name: parts.name(), record, durable })
-    }
     const holdsSeat = async () => seat === own() && own().confirm()
     const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell, holdsSeat, isPreparing }) })
     const heard = inspect && inspection(inspect, parts.product)
@@ -367,10 +371,20 @@ export function createTryOn(parts: Parts): RunningTryOn {
     startOver: () => say({ intent: 'startOver' }),
     discard: ({ abandonPaidJob = false } = {}) => say({ intent: 'discard', abandonPaidJob }),
     ticket: () => quiet(tryOn.ready.then(({ attempt }) => parts.ticketOf(attempt))),
+    picture: () => quiet(pictures().then((known) => known.picture(pictured))),
+    pictureFailed: () => quiet(pictures().then((known) => known.failed(pictured))),
     result(options) {
       sit()
       return resultOf(tryOn, life.signal, parts.shopper(), said, options)
     },
+  }
+
+  const pictures = () => tryOn.ready.then(parts.pictures)
+  const pictured: Pictured = {
+    view: shown.get,
+    attempts,
+    learn: (written) => tell({ type: 'lateAnswer', written }),
+    refuse: (problem) => tell({ type: 'refused', problem }),
   }
 
   function leaveSeat(isFreezing = false): void {

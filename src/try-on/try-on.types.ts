@@ -53,6 +53,17 @@ export interface TryOn extends Readable<TryOnView> {
    * shopper. Rejects with kind `ticket` while no job is known.
    */
   ticket(): Promise<string>
+  /**
+   * The picture that the view shows, as bytes, to be saved or shared: as it is kept (`keepPictures`), else from its server,
+   * which has to permit that (CORS; the contract promises none). Where its address is dead the job is asked once more.
+   * Rejects with kind `picture`.
+   */
+  picture(): Promise<Blob>
+  /**
+   * Says that the page's image could not show the picture. The job is asked once more, once a minute at the most: either the
+   * view has another address then, or this rejects with kind `picture`, and the view says it.
+   */
+  pictureFailed(): Promise<void>
   /** Resolves at `final`; rejects at every stop with a `TryOnError` that carries the problem and the job ID. */
   result(options?: ResultOptions): Promise<TryOnResult>
 }

@@ -7,8 +7,16 @@ import { shop, words } from './room.ts'
 import { TakeHome } from './TakeHome.tsx'
 
 /** One piece in one size: its photo, its wait, its picture. */
-export function Booth({ piece, onBack }: { piece: Piece; onBack: () => void }) {
-  const [size, setSize] = useState(Object.values(piece.sizes)[0] ?? '')
+export function Booth({
+  piece,
+  variantId,
+  onBack,
+}: {
+  piece: Piece
+  variantId?: string | undefined
+  onBack: () => void
+}) {
+  const [size, setSize] = useState(variantId ?? Object.values(piece.sizes)[0] ?? '')
   const [hasAnother, setHasAnother] = useState(false)
   const tryOn = tryOnOf(piece, size)
   const view = useTryOn(tryOn)
@@ -95,7 +103,12 @@ function Wait({ tryOn, view, piece, onAnother }: WaitProps) {
   return (
     <>
       <div className={picture ? 'frame' : 'frame waits'}>
-        <img data-testid="picture" src={src} alt={picture ? `You in the ${piece.title}` : piece.title} />
+        <img
+          data-testid="picture"
+          src={src}
+          alt={picture ? `You in the ${piece.title}` : piece.title}
+          onError={() => picture && void tryOn.pictureFailed()}
+        />
         {view.progress && (
           <div className="come">
             <progress value={view.progress.value} aria-label={words.progress(view) ?? ''} />

@@ -1,17 +1,28 @@
-import type { HistoryEntry } from 'fitting-room'
+import { isTryOnError, type HistoryEntry } from 'fitting-room'
 import { useTryOn } from 'fitting-room/react'
 import { useState } from 'react'
 import { Booth } from './Booth.tsx'
 import { pieceOf, pieces, type Piece } from './pieces.ts'
 import { room, session, words } from './room.ts'
 
+/** A piece, in the size in which it was tried on before. */
+interface Chosen {
+  piece: Piece
+  variantId?: string | undefined
+}
+
+const choiceOf = ({ productId, variantId }: HistoryEntry): Chosen | null => {
+  const piece = pieceOf(productId)
+  return piece ? { piece, variantId: Object.values(piece.sizes).find((id) => variantId.endsWith(id)) } : null
+}
+
 /** Where a visit that goes on after a loss of power begins: at what was tried on last. */
-const lastOf = (history: readonly HistoryEntry[]) => history[0] && pieceOf(history[0].productId)
+const lastOf = (history: readonly HistoryEntry[]) => history[0] && choiceOf(history[0])
 
 export function Visit() {
   const history = useTryOn(room.history)
-  const [chosen, setChosen] = useState<Piece | null>()
-  const piece = chosen === undefined ? lastOf(history) : chosen
+  const [chosen, setChosen] = useState<Chosen | null>()
+  const choice = chosen === undefined ? lastOf(history) : chosen
   return (
     <>
       <header>
@@ -21,10 +32,10 @@ export function Visit() {
         </button>
       </header>
       <main className="visit">
-        {piece ? (
-          <Booth key={piece.productId} piece={piece} onBack={() => setChosen(null)} />
+        {choice ? (
+          <Booth key={`${choice.piece.productId} ${choice.variantId}`} {...choice} onBack={() => setChosen(null)} />
         ) : (
-          <Choice onChoose={setChosen} />
+          <Choice onChoose={(piece) => setChosen({ piece })} />
         )}
         <Pictures history={history} onOpen={setChosen} />
       </main>
@@ -58,30 +69,49 @@ function Choice({ onChoose }: { onChoose: (piece: Piece) => void }) {
 
 interface PicturesProps {
   history: readonly HistoryEntry[]
-  onOpen: (piece: Piece) => void
+  onOpen: (choice: Chosen) => void
 }
 
 /** What this shopper has tried on so far. */
 function Pictures({ history, onOpen }: PicturesProps) {
   const shown = history.flatMap((entry) => {
-    const piece = pieceOf(entry.productId)
-    return piece ? [{ entry, piece }] : []
+    const choice = choiceOf(entry)
+    return choice ? [{ entry, choice }] : []
   })
   if (shown.length === 0) return null
   return (
     <section className="pictures" data-testid="pictures">
       <h2>Your pictures</h2>
       <ul>
-        {shown.map(({ entry, piece }) => (
+        {shown.map(({ entry, choice }) => (
           <li key={entry.attemptId}>
-            <button onClick={() => onOpen(piece)}>
-              <img src={(entry.result ?? entry.preview)?.imageUrl ?? piece.image} alt="" />
-              <strong>{piece.title}</strong>
+            <button onClick={() => onOpen(choice)}>
+              <img src={(entry.result ?? entry.preview)?.imageUrl ?? choice.piece.image} alt="" />
+              <strong>{choice.piece.title}</strong>
               <span>{words.title(entry)}</span>
             </button>
+            <Forget entry={entry} title={choice.piece.title} />
           </li>
         ))}
       </ul>
     </section>
+  )
+}
+
+/** Forgets one picture; where it may still be paid for that is said first. */
+function Forget({ entry, title }: { entry: HistoryEntry; title: string }) {
+  const [warning, setWarning] = useState<string | null>(null)
+  const forget = () =>
+    entry
+      .open()
+      .discard({ abandonPaidJob: warning !== null })
+      .catch((error: unknown) => setWarning(isTryOnError(error) ? words.problem(error.problem) : null))
+  return (
+    <>
+      {warning && <p role="alert">{warning}</p>}
+      <button className="quiet" aria-label={`${words.intent('discard')}: ${title}`} onClick={forget}>
+        {words.intent('discard')}
+      </button>
+    </>
   )
 }

@@ -39,11 +39,24 @@ export function earlier(room: FittingRoom, products: readonly Product[]): Page {
     tryOn.ready.then(({ can }) => (can.resume ? tryOn.resume() : undefined)).catch(() => undefined)
   }
 
+  /** In place of a picture whose address is dead. */
+  async function showKept(image: HTMLImageElement, entry: HistoryEntry, product: Product): Promise<void> {
+    image.onerror = null
+    const kept = await entry
+      .open()
+      .picture()
+      .catch(() => null)
+    const address = kept && URL.createObjectURL(kept)
+    image.onload = () => address && URL.revokeObjectURL(address)
+    image.src = address ?? product.image
+  }
+
   const item = (entry: HistoryEntry) => {
     const product = products.find(({ id }) => entry.productId.endsWith(id))
     if (!product) return null
     const picture = entry.result ?? entry.preview
     const image = h('img', { src: picture?.imageUrl ?? product.image, alt: '', loading: 'lazy' })
+    if (picture) image.onerror = () => showKept(image, entry, product)
     const href = `#/products/${product.id}`
     const labelled = (text: string, act: () => unknown, name: string) => {
       const made = button(text, act, 'quiet')

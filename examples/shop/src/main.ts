@@ -3,6 +3,7 @@ import { broughtPage, takeTicket } from './brought-page.ts'
 import { loadSettings } from './catalog.ts'
 import { h } from './dom.ts'
 import { declareLanguage, languageSwitch, say } from './language.ts'
+import { notice } from './notice.ts'
 import { productList } from './product-list.ts'
 import { productPage } from './product-page.ts'
 
@@ -16,7 +17,12 @@ let ticket = takeTicket()
 
 try {
   const settings = await loadSettings()
-  const room = createFittingRoom({ baseUrl: settings.baseUrl, apiKey: () => settings.apiKey })
+  const room = createFittingRoom({
+    baseUrl: settings.baseUrl,
+    apiKey: () => settings.apiKey,
+    keepPictures: true,
+    notice,
+  })
   let leave = () => {}
 
   const show = () => {

@@ -1,7 +1,17 @@
-import type { FittingRoom, StartOptions, TryOn, TryOnState, TryOnView } from 'fitting-room'
+import {
+  isTryOnError,
+  type FittingRoom,
+  type Problem,
+  type StartOptions,
+  type TryOn,
+  type TryOnState,
+  type TryOnView,
+} from 'fitting-room'
 import type { Product } from './catalog.ts'
 import { compare } from './compare.ts'
 import { button, h } from './dom.ts'
+import { canShare, save, share } from './give-away.ts'
+import { consent } from './notice.ts'
 import { photoPicker } from './photo-picker.ts'
 import { pictureFrame } from './picture-frame.ts'
 import { bytes, say, words } from './language.ts'
@@ -31,8 +41,8 @@ type Draw = (stage: Stage, view: TryOnView) => Screen
 const heading = (view: TryOnView) => h('h2', { tabIndex: -1 }, words().title(view))
 const lead = (view: TryOnView) => h('p', { className: 'lead' }, words().sentence(view))
 
-function note(view: TryOnView): HTMLElement {
-  const text = words().problem(view.problem)
+function note(problem: Problem | null): HTMLElement {
+  const text = words().problem(problem)
   return h('p', { className: 'note', hidden: text === null }, text)
 }
 
@@ -46,9 +56,20 @@ const screen = (...children: (HTMLElement | null)[]) => h('div', {}, ...children
 /** The steps that the view permits, most useful first. */
 function ways({ tryOn, attempt }: Stage, view: TryOnView): HTMLElement {
   const { can } = view
-  const way = (intent: 'resume' | 'retry' | 'startOver', className = 'secondary') =>
-    can[intent] ? button(words().intent(intent, view), () => attempt(() => tryOn[intent]()), className, intent) : null
-  return actions(way('resume', 'primary'), way('retry', can.resume ? 'secondary' : 'primary'), way('startOver'))
+  const said = {
+    resume: () => tryOn.resume(),
+    retry: () => tryOn.retry(undefined, { consent }),
+    startOver: () => tryOn.startOver(),
+  }
+  const way = (intent: keyof typeof said, className = 'secondary') =>
+    can[intent] ? button(words().intent(intent, view), () => attempt(said[intent]), className, intent) : null
+  return h(
+    'div',
+    {},
+    actions(way('resume', 'primary'), way('retry', can.resume ? 'secondary' : 'primary'), way('startOver')),
+    // another submission needs another consent, to what it says here
+    can.retry ? h('p', { className: 'quiet' }, say().spends) : null,
+  )
 }
 
 const startOver = ({ tryOn, attempt }: Stage, view: TryOnView) =>
@@ -56,7 +77,7 @@ const startOver = ({ tryOn, attempt }: Stage, view: TryOnView) =>
 
 /** A state that needs no more than words and its ways on. */
 const plain: Draw = (stage, view) => ({
-  element: screen(heading(view), lead(view), note(view), ways(stage, view), notSaved(view)),
+  element: screen(heading(view), lead(view), note(view.problem), ways(stage, view), notSaved(view)),
 })
 
 /** What is advised against is the shopper's to decide. */
@@ -78,7 +99,7 @@ const idle: Draw = (stage, view) => {
     },
     onPick: (photo) => stage.start(photo),
   })
-  const update = (next: TryOnView) => problem.replaceChildren(note(next), ...overruling(stage, next))
+  const update = (next: TryOnView) => problem.replaceChildren(note(next.problem), ...overruling(stage, next))
   update(view)
   return {
     element: screen(
@@ -138,32 +159,49 @@ const preview: Draw = (stage, view) => {
 }
 
 const final: Draw = (stage, view) => {
-  const after = view.result?.imageUrl ?? ''
+  const { tryOn, product } = stage
   const before = stage.photo(view)
+  const problem = h('div', { attributes: { role: 'alert' } }, note(view.problem))
+  const trying = (work: () => Promise<void>) =>
+    work().catch((error: unknown) => {
+      if (!isTryOnError(error)) throw error
+      problem.replaceChildren(note(error.problem))
+    })
+  const picture = compare({
+    before,
+    preview: view.preview?.imageUrl ?? null,
+    after: view.result?.imageUrl ?? '',
+    title: product.title,
+    onLost: () =>
+      tryOn.picture().catch(async () => {
+        await trying(() => tryOn.pictureFailed())
+        return null
+      }),
+  })
   return {
     element: screen(
       heading(view),
       h('p', { className: 'lead' }, before === null ? words().sentence(view) : say().compareHow),
-      compare({ before, preview: view.preview?.imageUrl ?? null, after, title: stage.product.title }),
+      picture.element,
+      problem,
       actions(
-        button(say().save, () => save(after)),
+        button(say().save, () => trying(() => save(tryOn)), 'primary', 'save'),
+        canShare() ? button(say().share, () => trying(() => share(tryOn, product.title)), 'secondary', 'share') : null,
         // what another device has brought is only looked at
         view.can.startOver ? startOver(stage, view) : null,
       ),
       sentAsItIs(view),
     ),
+    update(next) {
+      problem.replaceChildren(note(next.problem))
+      if (next.result) picture.showAnother(next.result.imageUrl)
+    },
+    leave: picture.leave,
   }
 }
 
-/** Another origin's picture is only opened by a link, so its bytes are fetched first. */
-async function save(imageUrl: string): Promise<void> {
-  const address = URL.createObjectURL(await (await fetch(imageUrl)).blob())
-  h('a', { href: address, download: 'try-on.jpeg' }).click()
-  URL.revokeObjectURL(address)
-}
-
 const needsEmail: Draw = (stage, view) => {
-  const problem = note(view)
+  const problem = note(view.problem)
   const email = h('input', { type: 'email', name: 'email', autocomplete: 'email', required: true, id: 'email' })
   const name = h('input', { type: 'text', name: 'name', autocomplete: 'name', id: 'name' })
   const send = h('button', { type: 'submit', className: 'primary' }, words().intent('submitEmail', view))

@@ -30,6 +30,7 @@ export interface Texts {
   compareHow: string
   comparedAs: (percent: string) => string
   save: string
+  share: string
   email: string
   customer: string
   camera: string
@@ -74,6 +75,7 @@ const en: Texts = {
   compareHow: 'Drag the line to compare.',
   comparedAs: (percent) => `${percent} your photo`,
   save: 'Save the picture',
+  share: 'Share the picture',
   email: 'E-mail',
   customer: 'Name (optional)',
   camera: 'Camera',
@@ -118,6 +120,7 @@ const de: Texts = {
   compareHow: 'Ziehen Sie die Linie, um zu vergleichen.',
   comparedAs: (percent) => `${percent} Ihr Foto`,
   save: 'Bild sichern',
+  share: 'Bild teilen',
   email: 'E-Mail',
   customer: 'Name (freiwillig)',
   camera: 'Kamera',
@@ -163,6 +166,7 @@ const fr: Texts = {
   compareHow: 'Faites glisser la ligne pour comparer.',
   comparedAs: (percent) => `${percent} votre photo`,
   save: 'Enregistrer l’image',
+  share: 'Partager l’image',
   email: 'E-mail',
   customer: 'Nom (facultatif)',
   camera: 'Appareil photo',
@@ -208,6 +212,7 @@ const es: Texts = {
   compareHow: 'Arrastra la línea para comparar.',
   comparedAs: (percent) => `${percent} tu foto`,
   save: 'Guardar la imagen',
+  share: 'Compartir la imagen',
   email: 'Correo electrónico',
   customer: 'Nombre (opcional)',
   camera: 'Cámara',

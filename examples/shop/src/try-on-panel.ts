@@ -2,6 +2,7 @@ import { TryOnError, type FittingRoom, type TryOn, type TryOnState, type TryOnVi
 import type { Product } from './catalog.ts'
 import { h, marked } from './dom.ts'
 import { say, words } from './language.ts'
+import { consent } from './notice.ts'
 import type { Page } from './page.ts'
 import { screens, type Screen, type Stage } from './screens.ts'
 
@@ -30,7 +31,7 @@ export function tryOnPanel(room: FittingRoom, product: Product, tryOn: TryOn): P
       const own = { attempt: undefined as string | undefined, address: photo ? chosen?.address : undefined }
       used = own
       return stage.attempt(async () => {
-        await tryOn.start(photo, options)
+        await tryOn.start(photo, { ...options, consent })
         own.attempt = tryOn.get().attempt?.id
       })
     },

@@ -104,6 +104,17 @@ export async function codeFor(tryOn: TryOn): Promise<string> {
   return `https://shop.example/#ticket=${await tryOn.ticket()}`
 }
 
+async function save(tryOn: TryOn): Promise<void> {
+  const address = URL.createObjectURL(await tryOn.picture())
+  Object.assign(document.createElement('a'), { href: address, download: 'try-on' }).click()
+  URL.revokeObjectURL(address)
+}
+
+export function lasting(tryOn: TryOn, image: HTMLImageElement, button: HTMLButtonElement) {
+  image.onerror = () => void tryOn.pictureFailed()
+  button.onclick = () => void save(tryOn)
+}
+
 interface PoolOf extends PostgresQueries {
   on(event: 'error', listener: (error: Error) => void): this
 }

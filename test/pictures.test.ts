@@ -1,0 +1,297 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FittingRoomOptions, PhotoStore, StoredPhoto, TryOn, TryOnView } from 'fitting-room'
+import { mockRoom } from 'fitting-room/testing'
+import { testStorage, type TestStorage } from './support/storage.ts'
+import { answers, createWorld, dropped, product, started, type Fault, type World } from './support/world.ts'
+
+const day = 86_400_000
+
+let world: World
+let storage: TestStorage
+beforeEach(() => {
+  storage = testStorage()
+  world = createWorld({ storage })
+})
+afterEach(() => world.close())
+
+const gone = answers(404, 'no such picture')
+
+async function final(tryOn: TryOn): Promise<TryOnView & { state: 'final' }> {
+  await started(tryOn)
+  return (await world.until(tryOn, 'final')) as TryOnView & { state: 'final' }
+}
+
+/** A try-on with its final picture, and where that is. */
+async function finished(options: Partial<FittingRoomOptions> = {}) {
+  const room = world.room(options)
+  const tryOn = room.tryOn(product)
+  const { result, attempt } = await final(tryOn)
+  const path = new URL(result.imageUrl).pathname
+  const polls = () => world.count('GET', `/generations/${attempt.jobId}`)
+  return { room, tryOn, path, polls, address: result.imageUrl, before: polls() }
+}
+
+/** The service answers with the picture at another address. */
+const elsewhere =
+  (address: string): Fault =>
+  async (reach) => {
+    const answer = (await (await reach()).json()) as { data: object }
+    return Response.json({ ...answer, data: { ...answer.data, imageUrl: address, permanentUrl: address } })
+  }
+
+function gate() {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return [opened, () => open()] as const
+}
+
+const rejects = (reason: string) => ({ problem: { kind: 'picture', reason } })
+
+describe('the picture of a try-on', () => {
+  it('is what the view shows, as bytes, also through the door', async () => {
+    const tryOn = world.door().tryOn(product)
+    await expect(tryOn.picture()).rejects.toMatchObject(rejects('none'))
+    await started(tryOn)
+    const { preview } = await world.until(tryOn, 'preview')
+    const asked = () => world.sent.map(({ path }) => path)
+    expect((await tryOn.picture()).type).toMatch(/^image\//)
+    expect(asked().at(-1)).toBe(new URL(preview!.imageUrl).pathname)
+    const { result } = await world.until(tryOn, 'final')
+    const picture = await tryOn.picture()
+    expect(asked().at(-1)).toBe(new URL(result!.imageUrl).pathname)
+    expect(picture.size).toBeGreaterThan(0)
+    expect(world.sent.at(-1)!.headers.get('X-Service-SDK-Key')).toBeNull()
+  })
+
+  it('is asked for where the job says it is by now, where its address is dead, and the view follows', async () => {
+    const { tryOn, path, polls, address, before } = await finished()
+    world.fault('GET', path, [gone])
+    world.fault('GET', '/generations/', [elsewhere(`${address}?anew`)])
+    expect((await tryOn.picture()).type).toMatch(/^image\//)
+    await world.settle()
+    expect(tryOn.get().result?.imageUrl).toBe(`${address}?anew`)
+    expect(polls()).toBe(before + 1)
+    // and so it is after a reload
+    const again = world.room().tryOn(product)
+    expect((await world.until(again, 'final')).result?.imageUrl).toBe(`${address}?anew`)
+  })
+
+  it.each([403, 404, 410])(
+    'is gone where it is answered with %i and the job knows no other address',
+    async (status) => {
+      const { tryOn, path, polls, before } = await finished()
+      world.fault('GET', path, [answers(status, '')])
+      await expect(tryOn.picture()).rejects.toMatchObject(rejects('gone'))
+      expect(polls()).toBe(before + 1)
+      expect(tryOn.get().problem).toBeNull()
+    },
+  )
+
+  it.each([
+    ['its server says no CORS, or is away', dropped],
+    ['what comes is no picture', answers(200, '<p>please log in</p>', { 'Content-Type': 'text/html' })],
+    ['its server fails', answers(503, '')],
+  ])('can not be read where %s, which is no reason to ask the job', async (_, fault) => {
+    const { tryOn, path, polls, before } = await finished()
+    world.fault('GET', path, [fault])
+    await expect(tryOn.picture()).rejects.toMatchObject(rejects('unreadable'))
+    expect(polls()).toBe(before)
+  })
+})
+
+describe('a page that could not show the picture', () => {
+  it('is shown another address, and every page is', async () => {
+    const { tryOn, address } = await finished()
+    const other = world.room().tryOn(product)
+    await world.until(other, 'final')
+    world.fault('GET', '/generations/', [elsewhere(`${address}?anew`)])
+    await other.pictureFailed()
+    await world.settle()
+    for (const each of [tryOn, other])
+      expect(each.get()).toMatchObject({ state: 'final', problem: null, result: { imageUrl: `${address}?anew` } })
+  })
+
+  it('hears that it is gone, from the view too, and asks once a minute at the most', async () => {
+    const { tryOn, polls, before } = await finished()
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('gone'))
+    expect(tryOn.get()).toMatchObject({ state: 'final', problem: { kind: 'picture', reason: 'gone' } })
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('gone'))
+    expect(polls()).toBe(before + 1)
+    await world.pass(61_000)
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('gone'))
+    expect(polls()).toBe(before + 2)
+  })
+
+  it('hears that it is gone where the service has forgotten the job', async () => {
+    const { tryOn } = await finished()
+    world.fault('GET', '/generations/', [answers(404, { error: 'Job not found' })])
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('gone'))
+    expect(tryOn.get().state).toBe('final')
+  })
+
+  it('hears why its job could not be asked, and may ask again', async () => {
+    const { tryOn, address } = await finished()
+    world.fault('GET', '/generations/', [answers(503, { error: 'Service unavailable' }), elsewhere(`${address}?anew`)])
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject({ problem: { kind: 'unavailable' } })
+    await tryOn.pictureFailed()
+    await world.settle()
+    expect(tryOn.get().result?.imageUrl).toBe(`${address}?anew`)
+  })
+
+  it('asks for nothing while the job goes on, which is looked at anyway, nor where there is none', async () => {
+    const tryOn = world.room().tryOn(product)
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('none'))
+    await started(tryOn)
+    await world.until(tryOn, 'preview')
+    const before = world.sent.length
+    await tryOn.pictureFailed()
+    expect(world.sent.length).toBe(before)
+  })
+
+  it('leaves the picture of another attempt alone', async () => {
+    const { room, tryOn, address } = await finished()
+    const [reached, arrive] = gate()
+    const [held, release] = gate()
+    world.fault('GET', '/generations/', [
+      async (...asked) => {
+        arrive()
+        await held
+        return elsewhere(`${address}?anew`)(...asked)
+      },
+    ])
+    const failed = tryOn.pictureFailed().catch(() => undefined)
+    await reached
+    await tryOn.startOver()
+    release()
+    await failed
+    await world.settle()
+    expect(tryOn.get()).toMatchObject({ state: 'idle', attempt: null })
+    expect(await room.list()).toMatchObject([{ archived: true, result: { imageUrl: `${address}?anew` } }])
+  })
+})
+
+describe('pictures that are kept', () => {
+  const keepPictures = true
+  const kept = () => storage.another().photos!
+  const keyOf = (attemptId: string, which: string) => `picture:${attemptId}:${which}`
+  const keptKeys = async (room: { stored(): Promise<{ kind: string; key: string }[]> }) =>
+    (await room.stored()).filter(({ kind }) => kind === 'picture').map(({ key }) => key)
+
+  it('are preview and final, each asked for once, and need no network after a reload', async () => {
+    const { room, tryOn, path } = await finished({ keepPictures })
+    await world.settle()
+    const { attempt } = tryOn.get()
+    const keys = await keptKeys(room)
+    expect(keys.map((key) => key.split(':').slice(-3).join(':'))).toEqual([
+      keyOf(attempt!.id, 'preview'),
+      keyOf(attempt!.id, 'final'),
+    ])
+    for (const key of keys) expect((await kept().get(key))?.type).toMatch(/^image\//)
+    const before = world.sent.length
+    const again = world.room({ keepPictures }).tryOn(product)
+    await world.until(again, 'final')
+    expect((await again.picture()).type).toMatch(/^image\//)
+    expect(world.sent.length).toBe(before)
+    expect(world.count('GET', path)).toBe(1)
+  })
+
+  it('are those of archived attempts, too', async () => {
+    const { room, tryOn } = await finished({ keepPictures })
+    await world.settle()
+    await tryOn.startOver()
+    const before = world.sent.length
+    const [entry] = await room.list()
+    const opened = entry!.open()
+    opened.subscribe(() => {})
+    await world.until(opened, 'final')
+    expect((await opened.picture()).type).toMatch(/^image\//)
+    expect(world.sent.length).toBe(before)
+  })
+
+  it('are none where nobody asked for it', async () => {
+    const { room, path } = await finished()
+    await world.settle()
+    expect(world.count('GET', path)).toBe(0)
+    expect(await keptKeys(room)).toEqual([])
+  })
+
+  it('are none where their server lets no page read them, which is asked once for each', async () => {
+    world.fault('GET', '/pictures/', [dropped], true)
+    const { room, tryOn } = await finished({ keepPictures })
+    await world.pass(10_000)
+    expect(world.count('GET', '/pictures/')).toBe(2)
+    expect(await keptKeys(room)).toEqual([])
+    expect(tryOn.get()).toMatchObject({ state: 'final', problem: null })
+  })
+
+  it.each([
+    ['reset()', async (room: { reset(): Promise<void> }) => room.reset()],
+    ['discard()', async (_: unknown, tryOn: TryOn) => tryOn.discard()],
+  ])('are gone after %s', async (_, forget) => {
+    const { room, tryOn } = await finished({ keepPictures })
+    await world.settle()
+    const keys = await keptKeys(room)
+    expect(keys).toHaveLength(2)
+    await forget(room, tryOn)
+    await world.settle()
+    for (const key of keys) expect(await kept().get(key)).toBeUndefined()
+    expect(await keptKeys(room)).toEqual([])
+  })
+
+  it('are gone once they have expired', async () => {
+    const { room } = await finished({ keepPictures, retentionMs: day })
+    await world.settle()
+    const keys = await keptKeys(room)
+    room.close()
+    world.clock.advance(day + 1)
+    const later = world.room({ keepPictures, retentionMs: day })
+    await later.ready
+    await world.settle()
+    for (const key of keys) expect(await kept().get(key)).toBeUndefined()
+  })
+
+  it('are not of a shopper who has gone while one was on its way', async () => {
+    const { reached, release } = world.hold('GET', '/pictures/', 'after')
+    const room = world.room({ keepPictures })
+    const tryOn = await started(room.tryOn(product))
+    const preview = world.until(tryOn, 'preview')
+    await Promise.all([preview, reached])
+    await room.reset()
+    release()
+    await world.settle()
+    expect(await keptKeys(room)).toEqual([])
+  })
+})
+
+it('a picture that is written while its shopper goes is taken away again', async () => {
+  const photos = new Map<string, StoredPhoto>()
+  const [reached, arrive] = gate()
+  const [released, release] = gate()
+  const photoStore: PhotoStore = {
+    get: (key) => photos.get(key),
+    async set(key, photo) {
+      if (key.includes(':picture:')) {
+        arrive()
+        await released
+      }
+      photos.set(key, photo)
+    },
+    remove: (key) => void photos.delete(key),
+  }
+  const room = world.room({ keepPictures: true, photoStore })
+  const tryOn = await started(room.tryOn(product))
+  await Promise.all([world.until(tryOn, 'preview'), reached])
+  await room.reset()
+  release()
+  await world.settle()
+  expect([...photos.keys()]).toEqual([])
+})
+
+it('a room for the tests of screens has pictures where its views have', async () => {
+  const room = mockRoom({ '1001/2001': 'final' })
+  const tryOn = room.tryOn(product)
+  expect((await tryOn.picture()).type).toBe('image/jpeg')
+  await tryOn.pictureFailed()
+  room.show('idle')
+  await expect(tryOn.picture()).rejects.toMatchObject(rejects('none'))
+})
