@@ -20,9 +20,9 @@ import { afterType, invokeId, treeOf, type Named, type StateNode } from './tree.
 
 interface RunnerOptions {
   input: unknown
-  clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>
-  /** Hears every event, and where it has led. */
-  inspect?: ((event: MachineEvent, value: unknown) => void) | undefined
+  clock: Pick<Clock, 'now' | 'setTimeout' | 'clearTimeout'>
+  /** Hears every event, where it has led, and when it goes on by itself, in epoch ms. */
+  inspect?: ((event: MachineEvent, value: unknown, nextAt: number | null) => void) | undefined
   /** What is at work in another machine tells it. */
   tellParent?: ((event: MachineEvent) => void) | undefined
   onEnd?: ((event: { output: unknown } | { error: unknown }) => void) | undefined
@@ -38,6 +38,8 @@ interface Observer {
 interface Work {
   id: string
   send?: (event: MachineEvent) => void
+  /** When its time is over, in epoch ms. */
+  endsAt?: number
   stop(): void
 }
 
@@ -112,7 +114,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     const given = (table.delays as Record<string, number | ((scope: Scope) => number)>)[delay]!
     const ms = typeof given === 'function' ? given({ context, event }) : given
     const timer = clock.setTimeout(() => send({ type: afterType(delay, node.id) }), ms)
-    return { id: '', stop: () => clock.clearTimeout(timer) }
+    return { id: '', endsAt: clock.now() + ms, stop: () => clock.clearTimeout(timer) }
   }
 
   function working(node: StateNode, src: string, given: unknown): Work {
@@ -199,6 +201,11 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     settle(event)
   }
 
+  function nextAt(): number | null {
+    const ends = [...works.values()].flat().flatMap(({ endsAt }) => endsAt ?? [])
+    return ends.length > 0 ? Math.min(...ends) : null
+  }
+
   function step(event: MachineEvent, work: (event: MachineEvent) => void): void {
     try {
       work(event)
@@ -208,7 +215,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     shown = snapshotOf(table, active, context, status)
     for (const effect of later.splice(0)) effect()
     for (const observer of observers) observer.next(shown)
-    inspect?.(event, shown.value)
+    inspect?.(event, shown.value, nextAt())
     if (status !== 'done') return
     end()
     onEnd?.({ output: config.output?.({ context, event }) })

@@ -57,6 +57,7 @@ export type { AttemptView, Progress, Trouble, TryOnResult, TryOnView } from './r
 export type { Intent, TryOnGroup, TryOnState } from './rules/words.ts'
 export type { Phase } from './rules/record.ts'
 export type { Outcome, Refusal, Requested, Situation, Unusable } from './rules/outcome.ts'
+export type { InspectedRequest } from './wire/operations.ts'
 export type { Operation } from './contract/endpoints.ts'
 export type { StoreId } from './contract/forms.ts'
 export type { Funnel } from './contract/resources.ts'

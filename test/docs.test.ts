@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { tryOnStates } from '../src/rules/words.ts'
 import { describe, expect, it } from 'vitest'
+import { flows } from './docs/flows.ts'
 import { statesPage } from './docs/states.ts'
+import { person } from './support/world.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const textOf = (file: string) => readFileSync(root + file, 'utf8')
@@ -11,6 +13,24 @@ const textOf = (file: string) => readFileSync(root + file, 'utf8')
 describe('the documentation', () => {
   it('draws the states as the machine has them (`npm run docs` draws them anew)', () => {
     expect(textOf('docs/states.md')).toBe(statesPage())
+  })
+
+  it('has a guide to testing whose flow comes to its picture', async () => {
+    const { clock, sandbox, flow } = flows()
+    const tryOn = flow.tryOn({ productId: '1001', variantId: '2001', funnelIds: [11] })
+    tryOn.subscribe(() => {})
+    await tryOn.start(person)
+    const result = tryOn.result()
+    let isOver = false
+    void result.finally(() => (isOver = true))
+    while (!isOver) {
+      clock.advanceToNext()
+      await new Promise((done) => setImmediate(done))
+    }
+    expect((await result).imageUrl).toMatch(/^http/)
+    expect(sandbox.ledger.accepted).toBe(1)
+    flow.close()
+    await sandbox.close()
   })
 
   it('draws each state of the view that a try-on is in by itself', () => {

@@ -1,6 +1,6 @@
-import type { InspectEvent } from 'fitting-room'
+import type { InspectedRequest, InspectEvent } from 'fitting-room'
 import { expect, it } from 'vitest'
-import { createWorld, person, product } from './support/world.ts'
+import { answers, createWorld, dropped, person, product, refuses } from './support/world.ts'
 
 it('inspect tells each event of a try-on and where it stands since then, in words of its own', async () => {
   const world = createWorld()
@@ -14,5 +14,37 @@ it('inspect tells each event of a try-on and where it stands since then, in word
   )
   expect(told.filter(({ type }) => type.includes('.'))).toEqual([])
   for (const each of told) expect(each).toMatchObject({ productId: '1001', variantId: '2001' })
+  // the next look at the job is known while it goes on, and none is once there is its picture
+  const following = told.filter(({ states, nextAt }) => states[0]?.startsWith('following') && nextAt !== null)
+  expect(following.length).toBeGreaterThan(0)
+  for (const { nextAt } of following) expect(nextAt).toBeGreaterThan(world.clock.now() - 60_000)
+  expect(told.at(-1)).toMatchObject({ states: ['final'], nextAt: null })
+  await world.close()
+})
+
+it('inspectRequests tells what each request has come to, also one that was never sent, and nothing private', async () => {
+  const world = createWorld()
+  const told: InspectedRequest[] = []
+  world.fault('GET', '/funnel', [answers(503, { error: 'Service unavailable' }), dropped])
+  world.fault('POST', '/generations', [refuses('emailRequired')])
+  const tryOn = world.room({ uniqueUserId: 'me', inspectRequests: (request) => told.push(request) }).tryOn(product)
+  await tryOn.start(person)
+  await world.until(tryOn, 'needsEmail')
+  await tryOn.submitEmail({ email: 'me@example.com' })
+  await world.until(tryOn, 'final')
+  const of = (operation: string) => told.filter((each) => each.operation === operation)
+  expect(of('getFunnel')).toMatchObject([
+    { situation: 'serverError', outcome: 'unavailable', status: 503 },
+    { situation: 'lost', outcome: 'unavailable', status: null },
+    { situation: 'fits', outcome: 'accepted', status: 200 },
+  ])
+  expect(of('putPhoto')).toMatchObject([{ situation: 'fits', status: 200, price: 0 }])
+  expect(of('createGeneration')).toMatchObject([
+    { situation: 'emailRequired', outcome: 'rejected', status: 403 },
+    { situation: 'fits', outcome: 'accepted' },
+  ])
+  expect(of('getGeneration').length).toBe(world.count('GET', '/generations/'))
+  for (const { at, tookMs } of told) expect([Number.isFinite(at), tookMs >= 0]).toEqual([true, true])
+  expect(JSON.stringify(told)).not.toMatch(/me@example|"me"|main-key|https?:/)
   await world.close()
 })

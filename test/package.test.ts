@@ -23,6 +23,7 @@ const names: Record<string, string[]> = {
   './storage/chain': ['storageChain'],
   './storage/postgres': ['postgresBudget', 'postgresStorage'],
   './kiosk': ['createSession', 'deviceLimits', 'newShopperId', 'watchPage'],
+  './devtools': ['createDevtools'],
   './runner': ['openRunner'],
   './core': ['createRoom'],
   './photos': ['openCamera', 'preparePhoto'],

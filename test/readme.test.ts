@@ -48,6 +48,7 @@ const optionNames = {
   pageLife: 0,
   randomBytes: 0,
   inspect: 0,
+  inspectRequests: 0,
   limit: 0,
   notice: 0,
   keepPictures: 0,
@@ -58,6 +59,17 @@ const optionNames = {
   shareOf: 0,
   clock: 0,
 } satisfies Record<keyof FittingRoomOptions, 0>
+
+const trimmed = (line: string) => line.trim().replace(/^export /, '')
+
+/** What an application that compiles has of what is shown. */
+const compiledLines = () =>
+  ['types/consumers/snippets', 'types/consumers/guides', 'docs/flows']
+    .flatMap((name) => textOf(`test/${name}.ts`).split('\n'))
+    .map(trimmed)
+
+const shownLines = (text: string) =>
+  [...text.matchAll(/```ts\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.split('\n')).map(trimmed)
 
 describe('the README', () => {
   it('gives the sizes that are measured', () => {
@@ -71,9 +83,7 @@ describe('the README', () => {
   })
 
   it('shows words and tests as an application that compiles has them', () => {
-    const compiled = textOf('test/types/consumers/snippets.ts')
-      .split('\n')
-      .map((line) => line.trim().replace(/^export /, ''))
+    const compiled = compiledLines()
     for (const heading of [
       'Behind your own server',
       'In the store',
@@ -82,12 +92,18 @@ describe('the README', () => {
       'React Native',
       'Words for shoppers',
       'Testing your screens',
+      'Seeing inside',
     ]) {
-      const section = readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
-      const lines = [...section.matchAll(/```ts\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.split('\n'))
-      expect(lines.length).toBeGreaterThan(4)
-      expect(compiled).toEqual(expect.arrayContaining(lines.map((line) => line.trim().replace(/^export /, ''))))
+      const lines = shownLines(readme.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '')
+      expect(lines.length).toBeGreaterThan(3)
+      expect(compiled).toEqual(expect.arrayContaining(lines))
     }
+  })
+
+  it.each(['concepts', 'durability', 'kiosks', 'back-ends', 'testing'])('the guide %s shows what compiles', (guide) => {
+    const lines = shownLines(textOf(`docs/${guide}.md`))
+    expect(lines.length).toBeGreaterThan(4)
+    expect(compiledLines()).toEqual(expect.arrayContaining(lines))
   })
 
   it('shows each framework as its example has it', () => {

@@ -1,5 +1,5 @@
 import { getRequestListener } from '@hono/node-server'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Service } from './assemble.ts'
@@ -48,6 +48,7 @@ export async function serve(
   checkKeys(options)
   let service: Service
   let isEnding = false
+  const answers = new Set<ServerResponse>()
   const listener = getRequestListener(
     (request, { incoming }) => {
       const { socket } = incoming
@@ -61,7 +62,11 @@ export async function serve(
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   // whoever does not read what was asked for holds it in memory
   server.setTimeout(timeouts.requestTimeout)
-  server.prependListener('request', (_, answer) => (answer.shouldKeepAlive &&= !isEnding))
+  server.prependListener('request', (_, answer) => {
+    answers.add(answer)
+    answer.once('close', () => answers.delete(answer))
+    answer.shouldKeepAlive &&= !isEnding
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (socket.writable && error.code !== 'ECONNRESET') socket.end(unreadable)
     else socket.destroy()
@@ -78,6 +83,7 @@ export async function serve(
     service,
     async close({ gently } = { gently: false }) {
       isEnding = true
+      for (const answer of answers) answer.shouldKeepAlive = false
       const idleFrom = performance.now() + idleMs
       if (gently) await untilNobodyComes(server)
       await drained(server, gently ? idleFrom : 0)

@@ -1,7 +1,5 @@
 // as in ticket.ts, of what the room has only types
-import type { Written } from '../../machines/try-on.types.ts'
 import type { Clock, Fetch } from '../ports.ts'
-import type { Attempts } from '../records/attempts.ts'
 import type { Catalog } from '../records/catalog.ts'
 import type { Keys } from '../records/keys.ts'
 import type { BoundedPhotoStore } from '../records/photo-store.ts'
@@ -9,32 +7,12 @@ import type { PictureProblem, Problem } from '../rules/problem.ts'
 import type { problemOf as ProblemOf } from '../rules/problem.ts'
 import type { AttemptRecord, recordOfPoll as RecordOfPoll } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
+import type { Pictured, Pictures } from '../try-on/pictures.ts'
 import type { VisitorStore } from '../shopper/visitor.ts'
 import type { RoomClient } from '../wire/room-client.ts'
 
 /** Why there is no picture. */
 type PictureReason = PictureProblem['reason']
-
-/** The try-on whose picture it is. */
-export interface Pictured {
-  view(): TryOnView
-  attempts: Attempts
-  /** Shows what was written, here and on the other pages. */
-  learn(written: Written): void
-  /** Has the view say what is wrong. */
-  refuse(problem: Problem): void
-}
-
-/** The pictures of a room's try-ons as bytes, and what is done where one is not to be had. */
-export interface Pictures {
-  /** What the view shows; rejects with kind `picture`, or with what kept its job from being asked. */
-  picture(of: Pictured): Promise<Blob>
-  /** A page could not show it: its job is asked once more. Rejects as `picture` does, and has the view say it. */
-  failed(of: Pictured): Promise<void>
-  /** Keeps the bytes of what a view shows, once. */
-  keep(view: TryOnView): Promise<void>
-  drop(attemptId: string): Promise<void>
-}
 
 export interface PicturesParts {
   catalog: Catalog

@@ -4,9 +4,9 @@ import type { Inspect } from './try-on.types.ts'
 /** Tells a listener of the application what happens in a try-on's machine, in words of our own. */
 export function inspection(listener: Inspect, product: { productId: string; variantId: string }) {
   const tell = guarded(listener)
-  return ({ type }: { type: string }, value: unknown): void => {
+  return ({ type }: { type: string }, value: unknown, nextAt: number | null): void => {
     const { productId, variantId } = product
-    tell({ type: type.replace(/^xstate\.(\w+).*/, '$1'), states: leaves(value), productId, variantId })
+    tell({ type: type.replace(/^xstate\.(\w+).*/, '$1'), states: leaves(value), nextAt, productId, variantId })
   }
 }
 

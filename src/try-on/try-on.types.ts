@@ -77,6 +77,8 @@ export interface InspectEvent {
   type: string
   /** Where the try-on stands since then, for example `submitting.probing`; several where things run side by side. */
   states: readonly string[]
+  /** When it goes on by itself, as with the next look at its job, in epoch ms; null where it waits for no time. */
+  nextAt: number | null
   productId: string
   variantId: string
 }

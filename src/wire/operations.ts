@@ -1,7 +1,7 @@
 import type { DataOf } from '../contract/endpoints.ts'
 import type { GenerationRequest, RegisterRequest, UploadRequest } from '../contract/resources.ts'
 import type { Budget, Clock, Fetch, MaybePromise, PutPhoto, StoredPhoto, UploadProgress } from '../ports.ts'
-import type { Outcome } from '../rules/outcome.ts'
+import type { Outcome, Requested, Situation } from '../rules/outcome.ts'
 
 export interface ClientOptions {
   /** The installation's base URL, http(s), for example `https://shop.example/try-on`; a function is read for every request. */
@@ -17,10 +17,28 @@ export interface ClientOptions {
   putPhoto?: PutPhoto | undefined
   /** Time and timers. Default: the platform's. */
   clock?: Clock | undefined
+  /** Hears of each request once it has ended, for developers; nothing private is in it. */
+  inspectRequests?: ((request: InspectedRequest) => void) | undefined
   /** What requests ask before they are sent. Default: one that learns from what the service refuses. */
   budget?: Budget | undefined
   /** Time limits of single requests, in ms. */
   timing?: { [Name in keyof ClientTiming]?: ClientTiming[Name] | undefined } | undefined
+}
+
+/** A request that has ended, also one that was never sent. What there is of it may change with any version. */
+export interface InspectedRequest {
+  operation: Requested
+  /** What exactly happened, and what that means, by the outcome table. */
+  situation: Situation
+  outcome: Outcome<unknown>['kind']
+  /** The HTTP status; null where no answer came. */
+  status: number | null
+  /** When it was asked for, in epoch ms. */
+  at: number
+  /** How long it took, in ms. */
+  tookMs: number
+  /** What one request more costs the others behind this IP now: 0 where nothing is refused, 1 and more in a crowd. */
+  price: number
 }
 
 /** Time limits of single requests, in ms. */

@@ -4,9 +4,10 @@ import * as is from '../contract/schema.ts'
 import { createBudget } from '../budget/budget.ts'
 import { refusedMsOf } from '../budget/refused.ts'
 import { withinLimit } from '../platform/clock.ts'
+import { guarded } from '../platform/guarded.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import { withDefaults } from '../platform/with-defaults.ts'
-import { columnOf, outcomeOf, type Exchange, type Outcome, type Unusable } from '../rules/outcome.ts'
+import { columnOf, outcomeOf, type Exchange, type Outcome, type Requested, type Unusable } from '../rules/outcome.ts'
 import { createAccess, type Access } from './access.ts'
 import { createAddresses } from './addresses.ts'
 import { createBodyForm } from './body-form.ts'
@@ -61,8 +62,23 @@ export function createRoomClient(options: ClientOptions): RoomClient {
   const addresses = createAddresses()
   const exchange = createExchange(options.fetch, addresses)
 
+  const tell = options.inspectRequests && guarded(options.inspectRequests)
+
+  async function told<T>(operation: Requested, ending: Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const at = clock.now()
+    const since = clock.monotonic()
+    const outcome = await ending
+    const { situation, status } =
+      outcome.kind === 'accepted' ? { situation: 'fits' as const, status: 200 } : { ...outcome, ...outcome.answer }
+    const tookMs = clock.monotonic() - since
+    tell?.({ operation, situation, outcome: outcome.kind, status, at, tookMs, price: budget.price() })
+    return outcome
+  }
+
+  const request: typeof made = (operation, ...asked) => told(operation, made(operation, ...asked))
+
   /** Whatever may keep a request from being sent is looked at in this order; then it is sent, once. */
-  async function request<O extends Operation>(
+  async function made<O extends Operation>(
     operation: O,
     parts: RequestParts,
     settings: RequestSettings<O> = {},
@@ -170,7 +186,7 @@ export function createRoomClient(options: ClientOptions): RoomClient {
       const put = options.putPhoto ?? putPhoto
       const send = (inner: AbortSignal) =>
         exchangePhoto(put, uploadUrl, photo, { signal: inner, ...(onProgress && { onProgress }) })
-      return meaning(await bounded(clock, timing.uploadTimeoutMs, signal, send))
+      return told('putPhoto', bounded(clock, timing.uploadTimeoutMs, signal, send).then(meaning))
     },
   }
 

@@ -17,12 +17,17 @@ let ticket = takeTicket()
 
 try {
   const settings = await loadSettings()
+  // for developers: the shop’s address with ?devtools
+  const asked = new URLSearchParams(location.search).has('devtools')
+  const devtools = asked ? (await import('fitting-room/devtools')).createDevtools() : null
   const room = createFittingRoom({
     baseUrl: settings.baseUrl,
     apiKey: () => settings.apiKey,
     keepPictures: true,
     notice,
+    ...devtools?.options,
   })
+  devtools?.open(room)
   let leave = () => {}
 
   const show = () => {

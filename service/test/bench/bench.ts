@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -92,7 +92,19 @@ const submissions = (wanted: Wanted) =>
     })),
   )
 
-/** How long other requests wait meanwhile, one each 10 ms, and what the service's own process takes at the most. */
+/** What a process and all that it has begun take of memory now, in MB. */
+function memoryOf(pid: number): number {
+  try {
+    const [, resident = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    const begun = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
+    return begun.reduce((sum, child) => sum + memoryOf(Number(child)), Number(resident) / 1024)
+  } catch {
+    // it has ended meanwhile
+    return 0
+  }
+}
+
+/** How long other requests wait meanwhile, one each 10 ms, and what the service's process, and it with all that draws, take at the most. */
 const besides = async (run: (url: string) => Promise<unknown>) =>
   withProcess<Served, string[]>(
     { kind: 'folder', place: await placeOf('folder'), jobs: 1_000 },
@@ -114,12 +126,15 @@ const besides = async (run: (url: string) => Promise<unknown>) =>
       child.send('begin')
       await once(child, 'message')
       let isOver = false
+      let all = 0
+      const sampling = setInterval(() => (all = Math.max(all, memoryOf(child.pid!))), 250)
       const done = run(url).finally(() => (isOver = true))
       while (!isOver) {
         await ask()
         await new Promise((resolve) => setTimeout(resolve, 10))
       }
       await done
+      clearInterval(sampling)
       const sorted = waits.toSorted((a, b) => a - b)
       const [, peak = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
       child.send('end')
@@ -130,6 +145,7 @@ const besides = async (run: (url: string) => Promise<unknown>) =>
         `${Math.round(longest)} ms`,
         `${median.toFixed(1)} ms`,
         `${Math.round(Number(peak) / 1024)} MB`,
+        `${Math.round(all)} MB`,
       ]
     },
   )
@@ -175,8 +191,32 @@ if (wants('submissions')) {
   const memory = await submissions({ kind: 'memory', place: '', jobs: 1_000 })
   row('submissions, memory', Math.round(memory.perSecond), '', `${memory.p50} ms`, `${memory.p99} ms`, load() ?? '')
 }
+if (wants('start')) {
+  const begun = performance.now()
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+  const child = spawn(process.execPath, [
+    ...process.execArgv,
+    main,
+    '--sandbox',
+    '--port',
+    '0',
+    '--data',
+    join(folder, 'new'),
+  ])
+  await once(child.stdout, 'data')
+  row('the first start in a new folder', `${((performance.now() - begun) / 1000).toFixed(1)} s`)
+  child.kill('SIGKILL')
+  await once(child, 'close')
+}
 if (wants('abuse')) {
-  row('Beside', 'longest pause of the process', 'longest wait of a poll', 'median', 'memory at the most')
+  row(
+    'Beside',
+    'longest pause of the process',
+    'longest wait of a poll',
+    'median',
+    'memory at the most',
+    'with all that draws',
+  )
   const abuser = fork(fileURLToPath(new URL('./abuse.ts', import.meta.url)))
   const [kinds] = (await once(abuser, 'message')) as [string[]]
   row('nothing', ...(await besides(() => new Promise((resolve) => setTimeout(resolve, 5_000)))))

@@ -1,0 +1,55 @@
+import type { InspectEvent } from '../../src/try-on/try-on.types.ts'
+import type { InspectedRequest } from '../../src/wire/operations.ts'
+
+/** A step of a try-on: what came in, and where it stands since then. */
+export interface Step {
+  type: string
+  states: string
+}
+
+/** A try-on that this page runs, or has run. */
+export interface Followed {
+  product: string
+  steps: readonly Step[]
+  /** When it goes on by itself, in epoch ms; null where it waits for no time. */
+  nextAt: number | null
+}
+
+/** What a room has told since its page was loaded, the last of it. */
+export interface Log {
+  followed(): readonly Followed[]
+  /** The newest first. */
+  requests(): readonly InspectedRequest[]
+  heard(event: InspectEvent): void
+  requested(request: InspectedRequest): void
+  subscribe(onChange: () => void): () => void
+}
+
+const mostSteps = 30
+const mostRequests = 50
+
+export function createLog(): Log {
+  const known = new Map<string, Followed>()
+  const listeners = new Set<() => void>()
+  let requests: readonly InspectedRequest[] = []
+  const changed = () => listeners.forEach((listener) => listener())
+  return {
+    followed: () => [...known.values()],
+    requests: () => requests,
+    heard({ type, states, nextAt, productId, variantId }) {
+      const product = `${productId} / ${variantId}`
+      const steps = known.get(product)?.steps ?? []
+      const step = { type, states: states.join(' + ') }
+      known.set(product, { product, nextAt, steps: [...steps, step].slice(-mostSteps) })
+      changed()
+    },
+    requested(request) {
+      requests = [request, ...requests].slice(0, mostRequests)
+      changed()
+    },
+    subscribe(onChange) {
+      listeners.add(onChange)
+      return () => void listeners.delete(onChange)
+    },
+  }
+}
