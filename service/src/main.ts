@@ -114,13 +114,13 @@ async function run({ config: file, data, port, host, role, operation: place }: R
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   // Windows has no such signal; a process that does not hear it would end
   if (process.platform !== 'win32') process.on('SIGUSR2', () => file !== undefined && reload(config, file, report))
-  // before the database makes this process large
-  const drawing = openDrawing({ beginsAtOnce: true, report })
   const places = placesFor(config)
   const kept = await openData(data, report, process.env['DATABASE_URL'], places).catch((error: Error) =>
     fail(error.message),
   )
   const { store = memoryStore(places), ...others } = kept
+  // its processes want the processors for themselves as they begin
+  const drawing = openDrawing({ beginsAtOnce: true, report })
   const metrics = createMetrics()
   const observer: Observer = {
     answered: metrics.answered,

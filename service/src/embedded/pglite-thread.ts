@@ -1,7 +1,10 @@
 import { PGlite } from '@electric-sql/pglite'
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
-import { existsSync } from 'node:fs'
-import { readFile, rename, rm } from 'node:fs/promises'
+import { parseTar } from 'nanotar'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ThreadData } from './embedded-postgres.ts'
 
@@ -12,9 +15,20 @@ const empty = new URL('../../empty-database.tar.gz', import.meta.url)
 async function make(folder: string): Promise<void> {
   const part = `${folder}.part`
   await rm(part, { recursive: true, force: true })
-  const loaded = existsSync(empty) ? { loadDataDir: new Blob([await readFile(empty)]) } : {}
-  await (await PGlite.create(part, loaded)).close()
+  if (existsSync(empty)) unpack(part)
+  else await (await PGlite.create(part)).close()
   await rename(part, folder)
+}
+
+/** Only this user may look into it, as PostgreSQL has its folders. */
+function unpack(folder: string): void {
+  const mode = 0o700
+  mkdirSync(folder, { mode })
+  for (const { name, type, data } of parseTar(gunzipSync(readFileSync(empty)))) {
+    const place = join(folder, name)
+    if (type === 'directory') mkdirSync(place, { recursive: true, mode })
+    else writeFileSync(place, data ?? '', { mode: 0o600 })
+  }
 }
 
 /** The database in a thread of its own: it computes without a pause, and requests go on meanwhile. */
