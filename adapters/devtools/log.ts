@@ -40,7 +40,10 @@ export function createLog(): Log {
       const product = `${productId} / ${variantId}`
       const steps = known.get(product)?.steps ?? []
       const step = { type, states: states.join(' + ') }
-      known.set(product, { product, nextAt, steps: [...steps, step].slice(-mostSteps) })
+      // what only ticks is no step
+      const last = steps.at(-1)
+      const isStep = last?.type !== step.type || last.states !== step.states
+      known.set(product, { product, nextAt, steps: isStep ? [...steps, step].slice(-mostSteps) : steps })
       changed()
     },
     requested(request) {

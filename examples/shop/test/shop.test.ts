@@ -86,6 +86,21 @@ async function tryOn(product = '1001', size?: string) {
   await press('Try it on')
 }
 
+/** How many final pictures the page keeps. */
+const keptPictures = () =>
+  page.evaluate(async () => {
+    const database = await new Promise<IDBDatabase>((resolve) => {
+      const opening = indexedDB.open('fitting-room-photos')
+      opening.onsuccess = () => resolve(opening.result)
+    })
+    const keys = await new Promise<IDBValidKey[]>((resolve) => {
+      const asking = database.transaction('items').objectStore('items').getAllKeys()
+      asking.onsuccess = () => resolve(asking.result)
+    })
+    database.close()
+    return keys.filter((key) => /:picture:.*:final$/.test(String(key))).length
+  })
+
 /** Holds matching requests until the returned function lets them go. */
 async function hold(method: string, part: string): Promise<{ arrived: Promise<void>; release: () => void }> {
   let release = () => {}
@@ -185,6 +200,32 @@ describe('the shop', () => {
     await pressIn('Forget this try-on')
     await expect.poll(() => list.count()).toBe(0)
     expect(submissions).toHaveLength(1)
+  })
+
+  it('saves the picture, and shows the one that is kept where its address is dead', async () => {
+    await tryOn()
+    await finishes()
+    const [download] = await Promise.all([page.waitForEvent('download'), press('Save the picture')])
+    expect(download.suggestedFilename()).toBe('try-on.jpeg')
+    await expect.poll(keptPictures).toBe(1)
+    await context.route('**/pictures/**', (route) => route.fulfill({ status: 404, body: 'gone' }))
+    await page.reload()
+    await reaches('final')
+    const picture = page.getByTestId('picture')
+    await expect.poll(() => picture.getAttribute('src')).toMatch(/^blob:/)
+    expect(await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBe(512)
+    await page.getByRole('link', { name: 'Atelier' }).click()
+    await expect.poll(() => page.locator('.earlier img').getAttribute('src')).toMatch(/^blob:/)
+  })
+
+  it('says that a picture is gone whose address is dead and of which nothing is kept', async () => {
+    await context.route('**/pictures/**', (route) => route.fulfill({ status: 404, body: 'gone' }))
+    await tryOn()
+    await finishes()
+    await page.locator('.note', { hasText: 'This picture is not kept any more.' }).waitFor()
+    expect(await state()).toBe('final')
+    await press('Save the picture')
+    await page.locator('.note', { hasText: 'This picture is not kept any more.' }).waitFor()
   })
 
   it('says what speaks against a photo, and takes it all the same where the shopper wants that', async () => {
