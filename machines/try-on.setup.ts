@@ -89,8 +89,10 @@ export const tryOnSetup = setup({
     isJob: (_, written: Written) => recordIn(written)?.job !== undefined,
     isNoNews: ({ context: { record } }, written: Written) =>
       !isSameAttempt(recordIn(written), record) || record?.job !== undefined,
-    isOtherAddress: ({ context: { record } }, written: Written) =>
-      isSameAttempt(recordIn(written), record) && recordIn(written)!.savedAt > record!.savedAt,
+    isOtherAddress({ context: { record } }, written: Written) {
+      const told = recordIn(written)
+      return isSameAttempt(told, record) && told?.phase === 'final' && told.savedAt > record!.savedAt
+    },
   },
   actions: {
     take: assign((_, written: Written) => taken(written)),

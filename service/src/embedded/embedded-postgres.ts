@@ -17,6 +17,9 @@ export interface EmbeddedPostgres {
   close(): Promise<void>
 }
 
+/** How long a thread that has closed its database may take to end by itself, in ms. */
+const longestExitMs = 10_000
+
 const socketPrefix = join(tmpdir(), 'fitting-room-')
 
 /** A socket's address has to be short; what a process has left that was killed is known by a note. */
@@ -59,8 +62,11 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
   return {
     connection: { host, user: 'postgres', database: 'postgres' },
     async close() {
+      const isOver = once(thread, 'exit', { signal: AbortSignal.timeout(longestExitMs) })
       thread.postMessage('close')
       await once(thread, 'message')
+      // one that is ended from outside while its code runs may take the process along
+      await isOver.catch(() => undefined)
       await end()
     },
   }

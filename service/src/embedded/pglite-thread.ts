@@ -43,4 +43,6 @@ parentPort?.once('message', async () => {
   await server.stop()
   await database.close()
   parentPort?.postMessage('closed')
+  // with nothing left to hear it ends by itself
+  parentPort?.close()
 })
