@@ -21,8 +21,8 @@ import { afterType, invokeId, treeOf, type Named, type StateNode } from './tree.
 interface RunnerOptions {
   input: unknown
   clock: Pick<Clock, 'now' | 'setTimeout' | 'clearTimeout'>
-  /** Hears every event, where it has led, and when it goes on by itself, in epoch ms. */
-  inspect?: ((event: MachineEvent, value: unknown, nextAt: number | null) => void) | undefined
+  /** Hears every event, where it has led, and what it waits for until when, in epoch ms. */
+  inspect?: ((event: MachineEvent, value: unknown, waits: readonly Delayed[]) => void) | undefined
   /** What is at work in another machine tells it. */
   tellParent?: ((event: MachineEvent) => void) | undefined
   onEnd?: ((event: { output: unknown } | { error: unknown }) => void) | undefined
@@ -34,12 +34,17 @@ interface Observer {
   complete?: () => void
 }
 
+/** A delay of a machine, by its name, and when it is over, in epoch ms. */
+interface Delayed {
+  delay: string
+  until: number
+}
+
 /** What a state has begun, and ends when it is left. */
 interface Work {
   id: string
   send?: (event: MachineEvent) => void
-  /** When its time is over, in epoch ms. */
-  endsAt?: number
+  delayed?: Delayed
   stop(): void
 }
 
@@ -114,7 +119,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     const given = (table.delays as Record<string, number | ((scope: Scope) => number)>)[delay]!
     const ms = typeof given === 'function' ? given({ context, event }) : given
     const timer = clock.setTimeout(() => send({ type: afterType(delay, node.id) }), ms)
-    return { id: '', endsAt: clock.now() + ms, stop: () => clock.clearTimeout(timer) }
+    return { id: '', delayed: { delay, until: clock.now() + ms }, stop: () => clock.clearTimeout(timer) }
   }
 
   function working(node: StateNode, src: string, given: unknown): Work {
@@ -201,10 +206,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     settle(event)
   }
 
-  function nextAt(): number | null {
-    const ends = [...works.values()].flat().flatMap(({ endsAt }) => endsAt ?? [])
-    return ends.length > 0 ? Math.min(...ends) : null
-  }
+  const waits = () => [...works.values()].flat().flatMap(({ delayed }) => delayed ?? [])
 
   function step(event: MachineEvent, work: (event: MachineEvent) => void): void {
     try {
@@ -215,7 +217,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     shown = snapshotOf(table, active, context, status)
     for (const effect of later.splice(0)) effect()
     for (const observer of observers) observer.next(shown)
-    inspect?.(event, shown.value, nextAt())
+    inspect?.(event, shown.value, waits())
     if (status !== 'done') return
     end()
     onEnd?.({ output: config.output?.({ context, event }) })

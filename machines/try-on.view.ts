@@ -46,7 +46,7 @@ export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnVie
     }
   if (state === 'idle') return { ...shared, state, group: 'ready', attempt: null }
   if (attempt === null) return restoringView
-  const picture = record?.result ? shown(record.result) : null
+  const picture = record && resultIn(record)
   switch (state) {
     case 'submitting':
     case 'processing':
@@ -118,6 +118,9 @@ function waitingUntil({ waits }: TryOnContext): number | null {
 
 const merchantText = (problem: Problem | null) =>
   problem !== null && 'message' in problem ? (problem.message ?? null) : null
+
+/** What a record has of its picture, as views say it. */
+export const resultIn = ({ result }: AttemptRecord): TryOnResult | null => (result ? shown(result) : null)
 
 const shown = (job: JobSuccess): TryOnResult => ({
   ...job,

@@ -1,6 +1,7 @@
 import { defaultStorage } from '../adapters/storage/default.ts'
 import { memoryPhotos } from '../adapters/storage/memory.ts'
 import { storedView } from '../machines/try-on.stored.ts'
+import { resultIn } from '../machines/try-on.view.ts'
 import type { TryOnInput } from '../machines/try-on.types.ts'
 import { digitsOf } from './contract/forms.ts'
 import { boundedBudget } from './budget/bounded.ts'
@@ -267,11 +268,13 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const telling = createTelling(
     async (tell) => {
       const { createTeller } = await afterwards()
-      return createTeller({ ...records, key: () => keys().told, tell, report })
+      return createTeller({ ...records, key: () => keys().told, digitsOf, tell, report })
     },
     () => tryOns.forEach((each) => each.stand()),
   )
 
+  /** In the memory of a page alone nobody else finds them. */
+  const keeps = options.keepPictures === true && (options.photoStore ?? photosBeside) !== undefined
   let knowing: Promise<Pictures> | null = null
 
   /** What knows of pictures; where it could not be loaded it is tried again. */
@@ -279,7 +282,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     const fetch: Fetch = (...asked) => (options.fetch ?? globalThis.fetch)(...asked)
     const errorOf = (problem: Problem) => new TryOnError(problem)
     knowing ??= afterwards().then(({ createPictures }) =>
-      createPictures({ ...records, client, visitor, fetch, recordOfPoll, problemOf, errorOf }),
+      createPictures({ ...records, client, visitor, fetch, keeps, recordOfPoll, resultIn, problemOf, errorOf }),
     )
     knowing.catch(() => (knowing = null))
     return knowing
@@ -287,7 +290,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
 
   const ofPictures = (work: (known: Pictures) => Promise<void>) =>
     void (
-      options.keepPictures &&
+      keeps &&
       pictures()
         .then(work)
         .catch(() => undefined)
@@ -297,10 +300,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const watching: Teller = {
     stand(stand) {
       telling.stand(stand)
-      if (stand.record && stand.view.attempt) ofPictures((known) => known.keep(stand.view))
+      if (stand.record && stand.view.attempt) ofPictures((known) => known.keep(stand.view, stand.by))
     },
-    discard(record) {
-      telling.discard(record)
+    discard(record, by) {
+      telling.discard(record, by)
       ofPictures((known) => known.drop(record.attemptId))
     },
   }
@@ -413,9 +416,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     },
     list,
     async claim(ticket) {
+      const by = catalog.shopper()
       const [{ claim }] = await Promise.all([afterwards(), open()])
       const hasJob = async (jobId: string) => (await list()).some((each) => each.jobId === jobId)
-      const claimed = await claim(ticket, { ...records, room: keys().room, hasJob })
+      const claimed = await claim(ticket, by, { ...records, room: keys().room, hasJob })
       if (claimed === 'gone') throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
       if (typeof claimed === 'string') throw new TryOnError({ kind: 'ticket', reason: claimed })
       const { place, record, durable } = claimed

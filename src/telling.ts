@@ -1,4 +1,5 @@
 import { guarded } from './platform/guarded.ts'
+import type { Shopper } from './records/epochs.ts'
 import type { AttemptRecord } from './rules/record.ts'
 import type { RoomEvent } from './rules/room-event.ts'
 import type { TryOnView } from './rules/view.ts'
@@ -11,13 +12,15 @@ export interface Stand {
   product: { productId: string; variantId: string }
   /** Whether somebody watches it on a page that is visible. */
   isSeen: boolean
+  /** Whose it is. */
+  by: Shopper
 }
 
 /** What knows what was told before. */
 export interface Teller {
   stand(stand: Stand): void
   /** The attempt is forgotten for good. */
-  discard(record: AttemptRecord): void
+  discard(record: AttemptRecord, by: Shopper): void
 }
 
 /** Tells whoever listens to a room; what that takes is loaded with the first who does. */
@@ -51,6 +54,6 @@ export function createTelling(
       return { unsubscribe: () => void listeners.delete(heard) }
     },
     stand: (stand) => use((teller) => teller.stand(stand)),
-    discard: (record) => use((teller) => teller.discard(record)),
+    discard: (record, by) => use((teller) => teller.discard(record, by)),
   }
 }

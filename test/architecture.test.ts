@@ -45,7 +45,7 @@ const rooms: Record<string, readonly string[]> = {
   'src/records': ['machines', 'src/budget'],
   'src/pages': ['machines', 'src/platform'],
   'src/shopper': ['src/wire', 'src/records', 'adapters/photos'],
-  'src/telling.ts': ['src/rules', 'src/platform'],
+  'src/telling.ts': ['src/records'],
   'src/try-on': ['src/shopper', 'src/pages', 'src/telling.ts'],
   'src/options.ts': ['src/try-on'],
   'src/history.ts': ['src/pages'],

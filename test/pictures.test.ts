@@ -2,7 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoomOptions, PhotoStore, StoredPhoto, TryOn, TryOnView } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
 import { testStorage, type TestStorage } from './support/storage.ts'
-import { answers, createWorld, dropped, product, started, type Fault, type World } from './support/world.ts'
+import {
+  answers,
+  createWorld,
+  dropped,
+  product,
+  refusesVariant,
+  started,
+  type Fault,
+  type World,
+} from './support/world.ts'
 
 const day = 86_400_000
 
@@ -130,12 +139,75 @@ describe('a page that could not show the picture', () => {
   })
 
   it('hears why its job could not be asked, and may ask again', async () => {
-    const { tryOn, address } = await finished()
+    const { tryOn, address, polls, before } = await finished()
     world.fault('GET', '/generations/', [answers(503, { error: 'Service unavailable' }), elsewhere(`${address}?anew`)])
     await expect(tryOn.pictureFailed()).rejects.toMatchObject({ problem: { kind: 'unavailable' } })
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject({ problem: { kind: 'unavailable' } })
+    expect(polls()).toBe(before + 1)
+    await world.pass(6_000)
     await tryOn.pictureFailed()
     await world.settle()
     expect(tryOn.get().result?.imageUrl).toBe(`${address}?anew`)
+  })
+
+  it('asks once for all who want to know, and not where the view has another picture by now', async () => {
+    const { tryOn, address, polls, before } = await finished()
+    world.fault('GET', '/generations/', [elsewhere(`${address}?anew`)])
+    await Promise.all([tryOn.pictureFailed(), tryOn.pictureFailed(address)])
+    await world.settle()
+    await tryOn.pictureFailed(address)
+    expect(polls()).toBe(before + 1)
+    expect(tryOn.get()).toMatchObject({ problem: null, result: { imageUrl: `${address}?anew` } })
+  })
+
+  it('is shown the permanent address that the job names by now, whatever the temporary one is', async () => {
+    const { tryOn, address } = await finished()
+    const changed =
+      (temporary: string, permanent: string): Fault =>
+      async (reach) => {
+        const { data } = (await (await reach()).json()) as { data: object }
+        return Response.json({ data: { ...data, imageUrl: temporary, permanentUrl: permanent } })
+      }
+    world.fault('GET', '/generations/', [changed(`${address}?signed`, address), changed(address, `${address}?anew`)])
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('gone'))
+    await world.pass(61_000)
+    await tryOn.pictureFailed()
+    await world.settle()
+    expect(tryOn.get().result?.imageUrl).toBe(`${address}?anew`)
+  })
+
+  it('takes what it says of a picture along when it is left', async () => {
+    const { tryOn } = await finished()
+    await tryOn.pictureFailed().catch(() => undefined)
+    expect(tryOn.get().problem).toEqual({ kind: 'picture', reason: 'gone' })
+    await tryOn.startOver()
+    expect(tryOn.get()).toMatchObject({ state: 'idle', problem: null })
+  })
+
+  it('says so in vain where another problem is shown, and loads nothing where nothing is', async () => {
+    const room = world.door()
+    const idle = room.tryOn({ ...product, variantId: '2002' })
+    idle.subscribe(() => {})
+    await world.settle()
+    await expect(idle.pictureFailed()).rejects.toMatchObject(rejects('none'))
+    expect(idle.get()).toMatchObject({ state: 'idle', problem: null })
+    world.fault('POST', '/generations', [refusesVariant])
+    const tryOn = await started(room.tryOn(product))
+    const { problem } = await world.until(tryOn, 'rejected')
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('none'))
+    expect(tryOn.get().problem).toEqual(problem)
+  })
+
+  it.each(['picture', 'pictureFailed', 'ticket'] as const)('and has gone by then is told so: %s()', async (what) => {
+    const { room, tryOn, path } = await finished()
+    const { reached, release } = world.hold('GET', what === 'picture' ? path : '/generations/', 'after')
+    const said = tryOn[what]()
+    if (what === 'ticket') await room.reset()
+    else await reached.then(() => room.reset())
+    release()
+    await expect(said).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+    await world.settle()
+    expect(tryOn.get().problem).toBeNull()
   })
 
   it('asks for nothing while the job goes on, which is looked at anyway, nor where there is none', async () => {
@@ -166,7 +238,7 @@ describe('a page that could not show the picture', () => {
     await failed
     await world.settle()
     expect(tryOn.get()).toMatchObject({ state: 'idle', attempt: null })
-    expect(await room.list()).toMatchObject([{ archived: true, result: { imageUrl: `${address}?anew` } }])
+    expect(await room.list()).toMatchObject([{ archived: true, result: { imageUrl: address } }])
   })
 })
 
@@ -248,6 +320,21 @@ describe('pictures that are kept', () => {
     await later.ready
     await world.settle()
     for (const key of keys) expect(await kept().get(key)).toBeUndefined()
+  })
+
+  it('are not listed where they could not be stored', async () => {
+    const photos = new Map<string, StoredPhoto>()
+    const photoStore: PhotoStore = {
+      get: (key) => photos.get(key),
+      set(key, photo) {
+        if (key.includes(':picture:')) throw new Error('full')
+        photos.set(key, photo)
+      },
+      remove: (key) => void photos.delete(key),
+    }
+    const { room } = await finished({ keepPictures, photoStore })
+    await world.settle()
+    expect(await keptKeys(room)).toEqual([])
   })
 
   it('are not of a shopper who has gone while one was on its way', async () => {

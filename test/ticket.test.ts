@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { FittingRoomOptions, TryOn } from 'fitting-room'
+import type { FittingRoomOptions, RoomEvent, TryOn } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
 import { testStorage, type TestStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, started, type World } from './support/world.ts'
@@ -60,6 +60,35 @@ describe('a ticket', () => {
 })
 
 describe('a ticket that is claimed', () => {
+  it('is nobody’s who has gone meanwhile, and one whatever its letters', async () => {
+    const ticket = await ticketOfFinal()
+    for (const room of [phoneRoom(), world.door({ storage: phone })]) {
+      const claiming = room.claim(ticket)
+      const gone = expect(claiming).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+      await room.reset()
+      await gone
+      expect(await room.list()).toEqual([])
+    }
+    const room = phoneRoom()
+    const inCapitals = ticket.replace(/[0-9a-f]{32}/, (job) => job.toUpperCase())
+    await room.claim(inCapitals)
+    await expect(room.claim(ticket)).rejects.toMatchObject({ problem: { reason: 'repeated' } })
+  })
+
+  it('has events of what happens here alone, which do not name its job', async () => {
+    const { tryOn } = await atKiosk()
+    const { attempt } = await world.until(tryOn, 'processing')
+    const room = phoneRoom()
+    const events: RoomEvent[] = []
+    room.on((event) => events.push(event))
+    const claimed = await room.claim(await tryOn.ticket())
+    claimed.subscribe(() => {})
+    await world.until(claimed, 'final')
+    await world.settle()
+    expect(events.map(({ type }) => type)).toEqual(['preview', 'final', 'seen'])
+    expect(JSON.stringify(events)).not.toContain(attempt!.jobId!)
+  })
+
   it('opens the try-on there, with one paid job, to its picture', async () => {
     const { tryOn } = await atKiosk()
     await world.until(tryOn, 'processing')

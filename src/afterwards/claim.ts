@@ -1,8 +1,9 @@
 import type { Clock } from '../ports.ts'
 import type { Place } from '../records/archive.ts'
 import type { Catalog } from '../records/catalog.ts'
+import type { Shopper } from '../records/epochs.ts'
 import type { AttemptRecord } from '../rules/record.ts'
-import { readTicket, type Ticket, type TicketReason } from './ticket.ts'
+import { markOf, readTicket, type Ticket, type TicketReason } from './ticket.ts'
 
 export interface ClaimParts {
   /** What the pages of the room have in common. */
@@ -23,9 +24,12 @@ export interface Claimed {
 }
 
 /** Takes the job of a ticket into the archive; else why it can not be taken, or `gone` with the shopper who wanted it. */
-export async function claim(ticket: string, parts: ClaimParts): Promise<Claimed | TicketReason | 'gone'> {
+export async function claim(
+  ticket: string,
+  shopper: Shopper,
+  parts: ClaimParts,
+): Promise<Claimed | TicketReason | 'gone'> {
   const { catalog, clock, retentionMs, archiveOf } = parts
-  const shopper = catalog.shopper()
   const told = readTicket(parts.room, ticket)
   if (typeof told === 'string') return told
   const now = clock.now()
@@ -43,11 +47,11 @@ export async function claim(ticket: string, parts: ClaimParts): Promise<Claimed 
   return kept === 'unchanged' ? 'repeated' : { place, record, durable: listed === 'stored' && kept === 'stored' }
 }
 
-/** One attempt for one job, whichever pages claim it. */
+/** One attempt for one job, whichever pages claim it; its name, which events tell, hides the job. */
 const attemptOf = ({ productId, variantId, jobId, startedAt }: Ticket, savedAt: number): AttemptRecord => ({
   version: 2,
   savedAt,
-  attemptId: `ticket-${jobId}`,
+  attemptId: `ticket-${markOf(jobId)}${markOf(`${jobId} again`)}`,
   startedAt,
   phase: 'accepted',
   productId,

@@ -1,12 +1,13 @@
 // as in ticket.ts, of what the room has only types
 import type { Clock, Fetch } from '../ports.ts'
 import type { Catalog } from '../records/catalog.ts'
+import type { Shopper } from '../records/epochs.ts'
 import type { Keys } from '../records/keys.ts'
 import type { BoundedPhotoStore } from '../records/photo-store.ts'
 import type { PictureProblem, Problem } from '../rules/problem.ts'
 import type { problemOf as ProblemOf } from '../rules/problem.ts'
 import type { AttemptRecord, recordOfPoll as RecordOfPoll } from '../rules/record.ts'
-import type { TryOnView } from '../rules/view.ts'
+import type { TryOnResult, TryOnView } from '../rules/view.ts'
 import type { Pictured, Pictures } from '../try-on/pictures.ts'
 import type { VisitorStore } from '../shopper/visitor.ts'
 import type { RoomClient } from '../wire/room-client.ts'
@@ -22,16 +23,23 @@ export interface PicturesParts {
   client: RoomClient
   visitor: VisitorStore
   fetch: Fetch
+  /** Whether pictures are kept. */
+  keeps: boolean
   recordOfPoll: typeof RecordOfPoll
+  /** A result as views have it. */
+  resultIn: (record: AttemptRecord) => TryOnResult | null
   problemOf: typeof ProblemOf
-  errorOf: (problem: Problem) => Error & { problem: Problem }
+  errorOf: (problem: Problem) => PictureError
 }
+
+type PictureError = Error & { problem: Problem }
 
 /** How long a picture may take to arrive, in ms. */
 const loadLimitMs = 60_000
 
-/** How long a job is not asked again for its picture's address, in ms: what a page can not show it asks for without end. */
+/** How long a job is not asked again for the address of one picture, in ms, and how soon where it could not be asked. */
 const askAgainMs = 60_000
+const tryAgainMs = 5_000
 
 /** What a server says of an address that was good once. */
 const dead: readonly number[] = [403, 404, 410]
@@ -39,8 +47,9 @@ const dead: readonly number[] = [403, 404, 410]
 const whiches = ['preview', 'final'] as const
 
 export function createPictures(parts: PicturesParts): Pictures {
-  const { catalog, keys, store, clock, client, visitor, recordOfPoll, problemOf, errorOf } = parts
-  const askedAt = new Map<string, number>()
+  const { catalog, keys, store, clock, client, visitor, recordOfPoll, resultIn, problemOf, errorOf } = parts
+  /** What was asked for an address, and until when that is the answer. */
+  const asked = new Map<string, { answer: Promise<string>; until: number }>()
   const tried = new Set<string>()
 
   const none = (reason: PictureReason) => errorOf({ kind: 'picture', reason })
@@ -69,76 +78,111 @@ export function createPictures(parts: PicturesParts): Pictures {
     }
   }
 
-  /** The final attempt as storage has it; throws where another one stands there. */
-  async function finalOf(of: Pictured, id: string): Promise<AttemptRecord> {
-    const found = await of.attempts.restore()
-    const record = found.kind === 'stands' && found.record.attemptId === id ? found.record : null
-    if (record?.phase !== 'final' || !record.job) throw none('none')
-    return record
+  /** The final attempt as storage has it; throws where it can not be read, or has none. */
+  async function finalOf({ attempts }: Pictured, id: string): Promise<AttemptRecord> {
+    const found = await attempts.look().catch(() => {
+      throw errorOf({ kind: 'storageUnreadable' })
+    })
+    if (found?.attemptId !== id || found.phase !== 'final' || !found.job || attempts.hasExpired(found))
+      throw none('none')
+    return found
   }
 
-  /** Asks the job where its picture is by now; resolves with another address than that of before. */
-  async function addressAnew(of: Pictured): Promise<string> {
-    const { id } = shownIn(of.view())
-    if (clock.monotonic() - (askedAt.get(id) ?? -Infinity) < askAgainMs) throw none('gone')
-    askedAt.set(id, clock.monotonic())
+  /** Where the picture of a final attempt is by now, which is another address than that of before. */
+  async function addressAnew(of: Pictured, id: string, before: string): Promise<string> {
     const record = await finalOf(of, id)
-    // a job is asked for only at the installation that it came from
-    if (!client.isSameInstallation()) throw none('gone')
-    const uniqueUserId = record.elsewhere ? undefined : await visitor.known()
-    const outcome = await client.getGeneration(record.job!.jobId, { uniqueUserId }, { urgent: true })
-    if (outcome.kind !== 'accepted') {
-      if (outcome.answer.status === 404) throw none('gone')
-      askedAt.delete(id)
-      throw errorOf(problemOf(outcome))
+    const known = resultIn(record)?.imageUrl
+    // another page may have asked before
+    if (known !== undefined && known !== before) {
+      of.learn({ kind: 'stands', record, durable: of.attempts.isStored(record) })
+      return known
     }
-    const next = recordOfPoll(record, outcome.data, clock.now())
-    if (next.phase !== 'final' || next.result?.imageUrl === record.result?.imageUrl) throw none('gone')
-    of.learn(await of.attempts.write(next, record))
-    return next.result!.imageUrl
+    const uniqueUserId = record.elsewhere ? undefined : await visitor.known()
+    // a job is asked for only at the installation that it came from
+    if (!client.isSameInstallation()) throw none('unreadable')
+    const outcome = await client.getGeneration(record.job!.jobId, { uniqueUserId }, { urgent: true })
+    if (outcome.kind !== 'accepted') throw outcome.answer.status === 404 ? none('gone') : errorOf(problemOf(outcome))
+    // the answer may be older than what another page was told
+    const now = await finalOf(of, id)
+    const next = now.savedAt === record.savedAt ? recordOfPoll(now, outcome.data, clock.now()) : now
+    const address = next.phase === 'final' ? resultIn(next)?.imageUrl : undefined
+    if (address === undefined || address === before) throw none('gone')
+    // a page that only looks on has not begun it
+    if (next !== now) await of.attempts.restore()
+    of.learn(
+      next === now
+        ? { kind: 'stands', record: now, durable: of.attempts.isStored(now) }
+        : await of.attempts.write(next, now),
+    )
+    return address
+  }
+
+  /** Asked once by all who want to know, and no sooner again than it makes sense. */
+  function anew(of: Pictured, id: string, before: string): Promise<string> {
+    const earlier = asked.get(before)
+    if (earlier && clock.monotonic() < earlier.until) return earlier.answer
+    const entry = { answer: addressAnew(of, id, before), until: Infinity }
+    asked.set(before, entry)
+    const rest = (ms: number) => (entry.until = clock.monotonic() + ms)
+    entry.answer.then(
+      () => rest(askAgainMs),
+      ({ problem }: PictureError) => rest(problem.kind === 'picture' ? askAgainMs : tryAgainMs),
+    )
+    return entry.answer
+  }
+
+  async function save(id: string, key: string, picture: Blob, by: Shopper): Promise<void> {
+    if ((await catalog.list(key, by)) === 'gone') return
+    const isWanted = async () => (await catalog.isPresent(by)) && (await catalog.fateOf(id)) !== 'discarded'
+    try {
+      await store.set(key, { bytes: await picture.arrayBuffer(), type: picture.type }, isWanted)
+    } catch {
+      await strikeOut(key)
+    }
+  }
+
+  /** What could not be removed is tried again when it expires. */
+  async function strikeOut(key: string): Promise<void> {
+    const seen = (await catalog.entries())[key]
+    if (seen !== undefined && (await store.remove(key))) await catalog.reschedule({ [key]: { seen, next: null } })
   }
 
   return {
     async picture(of) {
-      const { key, address } = shownIn(of.view())
+      const { id, key, address } = shownIn(of.seen)
       const kept = await store.get(key).catch(() => undefined)
       if (kept) return new Blob([kept.bytes], { type: kept.type })
       const first = await load(address)
-      const loaded = first === 'gone' ? await load(await addressAnew(of)) : first
+      const isFinal = of.seen.state === 'final'
+      const loaded = first === 'gone' && isFinal ? await load(await anew(of, id, address)) : first
       if (typeof loaded === 'string') throw none(loaded)
+      if (parts.keeps && !of.by.aborted) void save(id, key, loaded, of.by).catch(() => undefined)
       return loaded
     },
 
     async failed(of) {
+      const { id, address } = shownIn(of.seen)
       // whoever follows the job hears of another address anyway
-      if (of.view().state === 'preview') return
-      await addressAnew(of).catch((error: ReturnType<typeof errorOf>) => {
+      if (of.seen.state !== 'final') return
+      await anew(of, id, address).catch((error: PictureError) => {
         of.refuse(error.problem)
         throw error
       })
     },
 
-    async keep(view) {
-      if (!view.preview && !view.result) return
+    async keep(view, by) {
+      if ((!view.preview && !view.result) || by.aborted) return
       const { id, key, address } = shownIn(view)
-      if (tried.has(key)) return
-      tried.add(key)
-      const by = catalog.shopper()
+      const name = `${key} ${address}`
+      if (tried.has(name)) return
+      tried.add(name)
       if (await store.get(key)) return
       const picture = await load(address)
-      // what no later page could find to remove is not stored
-      if (typeof picture === 'string' || (await catalog.list(key, by)) !== 'stored') return
-      const isWanted = async () => (await catalog.isPresent(by)) && (await catalog.fateOf(id)) !== 'discarded'
-      await store.set(key, { bytes: await picture.arrayBuffer(), type: picture.type }, isWanted)
+      if (typeof picture !== 'string') await save(id, key, picture, by)
     },
 
     async drop(attemptId) {
-      for (const which of whiches) {
-        const key = keys().picture(attemptId, which)
-        const seen = (await catalog.entries())[key]
-        // what could not be removed is tried again when it expires
-        if (seen !== undefined && (await store.remove(key))) await catalog.reschedule({ [key]: { seen, next: null } })
-      }
+      for (const which of whiches) await strikeOut(keys().picture(attemptId, which))
     },
   }
 }

@@ -17,7 +17,7 @@ interface Told {
 const codec: Codec<Told> = {
   read(stored) {
     const { savedAt, told } = Object(stored)
-    const isRead = Object.values(Object(told)).every((each) => Array.isArray(Object(each).types))
+    const isRead = told && Object.values(told).every((each) => Array.isArray(Object(each).types))
     return typeof savedAt === 'number' && isRead ? { savedAt, told } : null
   },
   write: (value) => value,
@@ -30,18 +30,17 @@ export interface TellerParts {
   key: () => string
   clock: Clock
   retentionMs: number
+  digitsOf: (id: string) => string
   tell: (event: RoomEvent) => void
   report: (error: unknown) => void
 }
-
-/** Of an ID as the application gave it, which may be the platform's global one. */
-const digitsOf = (id: string) => id.slice(id.lastIndexOf('/') + 1)
 
 /**
  * Tells what has happened to attempts, each thing once: it is told first and noted then, so that a crash between the two has
  * it told again with the same key. A picture is seen on whichever page, so that is noted first.
  */
-export function createTeller({ catalog, journal, key, clock, retentionMs, tell, report }: TellerParts): Teller {
+export function createTeller(parts: TellerParts): Teller {
+  const { catalog, journal, key, clock, retentionMs, digitsOf, tell, report } = parts
   const cell = (): Cell<Told> => journal.cell(key(), catalog.dated(codec))
   /** Where each attempt was seen last. */
   const stood = new Map<string, string>()
@@ -50,9 +49,7 @@ export function createTeller({ catalog, journal, key, clock, retentionMs, tell, 
   const queued = (work: () => Promise<void>) => void (tail = tail.then(work).catch(report))
 
   async function toldOf(): Promise<Told['told']> {
-    const found = await cell()
-      .read()
-      .catch(() => null)
+    const found = await cell().read()
     return Object(found).told ?? {}
   }
 
@@ -78,7 +75,9 @@ export function createTeller({ catalog, journal, key, clock, retentionMs, tell, 
 
   async function tellOf(record: AttemptRecord, state: Stand['view']['state'], by: Shopper): Promise<void> {
     const { attemptId, photo } = record
-    const all = await toldOf()
+    // where it is not known what was told, that waits until it is
+    const all = await toldOf().catch(() => null)
+    if (all === null) return void stood.delete(attemptId)
     const known = all[attemptId]?.types ?? []
     const isNewPhoto = Object.entries(all).every(([id, each]) => id === attemptId || each.photo !== photo.id)
     const news = eventsOf(record, state, known).filter(
@@ -90,9 +89,9 @@ export function createTeller({ catalog, journal, key, clock, retentionMs, tell, 
   }
 
   function eventOf(type: RoomEventType, record: AttemptRecord): RoomEvent {
-    const { attemptId, productId, variantId, startedAt, savedAt, problem } = record
+    const { attemptId, productId, variantId, startedAt, savedAt, job, problem } = record
     const isBeginning = type === 'photoChosen' || type === 'consented' || type === 'retried'
-    const at = isBeginning ? startedAt : savedAt
+    const at = isBeginning ? startedAt : type === 'submitted' ? (job?.acceptedAt ?? savedAt) : savedAt
     const of = {
       key: `${attemptId}:${type}`,
       attemptId,
@@ -105,8 +104,7 @@ export function createTeller({ catalog, journal, key, clock, retentionMs, tell, 
   }
 
   return {
-    stand({ view, record, product, isSeen }) {
-      const by = catalog.shopper()
+    stand({ view, record, product, isSeen, by }) {
       const id = view.attempt?.id
       if (id === undefined) return
       const standing = [record?.phase, view.state, isSeen].join()
@@ -122,8 +120,7 @@ export function createTeller({ catalog, journal, key, clock, retentionMs, tell, 
         if (type) tell({ ...of, type: 'seen' })
       })
     },
-    discard(record) {
-      const by = catalog.shopper()
+    discard(record, by) {
       queued(async () => {
         if (by.aborted) return
         tell({ ...eventOf('discarded', record), at: Math.round(clock.now()) })

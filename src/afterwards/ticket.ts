@@ -33,14 +33,14 @@ export function readTicket(room: string, text: unknown): Ticket | TicketReason {
   const [, mark, productId = '', variantId = '', job = '', since = ''] = form.exec(String(text).trim()) ?? []
   if (mark === undefined) return 'broken'
   if (mark !== markOf(room)) return 'foreign'
-  const jobId = job.replace(hexOfUuid, '$1-$2-$3-$4-$5')
+  const jobId = job.toLowerCase().replace(hexOfUuid, '$1-$2-$3-$4-$5')
   return { productId, variantId, jobId, startedAt: parseInt(since, 36) * 1000 }
 }
 
-/** A short mark of a room (FNV-1a): it keeps rooms apart and hides nothing. */
-function markOf(room: string): string {
+/** A short mark of a text (FNV-1a): it keeps texts apart. */
+export function markOf(text: string): string {
   let mark = 0x811c9dc5
-  for (const byte of new TextEncoder().encode(room)) mark = Math.imul(mark ^ byte, 0x01000193) >>> 0
+  for (const byte of new TextEncoder().encode(text)) mark = Math.imul(mark ^ byte, 0x01000193) >>> 0
   return mark.toString(36)
 }
 

@@ -277,7 +277,13 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
         },
       }
     },
-    claim: (ticket) => use((room) => room.claim(ticket)),
+    claim(ticket) {
+      const by = shopper
+      return use((room) => {
+        if (by !== shopper) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+        return room.claim(ticket)
+      })
+    },
     stored: () => use((room) => room.stored()),
     reset,
     close() {

@@ -256,7 +256,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     discard: intent('discard'),
     ticket: () => quiet(through((own) => own.ticket())),
     picture: () => quiet(through((own) => own.picture())),
-    pictureFailed: () => quiet(through((own) => own.pictureFailed())),
+    // what is idle shows none, and loads nothing
+    pictureFailed: (address) =>
+      isSeen && !word
+        ? quiet(Promise.reject(new TryOnError({ kind: 'picture', reason: 'none' })))
+        : quiet(through((own) => own.pictureFailed(address))),
     result(options) {
       const said = word
       if (said?.kept) return quiet(Promise.reject(said.kept))

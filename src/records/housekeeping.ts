@@ -48,7 +48,9 @@ async function dueAt(parts: HousekeepingParts, key: string, until: number): Prom
   const found = await cell.read()
   if (found === null) return null
   const age = found === 'unreadable' ? Infinity : clock.now() - found.savedAt
-  if (found !== 'unreadable' && age >= -clockSlackMs && age <= retentionMs) return found.savedAt + retentionMs
+  // what was told is known for longer than its attempts are
+  const keptMs = key === parts.keys().told ? 2 * retentionMs : retentionMs
+  if (found !== 'unreadable' && age >= -clockSlackMs && age <= keptMs) return found.savedAt + keptMs
   const record = found === 'unreadable' ? found : recordCodec.read(found)
   // what this version can not read may be another's
   if (kindOf(key) === 'attempt' && record === 'unreadable') return clock.now() + retentionMs

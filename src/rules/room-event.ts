@@ -51,18 +51,19 @@ const sentPhases: readonly Phase[] = ['claimed', 'accepted', 'preview', 'final',
 
 /** What must have happened to an attempt that stands there, in that order; `told` is what is known of it already. */
 export function eventsOf(
-  { phase, preview, retried }: AttemptRecord,
+  { phase, preview, retried, elsewhere }: AttemptRecord,
   state: TryOnState,
   told: readonly string[],
 ): RoomEventType[] {
   const isSent = sentPhases.includes(phase)
   const events: [RoomEventType, boolean][] = [
-    ['photoChosen', true],
-    ['consented', true],
+    // of what a ticket has brought the other device has told the beginning
+    ['photoChosen', !elsewhere],
+    ['consented', !elsewhere],
     ['retried', retried === true],
     ['emailAsked', phase === 'awaitingEmail'],
     ['emailGiven', phase === 'emailRegistered' || (isSent && told.includes('emailAsked'))],
-    ['submitted', isSent],
+    ['submitted', isSent && !elsewhere],
     ['unknown', state === 'outcomeUnknown'],
     ['limited', phase === 'limitReached'],
     ['preview', phase === 'preview' || preview !== undefined],

@@ -1,15 +1,18 @@
 import type { Written } from '../../machines/try-on.types.ts'
 import type { Attempts } from '../records/attempts.ts'
+import type { Shopper } from '../records/epochs.ts'
 import type { Problem } from '../rules/problem.ts'
 import type { TryOnView } from '../rules/view.ts'
 
-/** The try-on whose picture it is. */
+/** The try-on whose picture it is, as of now. */
 export interface Pictured {
-  view(): TryOnView
+  /** What was shown as it was asked for, and to whom. */
+  seen: TryOnView
+  by: Shopper
   attempts: Attempts
   /** Shows what was written, here and on the other pages. */
   learn(written: Written): void
-  /** Has the view say what is wrong. */
+  /** Has the view say what is wrong, where it still shows that attempt. */
   refuse(problem: Problem): void
 }
 
@@ -17,9 +20,9 @@ export interface Pictured {
 export interface Pictures {
   /** What the view shows; rejects with kind `picture`, or with what kept its job from being asked. */
   picture(of: Pictured): Promise<Blob>
-  /** A page could not show it: its job is asked once more. Rejects as `picture` does, and has the view say it. */
+  /** A page could not show the final picture: its job is asked once more. Rejects as `picture` does, and has the view say it. */
   failed(of: Pictured): Promise<void>
-  /** Keeps the bytes of what a view shows, once. */
-  keep(view: TryOnView): Promise<void>
+  /** Keeps the bytes of what a view shows to that shopper, once. */
+  keep(view: TryOnView, by: Shopper): Promise<void>
   drop(attemptId: string): Promise<void>
 }

@@ -262,7 +262,11 @@ export function tryOnActors(parts: TryOnParts): Provided {
     submit: task(submit),
     poll: task(poll),
     keyChanged: task(keyChanged),
-    leave: task(async ({ record, problem }) => (record ? attempts.leave(record, problem) : { ...nothing, problem })),
+    leave: task(async ({ record, problem: said }) => {
+      // what was wrong with a picture goes with it
+      const problem = said?.kind === 'picture' ? null : said
+      return record ? attempts.leave(record, problem) : { ...nothing, problem }
+    }),
     discard: task(async ({ record }) => {
       // where nothing could be read there may be something by now
       if (record === null) return attempts.restore()

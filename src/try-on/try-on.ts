@@ -15,6 +15,7 @@ import { createValue } from '../platform/value.ts'
 import type { Shopper } from '../records/epochs.ts'
 import type { Teller } from '../telling.ts'
 import { digitsOf } from '../contract/forms.ts'
+import type { Problem } from '../rules/problem.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { AttemptView, TryOnView } from '../rules/view.ts'
 import { preparingOver, restoringView } from '../rules/first-views.ts'
@@ -89,7 +90,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     isCurrent,
     allHeard: () => turn,
     onHand: () => seat?.runner && show(seat, seat.runner),
-    onDiscard: parts.telling.discard,
+    onDiscard: (record) => parts.telling.discard(record, parts.shopper()),
   })
   const asks = createAsks({ clock, post, refusal })
   const served = new Set<string>()
@@ -220,6 +221,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       view: shown.get(),
       record: seat?.runner?.getSnapshot().context.record ?? null,
       product: { productId: digitsOf(productId), variantId: digitsOf(variantId) },
+      by: parts.shopper(),
       isSeen: shown.isWatched() && globalThis.document?.visibilityState !== 'hidden',
     })
   }
@@ -370,21 +372,50 @@ export function createTryOn(parts: Parts): RunningTryOn {
     resume: () => say({ intent: 'resume' }),
     startOver: () => say({ intent: 'startOver' }),
     discard: ({ abandonPaidJob = false } = {}) => say({ intent: 'discard', abandonPaidJob }),
-    ticket: () => quiet(tryOn.ready.then(({ attempt }) => parts.ticketOf(attempt))),
-    picture: () => quiet(pictures().then((known) => known.picture(pictured))),
-    pictureFailed: () => quiet(pictures().then((known) => known.failed(pictured))),
+    ticket: () => asked(({ attempt }) => parts.ticketOf(attempt)),
+    picture: () => asked(async (view, by) => (await parts.pictures()).picture(pictured(view, by))),
+    pictureFailed: (address) =>
+      asked(async (view, by) => {
+        // there is another picture by now, or none
+        const isMeant = address === undefined || address === view.result?.imageUrl
+        if (isMeant || view.attempt === null) await (await parts.pictures()).failed(pictured(view, by))
+      }),
     result(options) {
       sit()
       return resultOf(tryOn, life.signal, parts.shopper(), said, options)
     },
   }
 
-  const pictures = () => tryOn.ready.then(parts.pictures)
-  const pictured: Pictured = {
-    view: shown.get,
+  /** What storage holds, for the shopper who asks, and nobody after. */
+  function asked<T>(work: (view: TryOnView, by: Shopper) => Promise<T>): Promise<T> {
+    const by = parts.shopper()
+    const check = () => {
+      if (by.aborted) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+    }
+    const done = async () => {
+      await tryOn.ready
+      check()
+      return work(shown.get(), by)
+    }
+    return quiet(done().finally(check))
+  }
+
+  const pictured = (seen: TryOnView, by: Shopper): Pictured => ({
+    seen,
+    by,
     attempts,
-    learn: (written) => tell({ type: 'lateAnswer', written }),
-    refuse: (problem) => tell({ type: 'refused', problem }),
+    learn: (written) => !by.aborted && tell({ type: 'lateAnswer', written }),
+    refuse: (problem) => !by.aborted && refuse(seen, problem),
+  })
+
+  /** Said of a final picture that is still shown, once. */
+  function refuse(seen: TryOnView, problem: Problem): void {
+    const view = shown.get()
+    const isShown = view.state === 'final' && view.result.imageUrl === seen.result?.imageUrl
+    if (!isShown || view.attempt.id !== seen.attempt?.id) return
+    if (JSON.stringify(view.problem) === JSON.stringify(problem)) return
+    if (seat?.runner) tell({ type: 'refused', problem })
+    else shown.set({ ...view, problem })
   }
 
   function leaveSeat(isFreezing = false): void {

@@ -107,7 +107,7 @@ function Wait({ tryOn, view, piece, onAnother }: WaitProps) {
           data-testid="picture"
           src={src}
           alt={picture ? `You in the ${piece.title}` : piece.title}
-          onError={() => picture && void tryOn.pictureFailed()}
+          onError={() => picture && void tryOn.pictureFailed(picture.imageUrl)}
         />
         {view.progress && (
           <div className="come">

@@ -111,7 +111,7 @@ async function save(tryOn: TryOn): Promise<void> {
 }
 
 export function lasting(tryOn: TryOn, image: HTMLImageElement, button: HTMLButtonElement) {
-  image.onerror = () => void tryOn.pictureFailed()
+  image.onerror = () => void tryOn.pictureFailed(image.src)
   button.onclick = () => void save(tryOn)
 }
 
