@@ -2,7 +2,7 @@ import type { InspectEvent } from '../../src/try-on/try-on.types.ts'
 import type { InspectedRequest } from '../../src/wire/operations.ts'
 
 /** A step of a try-on: what came in, and where it stands since then. */
-export interface Step {
+interface Step {
   type: string
   states: string
 }
