@@ -34,6 +34,13 @@ export interface PicturesParts {
 
 type PictureError = Error & { problem: Problem }
 
+interface Memory {
+  /** What was asked for an address, and until when that is the answer. */
+  asked: Map<string, { answer: Promise<string>; until: number }>
+  /** Which pictures were fetched to be kept. */
+  tried: Set<string>
+}
+
 /** How long a picture may take to arrive, in ms. */
 const loadLimitMs = 60_000
 
@@ -48,9 +55,14 @@ const whiches = ['preview', 'final'] as const
 
 export function createPictures(parts: PicturesParts): Pictures {
   const { catalog, keys, store, clock, client, visitor, recordOfPoll, resultIn, problemOf, errorOf } = parts
-  /** What was asked for an address, and until when that is the answer. */
-  const asked = new Map<string, { answer: Promise<string>; until: number }>()
-  const tried = new Set<string>()
+  /** What is remembered of a shopper, who is forgotten with it. */
+  const memories = new WeakMap<Shopper, Memory>()
+
+  function memoryOf(by: Shopper): Memory {
+    const memory = memories.get(by) ?? { asked: new Map(), tried: new Set() }
+    memories.set(by, memory)
+    return memory
+  }
 
   const none = (reason: PictureReason) => errorOf({ kind: 'picture', reason })
 
@@ -119,6 +131,7 @@ export function createPictures(parts: PicturesParts): Pictures {
 
   /** Asked once by all who want to know, and no sooner again than it makes sense. */
   function anew(of: Pictured, id: string, before: string): Promise<string> {
+    const { asked } = memoryOf(of.by)
     const earlier = asked.get(before)
     if (earlier && clock.monotonic() < earlier.until) return earlier.answer
     const entry = { answer: addressAnew(of, id, before), until: Infinity }
@@ -173,6 +186,7 @@ export function createPictures(parts: PicturesParts): Pictures {
     async keep(view, by) {
       if ((!view.preview && !view.result) || by.aborted) return
       const { id, key, address } = shownIn(view)
+      const { tried } = memoryOf(by)
       const name = `${key} ${address}`
       if (tried.has(name)) return
       tried.add(name)

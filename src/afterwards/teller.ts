@@ -42,8 +42,8 @@ export interface TellerParts {
 export function createTeller(parts: TellerParts): Teller {
   const { catalog, journal, key, clock, retentionMs, digitsOf, tell, report } = parts
   const cell = (): Cell<Told> => journal.cell(key(), catalog.dated(codec))
-  /** Where each attempt was seen last. */
-  const stood = new Map<string, string>()
+  /** Where each attempt of a shopper was seen last; it is forgotten with them. */
+  const standings = new WeakMap<Shopper, Map<string, string>>()
   let tail: Promise<unknown> = Promise.resolve()
 
   const queued = (work: () => Promise<void>) => void (tail = tail.then(work).catch(report))
@@ -77,7 +77,7 @@ export function createTeller(parts: TellerParts): Teller {
     const { attemptId, photo } = record
     // where it is not known what was told, that waits until it is
     const all = await toldOf().catch(() => null)
-    if (all === null) return void stood.delete(attemptId)
+    if (all === null) return void standings.get(by)?.delete(attemptId)
     const known = all[attemptId]?.types ?? []
     const isNewPhoto = Object.entries(all).every(([id, each]) => id === attemptId || each.photo !== photo.id)
     const news = eventsOf(record, state, known).filter(
@@ -108,6 +108,8 @@ export function createTeller(parts: TellerParts): Teller {
       const id = view.attempt?.id
       if (id === undefined) return
       const standing = [record?.phase, view.state, isSeen].join()
+      const stood = standings.get(by) ?? new Map<string, string>()
+      standings.set(by, stood)
       if (stood.get(id) === standing) return
       stood.set(id, standing)
       if (record) queued(() => tellOf(record, view.state, by))
