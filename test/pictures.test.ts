@@ -109,8 +109,10 @@ describe('the picture of a try-on', () => {
 })
 
 describe('a page that could not show the picture', () => {
-  it('is shown another address, and every page is', async () => {
-    const { tryOn, address } = await finished()
+  it.each(['room', 'door'] as const)('is shown another address, and every page is, of a %s', async (kind) => {
+    const tryOn = world[kind]().tryOn(product)
+    const { result } = await final(tryOn)
+    const address = result.imageUrl
     const other = world.room().tryOn(product)
     await world.until(other, 'final')
     world.fault('GET', '/generations/', [elsewhere(`${address}?anew`)])

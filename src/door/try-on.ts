@@ -258,7 +258,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     picture: () => quiet(through((own) => own.picture())),
     // what is idle shows none, and loads nothing
     pictureFailed: (address) =>
-      isSeen && !word
+      isSeen && !core && !word
         ? quiet(Promise.reject(new TryOnError({ kind: 'picture', reason: 'none' })))
         : quiet(through((own) => own.pictureFailed(address))),
     result(options) {
