@@ -1,4 +1,4 @@
-import { createFittingRoom, type FlowStorage, type TryOnState } from 'fitting-room'
+import { createFittingRoom, isTryOnError, type FlowStorage, type TryOnState } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import { fileStorage } from 'fitting-room/storage/file'
 import { onePixel, type Load, type Report } from './load.ts'
@@ -74,6 +74,16 @@ async function request(input: string | URL | Request, init: RequestInit = {}): P
   return answer
 }
 
+/** A page that the machine has stalled for seconds has begun nothing and says so: its shopper says it again. */
+async function consent(): Promise<void> {
+  try {
+    await tryOn.start(new Blob([onePixel]))
+  } catch (error) {
+    if (!isTryOnError(error) || error.kind !== 'storage') throw error
+    await consent()
+  }
+}
+
 const [first = '', second] = folders
 const room = createFittingRoom({
   baseUrl,
@@ -102,7 +112,7 @@ await new Promise<void>((resolve) => {
 })
 const { state, problem } = tryOn.get()
 // only a shopper who has not consented yet gives a consent, and nobody does where it is not known
-if (state === 'idle' && problem === null) await tryOn.start(new Blob([onePixel]))
+if (state === 'idle' && problem === null) await consent()
 if (tryOn.get().state !== 'idle') await tryOn.result().catch(() => undefined)
 const ended = report({ killedAt: null })
 process.on('exit', () => process.stdout.write(ended))
