@@ -76,7 +76,7 @@ export function createPanel(): Panel {
 /** Only what has changed is drawn, so that what somebody selects or reads stays. */
 function replace(place: HTMLElement, children: readonly HTMLElement[], empty: string): void {
   const next = h('div', {}, ...(children.length > 0 ? children : [none(empty)]))
-  if (next.innerHTML !== place.innerHTML) place.replaceChildren(...next.childNodes)
+  if (!next.isEqualNode(place)) place.replaceChildren(...next.childNodes)
 }
 
 /** Where a try-on stands among the states of its view, and the way by which it has come there. */
