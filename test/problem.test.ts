@@ -5,17 +5,22 @@ import { problems } from 'fitting-room/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { problem } from '../src/rules/problem.ts'
 
-// a ticket's are neither kept nor passed on, and their texts come with the code for tickets
-const all: Problem[] = Object.values(problems).filter(({ kind }) => kind !== 'ticket')
+const all: Problem[] = Object.values(problems)
 
-/** The core brings the texts of its problems. */
-beforeAll(() => createRoom({ baseUrl: 'https://api.test', apiKey: 'key' }).close())
+/** The core brings the texts of its problems, and those of tickets and pictures come with the code for them. */
+beforeAll(async () => {
+  const room = createRoom({ baseUrl: 'https://api.test', apiKey: 'key' })
+  await expect(room.claim('no ticket')).rejects.toMatchObject({ kind: 'ticket' })
+  await room.close()
+})
 
 describe('a problem', () => {
-  it.each(all)('of kind $kind is read again as it was, and explained', (each) => {
-    expect(problem.safeParse(JSON.parse(JSON.stringify(each))).data).toEqual(each)
-    expect(explain(each)).toMatch(/^\S.{10,}\S$/)
-  })
+  it.each(all)('of kind $kind is explained', (each) => expect(explain(each)).toMatch(/^\S.{10,}\S$/))
+
+  // a ticket's are neither kept nor passed on
+  it.each(all.filter(({ kind }) => kind !== 'ticket'))('of kind $kind is read again as it was', (each) =>
+    expect(problem.safeParse(JSON.parse(JSON.stringify(each))).data).toEqual(each),
+  )
 
   it('of an intent or a state that does not exist is not read', () => {
     expect(problem.safeParse({ kind: 'notAllowed', intent: 'pay', state: 'idle' }).success).toBe(false)
