@@ -11,7 +11,7 @@ const all: Problem[] = Object.values(problems)
 beforeAll(async () => {
   const room = createRoom({ baseUrl: 'https://api.test', apiKey: 'key' })
   await expect(room.claim('no ticket')).rejects.toMatchObject({ kind: 'ticket' })
-  await room.close()
+  room.close()
 })
 
 describe('a problem', () => {
