@@ -21,6 +21,7 @@ import { followPageLife } from './pages/page-life.ts'
 import { openTabs, type Tabs } from './pages/tabs.ts'
 import { steadyClock } from './platform/clock.ts'
 import { report } from './platform/guarded.ts'
+import { forgetLastMatch } from './platform/last-match.ts'
 import { provideRandomBytes } from './platform/new-id.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { wasReset } from './platform/was-reset.ts'
@@ -50,7 +51,7 @@ import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
 import { createPreparation } from './shopper/preparation.ts'
 import type { Visitor } from './shopper/unknown-visitor.ts'
 import { createVisitor } from './shopper/visitor.ts'
-import { createTelling, type Teller } from './telling.ts'
+import { createTelling, type Witness } from './telling.ts'
 import type { Said } from './try-on/carry-out.ts'
 import type { Pictures } from './try-on/pictures.ts'
 import type { Product } from './try-on/try-on.actors.ts'
@@ -127,7 +128,6 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const timing = withDefaults<RoomTiming>(defaultTiming, options.timing)
   const storage = options.storage ?? defaultStorage(clock)
   const photosBeside = typeof storage.photos?.get === 'function' ? storage.photos : undefined
-  const store = boundedPhotoStore(options.photoStore ?? photosBeside ?? memoryPhotos(), clock)
   const journal = createJournal(storage, clock)
   let own: Keys | null = null
   const kept = <T extends object>(name: keyof Keys['learnt'], codec: Codec<T>) => {
@@ -145,6 +145,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const keys = () =>
     (own ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, fixedId(uniqueUserId)))
   const catalog = createCatalog({ journal, keys, clock, retentionMs, onReset: forgetAll })
+  const store = boundedPhotoStore(options.photoStore ?? photosBeside ?? memoryPhotos(), clock, catalog)
   const placeAt = (key: string): Place => ({ key, cell: journal.cell(key, catalog.dated(recordCodec)) })
   const archiveOf = (attemptId: string) => placeAt(keys().attempt(attemptId))
   const cellOf = (key: string) => placeAt(key).cell
@@ -247,6 +248,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     visitor.forget()
     photos.forget()
     history.forget()
+    forgetLastMatch()
     // a room that was closed meanwhile stays closed
     tryOns.forEach((each) => (opened ? each.restart() : each.clear()))
   }
@@ -297,7 +299,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     )
 
   /** Those who listen, and whatever keeps pictures. */
-  const watching: Teller = {
+  const watching: Witness = {
     stand(stand) {
       telling.stand(stand)
       if (stand.record && stand.view.attempt) ofPictures((known) => known.keep(stand.view, stand.by))
@@ -432,6 +434,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     },
     async reset() {
       await open()
+      // what another page takes over it tells once more, unless it was noted
+      await telling.settled()
       tryOns.forEach((each) => each.stop())
       // from here on nothing older is shown or written by any page, and the next shopper may begin
       const isWiped = await wipe(records, () => {
@@ -440,6 +444,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         post({ type: 'reset' })
         if (opened === null) stopListening()
       })
+      // what is removed may have been read
+      forgetLastMatch()
       if (!isWiped) throw new TryOnError({ kind: 'storage' })
     },
     close() {

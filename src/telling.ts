@@ -16,11 +16,17 @@ export interface Stand {
   by: Shopper
 }
 
-/** What knows what was told before. */
-export interface Teller {
+/** What hears how try-ons stand. */
+export interface Witness {
   stand(stand: Stand): void
   /** The attempt is forgotten for good. */
   discard(record: AttemptRecord, by: Shopper): void
+}
+
+/** What knows what was told before. */
+export interface Teller extends Witness {
+  /** Once it is noted what was told. */
+  settled(): Promise<void>
 }
 
 /** Tells whoever listens to a room; what that takes is loaded with the first who does. */
@@ -55,5 +61,6 @@ export function createTelling(
     },
     stand: (stand) => use((teller) => teller.stand(stand)),
     discard: (record, by) => use((teller) => teller.discard(record, by)),
+    settled: async () => (await loading?.catch(() => null))?.settled(),
   }
 }

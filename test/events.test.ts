@@ -178,6 +178,29 @@ describe('each thing is told once', () => {
     expect(events).toEqual([])
   })
 
+  it('nothing again where a reset comes before it is noted that it was told', async () => {
+    const storage = testStorage()
+    const noting = storage.hold(({ type, key }) => type === 'update' && key.endsWith(':told'))
+    const one = told({ storage })
+    await started(one.room.tryOn(product))
+    await world.pass(1_000)
+    await noting.reached
+    const other = told({ storage: storage.another() })
+    other.room.tryOn(product).subscribe(() => {})
+    await world.settle()
+    const counting = storage.hold(({ type, key }) => type === 'update' && key.endsWith(':catalog'))
+    const reset = one.room.reset()
+    await world.pass(1_000)
+    noting.release()
+    await world.pass(1_000)
+    counting.release()
+    await reset
+    await world.settle()
+    const keys = [...one.events, ...other.events].map(({ key }) => key)
+    expect(keys.length).toBeGreaterThan(0)
+    expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([])
+  })
+
   it('and is forgotten with its shopper', async () => {
     const storage = testStorage()
     const { room } = told({ storage })

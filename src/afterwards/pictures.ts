@@ -10,6 +10,7 @@ import type { TryOnResult, TryOnView } from '../rules/view.ts'
 import type { Pictured, Pictures } from '../try-on/pictures.ts'
 import type { VisitorStore } from '../shopper/visitor.ts'
 import type { RoomClient } from '../wire/room-client.ts'
+import { perShopper } from './per-shopper.ts'
 
 /** Why there is no picture. */
 type PictureReason = PictureProblem['reason']
@@ -33,13 +34,6 @@ export interface PicturesParts {
 
 type PictureError = Error & { problem: Problem }
 
-interface Memory {
-  /** What was asked for an address, and until when that is the answer. */
-  asked: Map<string, { answer: Promise<string>; until: number }>
-  /** Which pictures were fetched to be kept. */
-  tried: Set<string>
-}
-
 /** How long a picture may take to arrive, in ms. */
 const loadLimitMs = 60_000
 
@@ -54,14 +48,10 @@ const whiches = ['preview', 'final'] as const
 
 export function createPictures(parts: PicturesParts): Pictures {
   const { catalog, keys, store, clock, client, visitor, recordOfPoll, resultIn, problemOf, errorOf } = parts
-  /** What is remembered of a shopper, who is forgotten with it. */
-  const memories = new WeakMap<Shopper, Memory>()
-
-  function memoryOf(by: Shopper): Memory {
-    const memory = memories.get(by) ?? { asked: new Map(), tried: new Set() }
-    memories.set(by, memory)
-    return memory
-  }
+  /** What was asked for an address, and until when that is the answer. */
+  const askedBy = perShopper(() => new Map<string, { answer: Promise<string>; until: number }>())
+  /** Which pictures were fetched to be kept. */
+  const triedBy = perShopper(() => new Set<string>())
 
   const none = (reason: PictureReason) => errorOf({ kind: 'picture', reason })
 
@@ -130,7 +120,7 @@ export function createPictures(parts: PicturesParts): Pictures {
 
   /** Asked once by all who want to know, and no sooner again than it makes sense. */
   function anew(of: Pictured, id: string, before: string): Promise<string> {
-    const { asked } = memoryOf(of.by)
+    const asked = askedBy(of.by)
     const earlier = asked.get(before)
     if (earlier && clock.monotonic() < earlier.until) return earlier.answer
     const entry = { answer: addressAnew(of, id, before), until: Infinity }
@@ -149,14 +139,8 @@ export function createPictures(parts: PicturesParts): Pictures {
     try {
       await store.set(key, { bytes: await picture.arrayBuffer(), type: picture.type }, isWanted)
     } catch {
-      await strikeOut(key)
+      await store.strikeOut(key)
     }
-  }
-
-  /** What could not be removed is tried again when it expires. */
-  async function strikeOut(key: string): Promise<void> {
-    const seen = (await catalog.entries())[key]
-    if (seen !== undefined && (await store.remove(key))) await catalog.reschedule({ [key]: { seen, next: null } })
   }
 
   return {
@@ -185,7 +169,7 @@ export function createPictures(parts: PicturesParts): Pictures {
     async keep(view, by) {
       if ((!view.preview && !view.result) || by.aborted) return
       const { id, key, address } = shownIn(view)
-      const { tried } = memoryOf(by)
+      const tried = triedBy(by)
       const name = `${key} ${address}`
       if (tried.has(name)) return
       tried.add(name)
@@ -195,7 +179,7 @@ export function createPictures(parts: PicturesParts): Pictures {
     },
 
     async drop(attemptId) {
-      for (const which of whiches) await strikeOut(keys().picture(attemptId, which))
+      for (const which of whiches) await store.strikeOut(keys().picture(attemptId, which))
     },
   }
 }

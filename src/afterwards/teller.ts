@@ -6,6 +6,7 @@ import type { Cell, Codec, Journal } from '../records/journal.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import { eventsOf, type RoomEvent, type RoomEventType } from '../rules/room-event.ts'
 import type { Stand, Teller } from '../telling.ts'
+import { perShopper } from './per-shopper.ts'
 
 /** What was told of each attempt, until when that is remembered (epoch ms), and with which photo it was begun. */
 interface Told {
@@ -42,8 +43,8 @@ export interface TellerParts {
 export function createTeller(parts: TellerParts): Teller {
   const { catalog, journal, key, clock, retentionMs, digitsOf, tell, report } = parts
   const cell = (): Cell<Told> => journal.cell(key(), catalog.dated(codec))
-  /** Where each attempt of a shopper was seen last; it is forgotten with them. */
-  const standings = new WeakMap<Shopper, Map<string, string>>()
+  /** Where each attempt was seen last. */
+  const standingsOf = perShopper(() => new Map<string, string>())
   let tail: Promise<unknown> = Promise.resolve()
 
   const queued = (work: () => Promise<void>) => void (tail = tail.then(work).catch(report))
@@ -77,7 +78,7 @@ export function createTeller(parts: TellerParts): Teller {
     const { attemptId, photo } = record
     // where it is not known what was told, that waits until it is
     const all = await toldOf().catch(() => null)
-    if (all === null) return void standings.get(by)?.delete(attemptId)
+    if (all === null) return void standingsOf(by).delete(attemptId)
     const known = all[attemptId]?.types ?? []
     const isNewPhoto = Object.entries(all).every(([id, each]) => id === attemptId || each.photo !== photo.id)
     const news = eventsOf(record, state, known).filter(
@@ -108,8 +109,7 @@ export function createTeller(parts: TellerParts): Teller {
       const id = view.attempt?.id
       if (id === undefined) return
       const standing = [record?.phase, view.state, isSeen].join()
-      const stood = standings.get(by) ?? new Map<string, string>()
-      standings.set(by, stood)
+      const stood = standingsOf(by)
       if (stood.get(id) === standing) return
       stood.set(id, standing)
       if (record) queued(() => tellOf(record, view.state, by))
@@ -121,6 +121,9 @@ export function createTeller(parts: TellerParts): Teller {
         const of = { key: `${id}:seen`, attemptId: id, ...product, at, sinceMs: Math.max(0, at - startedAt) }
         if (type) tell({ ...of, type: 'seen' })
       })
+    },
+    async settled() {
+      for (let seen: unknown; seen !== tail;) await (seen = tail)
     },
     discard(record, by) {
       queued(async () => {

@@ -1,5 +1,6 @@
 import { withinLimit } from '../platform/clock.ts'
 import type { Clock, MaybePromise, PhotoStore, StoredPhoto } from '../ports.ts'
+import type { Catalog } from './catalog.ts'
 
 /** How long one call may take, in ms. */
 const storeLimitMs = 5_000
@@ -11,10 +12,17 @@ export interface BoundedPhotoStore {
   set(key: string, photo: StoredPhoto, confirm: () => Promise<boolean>): Promise<void>
   /** Resolves with whether it is gone. */
   remove(key: string): Promise<boolean>
+  /** As `remove`, and listed no more; what could not be removed stays listed, and is tried again when it expires. */
+  strikeOut(key: string): Promise<void>
 }
 
-export function boundedPhotoStore(store: PhotoStore, clock: Clock): BoundedPhotoStore {
+export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Catalog): BoundedPhotoStore {
   const bounded = <T>(work: () => MaybePromise<T>) => withinLimit(clock, storeLimitMs, Promise.resolve().then(work))
+  const remove = (key: string) =>
+    bounded(() => store.remove(key)).then(
+      () => true,
+      () => false,
+    )
   return {
     get: (key) => bounded(() => store.get(key)),
     set: (key, photo, confirm) =>
@@ -25,10 +33,11 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock): BoundedPhoto
         await store.remove(key)
         throw new Error('nobody wants this photo any more')
       }),
-    remove: (key) =>
-      bounded(() => store.remove(key)).then(
-        () => true,
-        () => false,
-      ),
+    remove,
+    async strikeOut(key) {
+      if (!(await remove(key))) return
+      const seen = (await catalog.entries().catch(() => null))?.[key]
+      if (seen !== undefined) await catalog.reschedule({ [key]: { seen, next: null } })
+    },
   }
 }

@@ -104,11 +104,7 @@ export function createPhotos(parts: PhotosParts): Photos {
   async function letGo(photoId: string): Promise<void> {
     held.delete(photoId)
     targets.delete(photoId)
-    const key = keys().photoBytes(photoId)
-    // what could not be removed is tried again when it expires
-    if (!(await store.remove(key))) return
-    const seen = (await catalog.entries().catch(() => null))?.[key]
-    if (seen !== undefined) await catalog.reschedule({ [key]: { seen, next: null } })
+    await store.strikeOut(keys().photoBytes(photoId))
   }
 
   async function letGoUnneeded(photoId: string): Promise<void> {

@@ -13,7 +13,7 @@ import { deferred } from '../platform/deferred.ts'
 import { quiet } from '../platform/quiet.ts'
 import { createValue } from '../platform/value.ts'
 import type { Shopper } from '../records/epochs.ts'
-import type { Teller } from '../telling.ts'
+import type { Witness } from '../telling.ts'
 import { digitsOf } from '../contract/forms.ts'
 import type { Problem } from '../rules/problem.ts'
 import type { AttemptRecord } from '../rules/record.ts'
@@ -67,7 +67,7 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
   open: () => Promise<void>
   /** What each consent is to name. */
   notice: Notice | undefined
-  telling: Teller
+  telling: Witness
   /** The ticket of its job; rejects with kind `ticket` where there is none. */
   ticketOf: (attempt: AttemptView | null) => Promise<string>
   /** What knows of pictures; rejects where the code for it can not be loaded. */

@@ -69,6 +69,11 @@ const operations: readonly Step[] = [
   withOutcome(refuses('tryOnLimitReached')),
   withOutcome(refusesVariant),
   withOutcome(() => Promise.reject(new TypeError('lost'))),
+  async ({ pages, pick, world }) => {
+    const resetting = pick(pages)?.room.reset()
+    resetting?.catch(() => undefined)
+    await world.settle()
+  },
   ({ world }) => world.pass(1_000),
   ({ world }) => world.pass(8_000),
 ]

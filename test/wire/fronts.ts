@@ -26,14 +26,25 @@ const isKilled = (body: string) => body.includes('"variantId":"2001"')
 
 const config = openSandbox({ previewAfterMs: 60_000, readyAfterMs: 60_000 })
 
-/** The service as it is started by everybody, seen through the bytes of its connections. */
+async function open() {
+  const { release, ...kept } = await openTestStore()
+  const { url, close } = await serve({ config, ...kept }, 0)
+  return { port: Number(new URL(url).port), close: () => close().finally(release) }
+}
+
+/** The service as it is started by everybody: one behind all of its fronts, to which each has an address of its own. */
+let service: ReturnType<typeof open> | null = null
+let addresses = 0
+export const closeService = async () => (await service)?.close()
+
+/** The service's own connections, seen through their bytes. */
 export async function servicesOwn(): Promise<Front> {
   const reached: Reached[] = []
-  const { release, ...kept } = await openTestStore()
-  const service = await serve({ config, ...kept }, 0)
+  const { port } = await (service ??= open())
+  const localAddress = `127.0.1.${++addresses}`
   const sockets = new Set<Socket>()
   const server = createProxy((client) => {
-    const upstream = connect(Number(new URL(service.url).port), '127.0.0.1')
+    const upstream = connect({ port, host: '127.0.0.1', localAddress })
     let text = ''
     client.on('data', (chunk) => {
       text += chunk.toString('latin1')
@@ -66,8 +77,6 @@ export async function servicesOwn(): Promise<Front> {
     async close() {
       for (const socket of sockets) socket.destroy()
       server.close()
-      await service.close()
-      await release()
     },
   }
 }

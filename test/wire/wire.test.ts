@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engines, type Tab } from '../engines/engines.ts'
 import { servePage } from '../support/serve-page.ts'
-import { http1Closing, http1Kept, http2Kept, servicesOwn, type Front } from './fronts.ts'
+import { http1Closing, http1Kept, http2Kept, servicesOwn, closeService, type Front } from './fronts.ts'
 
 const conditions = ['cold', 'warm', 'afterPreflight', 'afterParallelReads', 'whilePolling']
 
@@ -35,6 +35,7 @@ beforeAll(async () => {
   page = await servePage(fileURLToPath(new URL('./page.ts', import.meta.url)))
 })
 afterAll(() => page?.close())
+afterAll(closeService)
 
 const counts: Record<string, Record<string, string>> = {}
 afterAll(() => console.table(counts))

@@ -19,24 +19,39 @@ export async function tracesInMemory(session: CDPSession, texts: readonly string
   return holdersOf(JSON.parse(parts.join('')) as Snapshot, texts)
 }
 
+/** What of a heap is walked: where each node's edges begin, and what they lead to. */
 function holdersOf({ snapshot, nodes, edges, strings }: Snapshot, texts: readonly string[]): string[] {
   const { node_fields: fields, node_types: types, edge_fields: edgeFields, edge_types: edgeTypes } = snapshot.meta
   const at = (name: string) => fields.indexOf(name)
   const [nameAt, typeAt, countAt, size] = [at('name'), at('type'), at('edge_count'), fields.length]
   const found = new Set(strings.flatMap((text, index) => (texts.some((each) => text.includes(each)) ? [index] : [])))
   if (found.size === 0) return []
-  const labelOf = (node: number) =>
-    `${types[0][nodes[node + typeAt] ?? 0]} ${strings[nodes[node + nameAt] ?? 0]?.slice(0, 60)}`
-  const held: string[] = []
-  let edge = 0
-  for (let node = 0; node < nodes.length; node += size) {
-    for (let count = nodes[node + countAt] ?? 0; count > 0; count--, edge += edgeFields.length) {
-      const [type = 0, name = 0, to = 0] = edges.slice(edge, edge + 3)
-      const kind = edgeTypes[0][type]
-      const isText = types[0][nodes[to + typeAt] ?? 0]?.includes('string') && found.has(nodes[to + nameAt] ?? -1)
-      if (!isText || kind === 'weak') continue
-      held.push(`${kind === 'element' || kind === 'hidden' ? name : strings[name]} of ${labelOf(node)}: ${labelOf(to)}`)
+  const typeOf = (node: number) => types[0][nodes[node + typeAt] ?? 0] ?? ''
+  const labelOf = (node: number) => `${typeOf(node)} ${strings[nodes[node + nameAt] ?? 0]?.slice(0, 60)}`
+  /** Every node that is reached without weak references, with the nearest that holds it and by what. */
+  const holders = new Map<number, { by: number; as: string }>([[0, { by: -1, as: '' }]])
+  const firstEdges: number[] = []
+  for (let node = 0, edge = 0; node < nodes.length; node += size) {
+    firstEdges.push(edge)
+    edge += (nodes[node + countAt] ?? 0) * edgeFields.length
+  }
+  for (const [node] of holders) {
+    const first = firstEdges[node / size] ?? 0
+    for (let count = 0; count < (nodes[node + countAt] ?? 0); count++) {
+      const [type = 0, name = 0, to = 0] = edges.slice(
+        first + count * edgeFields.length,
+        first + count * edgeFields.length + 3,
+      )
+      const kind = edgeTypes[0][type] ?? ''
+      if (kind === 'weak' || holders.has(to)) continue
+      holders.set(to, { by: node, as: ['element', 'hidden'].includes(kind) ? `${name}` : (strings[name] ?? '') })
     }
   }
-  return held
+  function wayTo(node: number): string {
+    const { by, as } = holders.get(node)!
+    return by <= 0 ? labelOf(node) : `${wayTo(by)} > ${as}: ${labelOf(node)}`
+  }
+  return [...holders.keys()]
+    .filter((node) => typeOf(node).includes('string') && found.has(nodes[node + nameAt] ?? -1))
+    .map(wayTo)
 }
