@@ -7,24 +7,16 @@ const resolve = { conditions: ['fitting-room-source'] }
 const source = { resolve, ssr: { resolve } }
 /** Programs that tests start are compiled once for all runs. */
 const env = { NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)) }
-const node = (name: string, include: string[], more = {}) => ({
+const node = (name: string, include: string[]) => ({
   ...source,
-  test: { name, include, ...limits, env: { ...env, ...more }, environment: 'node' as const },
+  test: { name, include, ...limits, env, environment: 'node' as const },
 })
-
-/** Suites that also meet a service which keeps its try-ons in a database. */
-const keptInAFolder = [
-  'test/kill-points/lease.test.ts',
-  'test/kill-points/proxy.test.ts',
-  'test/wire/*.test.ts',
-  'examples/{shop,terminal}/test/*.test.ts',
-]
 
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
     // most of them wait for browsers and processes of their own
-    maxWorkers: '100%',
+    maxWorkers: '150%',
     teardownTimeout: limits.hookTimeout,
     projects: [
       node('unit', ['test/*.test.ts', 'test/storage/*.test.ts']),
@@ -36,7 +28,6 @@ export default defineConfig({
       node('soak', ['test/soak/**/*.test.ts']),
       node('pages', ['test/pages/*.test.ts']),
       node('wire', ['test/wire/*.test.ts']),
-      node('kept in a folder', keptInAFolder, { TEST_STORE: 'folder' }),
       ...(await browserProjects(source)),
     ],
   },

@@ -1,11 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import type { ProxyLoad } from './proxy-child.ts'
 import { freePort } from '../support/free-port.ts'
-
-const child = fileURLToPath(new URL('./proxy-child.ts', import.meta.url))
 
 interface OpenProxy {
   url: string
@@ -14,8 +11,8 @@ interface OpenProxy {
   close(): Promise<void>
 }
 
-/** A proxy in a process of its own, after whose death another one takes its place, and is left alone. */
-export async function openProxy(load: Omit<ProxyLoad, 'port'>): Promise<OpenProxy> {
+/** A proxy by that program in a process of its own, after whose death another one takes its place, and is left alone. */
+export async function openProxy(program: string, load: Omit<ProxyLoad, 'port'>): Promise<OpenProxy> {
   const port = await freePort()
   const points: string[] = []
   let running: ChildProcess
@@ -23,10 +20,7 @@ export async function openProxy(load: Omit<ProxyLoad, 'port'>): Promise<OpenProx
 
   async function run(killAt: string | null, onPoint: (name: string) => void): Promise<void> {
     const env = { ...process.env, PROXY: JSON.stringify({ ...load, killAt, port } satisfies ProxyLoad) }
-    running = spawn(process.execPath, ['--conditions=fitting-room-source', child], {
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    running = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] })
     const lines = createInterface({ input: running.stdout! })
     running.once('close', () => isClosed || void run(null, () => {}))
     await new Promise<void>((resolve) => lines.on('line', (line) => (line === 'open' ? resolve() : onPoint(line))))

@@ -2,17 +2,15 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { serve, type Job } from '@fitting-room/service'
+import { memoryStore, serve, type Job } from '@fitting-room/service'
 import { expect } from 'vitest'
+import { bundled } from '../support/bundled.ts'
 import { undrawn } from '../support/undrawn.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import type { Load, Report } from './load.ts'
 import { openProxy } from './open-proxy.ts'
-
-const child = fileURLToPath(new URL('./child.ts', import.meta.url))
 
 /** What differs from load to load. */
 export type Step = Partial<Pick<Load, 'killAt' | 'failing'>> & {
@@ -42,7 +40,8 @@ export async function openShop(tiers: 1 | 2, way: 'directly' | 'through a proxy'
   const ledgers = new Map<string, Set<string>>()
   const onAccept = new Map<string, () => void>()
   let shoppers = 0
-  const { store: kept, release, ...secret } = await openTestStore()
+  // how many tiers a page has is nothing to the service, and a folder costs a slow machine minutes
+  const { store: kept, release, ...secret } = tiers === 1 ? await openTestStore() : inMemory()
   const note = ({ id, visitorId }: Job) => {
     ledgers.set(visitorId, (ledgers.get(visitorId) ?? new Set()).add(id))
     onAccept.get(visitorId)?.()
@@ -52,18 +51,18 @@ export async function openShop(tiers: 1 | 2, way: 'directly' | 'through a proxy'
   const stores = sandbox.stores.map((each) => ({ ...each, tryOnCap: null, credits: null }))
   const config = { ...sandbox, stores, trustedProxies: ['127.0.0.1'] }
   const server = await serve({ config, store, ...secret, ...undrawn }, 0)
+  const page = await bundled(new URL('./child.ts', import.meta.url))
+  const proxyProgram = await bundled(new URL('./proxy-child.ts', import.meta.url))
 
   function run(load: Load, onSpawn: (kill: () => void) => void): Promise<Report> {
-    const page = spawn(process.execPath, ['--conditions=fitting-room-source', child], {
-      env: { ...process.env, LOAD: JSON.stringify(load) },
-    })
-    onSpawn(() => page.kill('SIGKILL'))
+    const running = spawn(process.execPath, [page.path], { env: { ...process.env, LOAD: JSON.stringify(load) } })
+    onSpawn(() => running.kill('SIGKILL'))
     let said = ''
     let failure = ''
-    page.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    page.stderr.on('data', (chunk: Buffer) => (failure += chunk.toString()))
+    running.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    running.stderr.on('data', (chunk: Buffer) => (failure += chunk.toString()))
     return new Promise((resolve, reject) =>
-      page.on('close', (_, signal) => {
+      running.on('close', (_, signal) => {
         if (said !== '') resolve(JSON.parse(said) as Report)
         else if (signal === 'SIGKILL') resolve(killedFromOutside)
         else reject(new Error(`${JSON.stringify(load)}: ${failure}`))
@@ -80,7 +79,10 @@ export async function openShop(tiers: 1 | 2, way: 'directly' | 'through a proxy'
       const folders = ['first', 'second'].slice(0, tiers).map((tier) => join(folder, tier))
       const loads: Report[] = []
       const proxyKillAt = steps.find(({ killProxyAt }) => killProxyAt !== undefined)?.killProxyAt ?? null
-      const proxy = way === 'directly' ? null : await openProxy({ baseUrl: server.url, address, killAt: proxyKillAt })
+      const proxy =
+        way === 'directly'
+          ? null
+          : await openProxy(proxyProgram.path, { baseUrl: server.url, address, killAt: proxyKillAt })
       const baseUrl = proxy?.url ?? server.url
       for (const { killAt = null, failing = false, killOnAccept } of steps) {
         const load = { folders, failing, killAt, baseUrl, shopper: name, address }
@@ -91,9 +93,14 @@ export async function openShop(tiers: 1 | 2, way: 'directly' | 'through a proxy'
       await proxy?.close()
       return { loads, paid: [...(ledgers.get(name) ?? [])], proxyPoints: proxy?.points() ?? [] }
     },
-    close: () => server.close().finally(release),
+    async close() {
+      await server.close().finally(release)
+      await Promise.all([page, proxyProgram].map(({ remove }) => remove()))
+    },
   }
 }
+
+const inMemory = () => ({ store: memoryStore(), release: async () => {} })
 
 const killedFromOutside: Report = {
   killedAt: 'from outside',

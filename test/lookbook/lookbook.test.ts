@@ -9,7 +9,7 @@ it('comes to its end though its processes are killed again and again: each try-o
     processes: 2,
     atOnce: 3,
     generation: { previewAfterMs: 60, readyAfterMs: 150 },
-    livesMs: () => 2_000 + 4_000 * random(),
+    livesMs: () => 4_000 + 8_000 * random(),
   })
   const { kills, paid, finals, unknown, twice, lost, tookMs } = report
   console.log(

@@ -1,12 +1,12 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { memoryStore, openFolderStore, type Store } from '@fitting-room/service'
+import { openFolderStore, type Store } from '@fitting-room/service'
 import { afterAll } from 'vitest'
 
 export interface TestStore {
   store: Store
-  uploadSecret?: Uint8Array
+  uploadSecret: Uint8Array
   /** Once the service is closed. */
   release(): Promise<void>
 }
@@ -24,9 +24,8 @@ async function makeEmpty(): Promise<string> {
   return folder
 }
 
-/** What a suite's service keeps its try-ons in: memory, or a folder with a database where the project says so. */
+/** What a suite's service keeps its try-ons in: a folder with a database, as it does by itself. */
 export async function openTestStore(): Promise<TestStore> {
-  if (process.env['TEST_STORE'] !== 'folder') return { store: memoryStore(), release: async () => {} }
   const folder = await newFolder()
   await cp(await (empty ??= makeEmpty()), folder, { recursive: true })
   const opened = await openFolderStore(folder, { report })

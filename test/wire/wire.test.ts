@@ -16,9 +16,7 @@ const covered = {
 /** Where browsers repeat it and nothing can be done from a page. */
 const open = { 'HTTP/1.1, kept open': http1Kept }
 
-/** Only the service itself keeps anything. */
-const installations =
-  process.env['TEST_STORE'] === 'folder' ? { 'the service here': servicesOwn } : { ...covered, ...open }
+const installations = { ...covered, ...open }
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 const words = (count: number) => (count === 1 ? 'once' : 'again')

@@ -33,8 +33,7 @@ beforeAll(async () => {
   const config = { ...openSandbox({ previewAfterMs: hourMs, readyAfterMs: 2 * hourMs }), giveUpAfterMinutes: 1e9 }
   kept = await openTestStore()
   const { store, uploadSecret } = kept
-  const secret = uploadSecret && { uploadSecret }
-  server = await serve({ config, store, ...secret, clock: { now: () => Date.now() + ahead } }, 0)
+  server = await serve({ config, store, uploadSecret, clock: { now: () => Date.now() + ahead } }, 0)
   shop = await serveShop({ baseUrl: server.url, apiKey: sandboxKey }, 0)
   browser = await chromium.launch(await chromiumLaunch())
 })

@@ -22,8 +22,7 @@ beforeAll(async () => {
   const config = { ...openSandbox({ previewAfterMs: 0, readyAfterMs: 0 }), giveUpAfterMinutes: 1e9 }
   kept = await openTestStore()
   const { store, uploadSecret } = kept
-  const secret = uploadSecret && { uploadSecret }
-  server = await serve({ config, store, ...secret, clock: { now: () => Date.now() + ahead } }, 0)
+  server = await serve({ config, store, uploadSecret, clock: { now: () => Date.now() + ahead } }, 0)
 })
 afterAll(() => server.close().finally(kept.release))
 beforeEach(async () => {
