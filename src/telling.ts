@@ -41,13 +41,14 @@ export function createTelling(
 ): Telling {
   const listeners = new Set<(event: RoomEvent) => void>()
   let loading: Promise<Teller> | null = null
+  let loaded: Teller | null = null
 
   const tell = (event: RoomEvent) => listeners.forEach((listener) => listener(event))
 
   /** What happens meanwhile waits with its record. */
   function use(how: (teller: Teller) => void): void {
     if (listeners.size === 0) return
-    const begun = (loading ??= load(tell))
+    const begun = (loading ??= load(tell).then((teller) => (loaded = teller)))
     // what could not be loaded is asked for again
     begun.then(how, () => loading === begun && (loading = null))
   }
@@ -61,6 +62,7 @@ export function createTelling(
     },
     stand: (stand) => use((teller) => teller.stand(stand)),
     discard: (record, by) => use((teller) => teller.discard(record, by)),
-    settled: async () => (await loading?.catch(() => null))?.settled(),
+    // what is yet to be loaded has told nothing
+    settled: async () => loaded?.settled(),
   }
 }

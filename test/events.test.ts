@@ -162,11 +162,13 @@ describe('each thing is told once', () => {
     const tryOn = await started(room.tryOn(product))
     await world.until(tryOn, 'final')
     room.close()
-    const { room: later, types } = told()
+    const { room: later, events, types } = told()
     later.tryOn(product).subscribe(() => {})
     await world.until(later.tryOn(product), 'final')
     await world.settle()
     expect(types()).toEqual(whole)
+    // the record has one time
+    expect(events[3]!.at).toBe(events[4]!.at)
   })
 
   it('and to nobody who has gone', async () => {

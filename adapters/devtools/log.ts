@@ -26,6 +26,8 @@ export interface Log {
 }
 
 const mostSteps = 30
+/** How many steps a round has at the most that is shown once, as a look at a job with its answer. */
+const longestRound = 4
 const mostRequests = 50
 
 export function createLog(): Log {
@@ -39,11 +41,7 @@ export function createLog(): Log {
     heard({ type, states, nextAt, productId, variantId }) {
       const product = `${productId} / ${variantId}`
       const steps = known.get(product)?.steps ?? []
-      const step = { type, states: states.join(' + ') }
-      // what only ticks is no step
-      const last = steps.at(-1)
-      const isStep = last?.type !== step.type || last.states !== step.states
-      known.set(product, { product, nextAt, steps: isStep ? [...steps, step].slice(-mostSteps) : steps })
+      known.set(product, { product, nextAt, steps: onward(steps, { type, states: states.join(' + ') }) })
       changed()
     },
     requested(request) {
@@ -55,4 +53,13 @@ export function createLog(): Log {
       return () => void listeners.delete(onChange)
     },
   }
+}
+
+/** What only goes round leads back to where the round began. */
+function onward(steps: readonly Step[], step: Step): readonly Step[] {
+  const ago = steps
+    .slice(-longestRound)
+    .reverse()
+    .findIndex(({ type, states }) => type === step.type && states === step.states)
+  return ago < 0 ? [...steps, step].slice(-mostSteps) : steps.slice(0, steps.length - ago)
 }

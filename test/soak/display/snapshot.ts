@@ -19,7 +19,7 @@ export async function tracesInMemory(session: CDPSession, texts: readonly string
   return holdersOf(JSON.parse(parts.join('')) as Snapshot, texts)
 }
 
-/** What of a heap is walked: where each node's edges begin, and what they lead to. */
+/** The ways from the roots by which one of these texts is held. */
 function holdersOf({ snapshot, nodes, edges, strings }: Snapshot, texts: readonly string[]): string[] {
   const { node_fields: fields, node_types: types, edge_fields: edgeFields, edge_types: edgeTypes } = snapshot.meta
   const at = (name: string) => fields.indexOf(name)
@@ -28,7 +28,7 @@ function holdersOf({ snapshot, nodes, edges, strings }: Snapshot, texts: readonl
   if (found.size === 0) return []
   const typeOf = (node: number) => types[0][nodes[node + typeAt] ?? 0] ?? ''
   const labelOf = (node: number) => `${typeOf(node)} ${strings[nodes[node + nameAt] ?? 0]?.slice(0, 60)}`
-  /** Every node that is reached without weak references, with the nearest that holds it and by what. */
+  /** Every node that is reached without weak references, with what holds it on the shortest way, and as what. */
   const holders = new Map<number, { by: number; as: string }>([[0, { by: -1, as: '' }]])
   const firstEdges: number[] = []
   for (let node = 0, edge = 0; node < nodes.length; node += size) {
@@ -38,10 +38,8 @@ function holdersOf({ snapshot, nodes, edges, strings }: Snapshot, texts: readonl
   for (const [node] of holders) {
     const first = firstEdges[node / size] ?? 0
     for (let count = 0; count < (nodes[node + countAt] ?? 0); count++) {
-      const [type = 0, name = 0, to = 0] = edges.slice(
-        first + count * edgeFields.length,
-        first + count * edgeFields.length + 3,
-      )
+      const edge = first + count * edgeFields.length
+      const [type = 0, name = 0, to = 0] = edges.slice(edge, edge + 3)
       const kind = edgeTypes[0][type] ?? ''
       if (kind === 'weak' || holders.has(to)) continue
       holders.set(to, { by: node, as: ['element', 'hidden'].includes(kind) ? `${name}` : (strings[name] ?? '') })

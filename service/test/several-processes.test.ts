@@ -1,0 +1,207 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createService, openServerStore, parseConfig, type Config, type Service } from '@fitting-room/service'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Ledger } from '../src/ports.ts'
+import { suiteConfig } from '../../test/support/suite-config.ts'
+import { png } from './contract.suite.ts'
+import { openPool, startPostgresServer, type PostgresServer } from './postgres-server.ts'
+import { configOf, headers, report, submit, url } from './submissions.ts'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgresServer()
+})
+afterAll(() => server.close())
+
+describe('several processes on one PostgreSQL', () => {
+  /** One that answers, and does no job. */
+  const apiOn = async (address: string, config: Config) =>
+    createService({ config, publicUrl: url, report, works: false, ...(await openServerStore(address, { report })) })
+
+  it.each([
+    ['as many as the cap says, of one shopper', null, () => 'one', 5],
+    ['as many as there are credits', 37, (at: number) => `shopper ${at}`, 37],
+  ])('let through together %s', async (_, credits, shopperOf, allowed) => {
+    const address = await server.newDatabase()
+    const services = await Promise.all([apiOn(address, configOf(credits)), apiOn(address, configOf(credits))])
+    const answers = Array.from({ length: 200 }, (_, at) => submit(services[at % 2]!, at, shopperOf(at)))
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(allowed)
+    await Promise.all(services.map((service) => service.close()))
+  })
+
+  it('have one count of a client’s requests, and one key of upload targets', async () => {
+    const address = await server.newDatabase()
+    const config = parseConfig(suiteConfig)
+    const [one, other] = await Promise.all(
+      [0, 1].map(async () =>
+        createService({ config, publicUrl: url, report, ...(await openServerStore(address, { report })) }),
+      ),
+    )
+    const ask = (service: Service) =>
+      service.fetch(new Request(`${url}/funnel?funnelIds=12`, { headers }), { ip: '203.0.113.9' })
+    const asked = Array.from({ length: 200 }, (_, at) => ask(at % 2 === 0 ? one! : other!))
+    const statuses = (await Promise.all(asked)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(120)
+    expect(new Set(statuses)).toEqual(new Set([200, 429]))
+    const upload = new Request(`${url}/uploads`, { method: 'POST', headers, body: '{"contentType":"image/png"}' })
+    const { data } = (await (await one!.fetch(upload, { ip: '203.0.113.10' })).json()) as {
+      data: { uploadUrl: string }
+    }
+    const put = new Request(data.uploadUrl, { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } })
+    expect((await other!.fetch(put)).status).toBe(200)
+    await Promise.all([one!.close(), other!.close()])
+  })
+
+  it('refuse what the database does not take, and nothing that came with it', async () => {
+    const { store } = await openServerStore(await server.newDatabase(), { report })
+    const save = (at: number) => async (ledger: Ledger) => {
+      const visitor = await ledger.visitor('main', `shopper ${at}`)
+      // not waited for, as all writes
+      void ledger.saveVisitor({ ...visitor, counted: 1, name: at === 7 ? 'no text: \0' : null })
+    }
+    const ends = await Promise.allSettled(Array.from({ length: 20 }, (_, at) => store.transaction(save(at))))
+    expect(ends.flatMap(({ status }, at) => (status === 'rejected' ? at : []))).toEqual([7])
+    expect([
+      (await store.visitor('main', 'shopper 7')).counted,
+      (await store.visitor('main', 'shopper 8')).counted,
+    ]).toEqual([0, 1])
+    await store.close()
+  })
+
+  it('take no credit more than there is of a store that had more once, and all that there are of one that is new', async () => {
+    const address = await server.newDatabase()
+    const stores = await Promise.all([0, 1, 2].map(async () => (await openServerStore(address, { report })).store))
+    const takeAtOnce = async (storeId: string, credits: number, count: number) => {
+      const takes = Array.from({ length: count }, (_, at) =>
+        stores[at % 3]!.transaction((ledger) => ledger.takeCredit(storeId, credits)),
+      )
+      return (await Promise.all(takes)).filter((taken) => taken !== null).length
+    }
+    expect(await takeAtOnce('new', 40, 30)).toBe(30)
+    expect(await takeAtOnce('new', 40, 30)).toBe(10)
+    for (let round = 0; round < 5; round += 1) {
+      const storeId = `had more ${round}`
+      await stores[0]!.transaction((ledger) => ledger.takeCredit(storeId, 160))
+      const pool = openPool({ connectionString: address })
+      await pool.query('update fitting_room.credits set used = 10 * (shard = 3)::integer where store_id = $1', [
+        storeId,
+      ])
+      await pool.end()
+      expect(await takeAtOnce(storeId, 16, 30)).toBe(6)
+    }
+    await Promise.all(stores.map((store) => store.close()))
+  })
+
+  it('wait for each other nowhere in a circle, whatever shoppers they have together', async () => {
+    const address = await server.newDatabase()
+    const stores = await Promise.all([0, 1].map(async () => (await openServerStore(address, { report })).store))
+    let release = () => {}
+    const held = new Promise<void>((resolve) => (release = resolve))
+    let holding = 0
+    const count = async (ledger: Ledger, id: string) => {
+      const visitor = await ledger.visitor('main', id)
+      await ledger.saveVisitor({ ...visitor, counted: visitor.counted + 1 })
+    }
+    const all = stores.flatMap((store, at) => {
+      const [mine, others] = at === 0 ? ['one', 'another'] : ['another', 'one']
+      // of one turn, so of one transaction
+      return [
+        store.transaction(async (ledger) => {
+          await count(ledger, mine)
+          if (++holding === 2) release()
+          await held
+        }),
+        store.transaction(async (ledger) => {
+          await held
+          await count(ledger, others)
+        }),
+      ]
+    })
+    await Promise.all(all)
+    const counts = await Promise.all(['one', 'another'].map((id) => stores[0]!.visitor('main', id)))
+    expect(counts.map(({ counted }) => counted)).toEqual([2, 2])
+    const pool = openPool({ connectionString: address })
+    const { rows } = await pool.query('select deadlocks from pg_stat_database where datname = current_database()')
+    expect(Number(rows[0].deadlocks)).toBe(0)
+    await pool.end()
+    await Promise.all(stores.map((store) => store.close()))
+  })
+
+  it('hold nobody up for a shopper whom somebody else has for long', async () => {
+    const address = await server.newDatabase()
+    const [one, other] = await Promise.all([0, 1].map(async () => (await openServerStore(address, { report })).store))
+    let letGo = () => {}
+    let isHeld = () => {}
+    const held = new Promise<void>((resolve) => (isHeld = resolve))
+    const holder = one!.transaction(async (ledger) => {
+      await ledger.visitor('main', 'held')
+      isHeld()
+      await new Promise<void>((resolve) => (letGo = resolve))
+    })
+    await held
+    const read = (id: string) => other!.transaction((ledger) => ledger.visitor('main', id))
+    const waiting = [read('held'), read('held')]
+    const all = await Promise.all(Array.from({ length: 50 }, (_, at) => read(`shopper ${at}`)))
+    expect(all).toHaveLength(50)
+    letGo()
+    await Promise.all([holder, ...waiting])
+    await Promise.all([one!.close(), other!.close()])
+  })
+
+  it('do the jobs of each other', async () => {
+    const address = await server.newDatabase()
+    const config = configOf(null)
+    const api = await apiOn(address, config)
+    const worker = await openServerStore(address, { report })
+    const working = createService({ config, publicUrl: url, report, ...worker })
+    const answer = await submit(api, 0, 'one', '2003')
+    const { data } = (await answer.json()) as { data: { jobId: string } }
+    await expect.poll(async () => (await worker.store.job(data.jobId))?.state).toBe('failed')
+    await Promise.all([api.close(), working.close()])
+  })
+
+  it('do the jobs of one that was killed', async () => {
+    const address = await server.newDatabase()
+    const config = configOf(null)
+    const api = await apiOn(address, config)
+    const killed = spawn(process.execPath, [
+      '--conditions=fitting-room-source',
+      '--input-type=module',
+      '--eval',
+      `import { openServerStore } from '@fitting-room/service'
+       const { store } = await openServerStore('${address}', { report: console.error })
+       const hold = (id) => (console.log(id), new Promise(() => {}))
+       await store.run(hold, hold)`,
+    ])
+    const { data } = (await (await submit(api, 0, 'one', '2003')).json()) as { data: { jobId: string } }
+    const [line] = (await once(killed.stdout, 'data')) as [Buffer]
+    expect(line.toString().trim()).toBe(data.jobId)
+    killed.kill('SIGKILL')
+    const worker = await openServerStore(address, { report })
+    const working = createService({ config, publicUrl: url, report, ...worker })
+    // once it has been silent for long enough
+    await expect.poll(async () => (await worker.store.job(data.jobId))?.state).toBe('failed')
+    await Promise.all([api.close(), working.close()])
+  })
+
+  it('give up a job that is too old, with its credit given back', async () => {
+    const address = await server.newDatabase()
+    const api = await apiOn(address, configOf(1))
+    const { data } = (await (await submit(api, 0, 'one')).json()) as { data: { jobId: string } }
+    const reports: Error[] = []
+    const worker = await openServerStore(address, { report })
+    const working = createService({
+      config: configOf(1),
+      publicUrl: url,
+      ...worker,
+      clock: { now: () => Date.now() + 3_600_000 },
+      report: (error) => reports.push(error as Error),
+    })
+    await expect.poll(async () => (await worker.store.job(data.jobId))?.state).toBe('failed')
+    expect(reports.map(({ message }) => message)).toEqual(['a job was too old to be done'])
+    expect((await submit(api, 1, 'another')).status).toBe(200)
+    await Promise.all([api.close(), working.close()])
+  })
+})
