@@ -20,6 +20,7 @@ import { createOwnership } from './pages/ownership.ts'
 import { followPageLife } from './pages/page-life.ts'
 import { openTabs, type Tabs } from './pages/tabs.ts'
 import { steadyClock } from './platform/clock.ts'
+import { deferred } from './platform/deferred.ts'
 import { report } from './platform/guarded.ts'
 import { forgetLastMatch } from './platform/last-match.ts'
 import { provideRandomBytes } from './platform/new-id.ts'
@@ -51,7 +52,7 @@ import { createPhotos, type RoomPhoto } from './shopper/photos.ts'
 import { createPreparation } from './shopper/preparation.ts'
 import type { Visitor } from './shopper/unknown-visitor.ts'
 import { createVisitor } from './shopper/visitor.ts'
-import { createTelling, type Witness } from './telling.ts'
+import { createTelling, type Teller } from './telling.ts'
 import type { Said } from './try-on/carry-out.ts'
 import type { Pictures } from './try-on/pictures.ts'
 import type { Product } from './try-on/try-on.actors.ts'
@@ -299,7 +300,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     )
 
   /** Those who listen, and whatever keeps pictures. */
-  const watching: Witness = {
+  const watching: Teller = {
+    settling: telling.settling,
     stand(stand) {
       telling.stand(stand)
       if (stand.record && stand.view.attempt) ofPictures((known) => known.keep(stand.view, stand.by))
@@ -434,16 +436,17 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     },
     async reset() {
       await open()
-      // what another page takes over it tells once more, unless it was noted
-      await telling.settled()
-      tryOns.forEach((each) => each.stop())
+      // another page would go on, and tell once more what is not noted, until the reset stands
+      const counted = deferred()
+      tryOns.forEach((each) => each.stop(false, counted.promise))
       // from here on nothing older is shown or written by any page, and the next shopper may begin
       const isWiped = await wipe(records, () => {
+        counted.resolve()
         listen()
         forgetAll()
         post({ type: 'reset' })
         if (opened === null) stopListening()
-      })
+      }).finally(counted.resolve)
       // what is removed may have been read
       forgetLastMatch()
       if (!isWiped) throw new TryOnError({ kind: 'storage' })

@@ -16,17 +16,13 @@ export interface Stand {
   by: Shopper
 }
 
-/** What hears how try-ons stand. */
-export interface Witness {
+/** What knows what was told before. */
+export interface Teller {
   stand(stand: Stand): void
   /** The attempt is forgotten for good. */
   discard(record: AttemptRecord, by: Shopper): void
-}
-
-/** What knows what was told before. */
-export interface Teller extends Witness {
-  /** Once it is noted what was told. */
-  settled(): Promise<void>
+  /** Until it is noted what was told; null where it is. */
+  settling(): Promise<void> | null
 }
 
 /** Tells whoever listens to a room; what that takes is loaded with the first who does. */
@@ -63,6 +59,6 @@ export function createTelling(
     stand: (stand) => use((teller) => teller.stand(stand)),
     discard: (record, by) => use((teller) => teller.discard(record, by)),
     // what is yet to be loaded has told nothing
-    settled: async () => loaded?.settled(),
+    settling: () => loaded?.settling() ?? null,
   }
 }

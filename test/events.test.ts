@@ -203,6 +203,40 @@ describe('each thing is told once', () => {
     expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([])
   })
 
+  it('and a reset stops what is yet to be sent, whatever is yet to be noted', async () => {
+    const storage = testStorage()
+    const noting = storage.hold(({ type, key }) => type === 'update' && key.endsWith(':told'))
+    const asked = world.hold('GET', '/funnel')
+    const { room } = told({ storage })
+    await started(room.tryOn(product))
+    await Promise.all([noting.reached, asked.reached])
+    const reset = room.reset()
+    await world.settle()
+    asked.release()
+    await world.pass(2_000)
+    noting.release()
+    await reset
+    await world.pass(2_000)
+    expect(world.count('POST', '/generations')).toBe(0)
+  })
+
+  it('nor is anything told again by the next page where one is closed before that is noted', async () => {
+    const storage = testStorage()
+    const noting = storage.hold(({ type, key }) => type === 'update' && key.endsWith(':told'))
+    const one = told({ storage })
+    await started(one.room.tryOn(product))
+    await noting.reached
+    one.room.close()
+    const other = told({ storage: storage.another() })
+    const tryOn = other.room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.settle()
+    noting.release()
+    await world.until(tryOn, 'final')
+    await world.settle()
+    expect([...one.types(), ...other.types()].toSorted()).toEqual(whole.toSorted())
+  })
+
   it('and is forgotten with its shopper', async () => {
     const storage = testStorage()
     const { room } = told({ storage })

@@ -47,7 +47,20 @@ export function createTeller(parts: TellerParts): Teller {
   const standingsOf = perShopper(() => new Map<string, string>())
   let tail: Promise<unknown> = Promise.resolve()
 
-  const queued = (work: () => Promise<void>) => void (tail = tail.then(work).catch(report))
+  /** How much of that is not done yet. */
+  let pending = 0
+
+  function queued(work: () => Promise<void>): void {
+    pending += 1
+    tail = tail
+      .then(work)
+      .catch(report)
+      .finally(() => (pending -= 1))
+  }
+
+  async function settled(): Promise<void> {
+    while (pending > 0) await tail
+  }
 
   async function toldOf(): Promise<Told['told']> {
     const found = await cell().read()
@@ -122,9 +135,7 @@ export function createTeller(parts: TellerParts): Teller {
         if (type) tell({ ...of, type: 'seen' })
       })
     },
-    async settled() {
-      for (let seen: unknown; seen !== tail;) await (seen = tail)
-    },
+    settling: () => (pending > 0 ? settled() : null),
     discard(record, by) {
       queued(async () => {
         if (by.aborted) return

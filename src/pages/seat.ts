@@ -17,7 +17,8 @@ export interface Seat<Runner> {
   confirm(): Promise<boolean>
   /** Whether it was ever seen to be. */
   isProven(): boolean
-  end(reason: Error, isFreezing?: boolean): void
+  /** The flow stops at once, and is other pages' then, or after `until`. */
+  end(reason: Error, isFreezing: boolean, until: Promise<unknown> | null): void
 }
 
 interface SeatParts<Runner> {
@@ -83,12 +84,14 @@ export function takeSeat<Runner>(parts: SeatParts<Runner>): Seat<Runner> {
     ended: ended.promise,
     confirm: async () => !isOver && hold !== null && hold.confirm(),
     isProven: () => hold?.isProven() === true,
-    end(reason, isFreezing = false) {
+    end(reason, isFreezing, until) {
       isOver = true
       isWaiting = false
       if (runner !== null) parts.stop(runner)
       runner = null
-      hold?.release(isFreezing)
+      const letGo = () => hold?.release(isFreezing)
+      if (until) void until.then(letGo, letGo)
+      else letGo()
       ended.reject(reason)
     },
   }

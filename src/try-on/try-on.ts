@@ -13,7 +13,7 @@ import { deferred } from '../platform/deferred.ts'
 import { quiet } from '../platform/quiet.ts'
 import { createValue } from '../platform/value.ts'
 import type { Shopper } from '../records/epochs.ts'
-import type { Witness } from '../telling.ts'
+import type { Teller } from '../telling.ts'
 import { digitsOf } from '../contract/forms.ts'
 import type { Problem } from '../rules/problem.ts'
 import type { AttemptRecord } from '../rules/record.ts'
@@ -40,8 +40,8 @@ export interface RunningTryOn {
   /** Hears what the other pages of the room say. */
   hear(message: TabMessage): void
   wake(): void
-  /** Leaves the try-on to other pages, until this one is shown or used again. */
-  stop(isFreezing?: boolean): void
+  /** Stops, and leaves the try-on to other pages, until this one is shown or used again: at once, or after `until`. */
+  stop(isFreezing?: boolean, until?: Promise<unknown> | null): void
   /** Ends what waits for it, too. */
   close(): void
   /** Shows nothing of what was. */
@@ -67,7 +67,7 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
   open: () => Promise<void>
   /** What each consent is to name. */
   notice: Notice | undefined
-  telling: Witness
+  telling: Teller
   /** The ticket of its job; rejects with kind `ticket` where there is none. */
   ticketOf: (attempt: AttemptView | null) => Promise<string>
   /** What knows of pictures; rejects where the code for it can not be loaded. */
@@ -418,12 +418,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
     else shown.set({ ...view, problem })
   }
 
-  function leaveSeat(isFreezing = false): void {
+  function leaveSeat(isFreezing = false, until: Promise<unknown> | null = null): void {
     const left = seat
     seat = null
     withheld = null
     clock.clearTimeout(looking)
-    left?.end(closed(), isFreezing)
+    left?.end(closed(), isFreezing, until)
   }
 
   function clear(): void {
@@ -435,7 +435,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     tryOn,
     stop: leaveSeat,
     close() {
-      leaveSeat()
+      leaveSeat(false, parts.telling.settling())
       life.abort()
       life = new AbortController()
     },
