@@ -1,8 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoom, FittingRoomOptions, RoomEvent } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
 import { testStorage } from './support/storage.ts'
 import { createWorld, product, refuses, refusesVariant, started, type World } from './support/world.ts'
+
+/** What is loaded with the first event is there: no time of a test's own clock passes until it is. */
+beforeAll(() => import('../src/afterwards/afterwards.ts'))
 
 let world: World
 beforeEach(() => void (world = createWorld({ storage: testStorage() })))

@@ -54,7 +54,7 @@ export function createPanel(): Panel {
       replace(places.requests, requests.length > 0 ? [priceOf(requests), requestTable(requests)] : [], 'None yet.')
       const rows = history.map(({ productId, variantId, state, jobId, archived }) => {
         const where = archived ? 'in the archive' : 'on show'
-        return [`${productId} / ${variantId}`, state, jobId ?? 'no job yet', where]
+        return [`${productId} / ${variantId}`, state, jobId ? `${jobId.slice(0, 6)}…` : 'no job yet', where]
       })
       replace(places.history, rows.length > 0 ? [table(['product', 'state', 'job', 'where'], rows)] : [], 'Empty.')
     },

@@ -2,6 +2,7 @@ import { webStorage } from '../storage/local-storage.ts'
 import * as is from '../../src/contract/schema.ts'
 import { steadyClock, withinLimit } from '../../src/platform/clock.ts'
 import { report } from '../../src/platform/guarded.ts'
+import { forgetLastMatch } from '../../src/platform/last-match.ts'
 import { quiet } from '../../src/platform/quiet.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import { createValue } from '../../src/platform/value.ts'
@@ -86,7 +87,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   const clock = steadyClock(options.clock ?? systemClock)
   const kept = keptValue(options.storage ?? webStorage(), clock, [name, 'session'], is.object({ activeAt: is.number }))
   const view = createValue<SessionView>({ state: 'restoring' })
-  /** By the page's own time: when somebody was active, when a picture came, when the first of these was written down. */
+  /** By the page's own time: when somebody was active, when there was news, when the first of these was written down. */
   let activeAt = -Infinity
   let newsAt = -Infinity
   let savedAt = -Infinity
@@ -165,9 +166,11 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   }
 
   function hear(entries: readonly HistoryEntry[]): void {
-    const before = pictures
+    const [before, wasWorking] = [pictures, isWorking]
     take(entries)
-    if (pictures !== before && pictures !== '') newsAt = clock.elapsed()
+    // a picture, or what has become of the work without one
+    const isNews = (pictures !== before && pictures !== '') || (wasWorking && !isWorking)
+    if (isNews) newsAt = clock.elapsed()
     // somebody is at it whom nobody has announced
     if (entries.length > 0) begin()
     look()
@@ -210,9 +213,17 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     return own
   }
 
+  /** What is kept; rejects where it could not be taken away either, and so may be of a session that has ended. */
+  async function goesOn() {
+    let seen: { activeAt: number } | null = null
+    // what has not changed would not be written
+    await kept.update((old) => (seen = old) && { activeAt: old!.activeAt - 1 })
+    return seen as { activeAt: number } | null
+  }
+
   /** How long ago somebody was active, in ms; Infinity where nobody knows. */
   async function agoMs(): Promise<number> {
-    const seen = await kept.read().catch(() => null)
+    const seen = await goesOn().catch(() => null)
     const ms = seen ? clock.now() - seen.activeAt : Infinity
     return ms < 0 ? Infinity : ms
   }
@@ -255,9 +266,6 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     },
   }
 }
-
-/** Engines remember what a pattern was last found in (`RegExp.$_`), which was the shopper's. */
-const forgetLastMatch = (): boolean => /nobody/.test('nobody')
 
 function check(isRight: boolean, at: string, given: number, valid: string): void {
   if (!isRight) throw new TryOnError({ kind: 'input', at, given: String(given), valid })

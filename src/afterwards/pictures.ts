@@ -48,8 +48,8 @@ const whiches = ['preview', 'final'] as const
 
 export function createPictures(parts: PicturesParts): Pictures {
   const { catalog, keys, store, clock, client, visitor, recordOfPoll, resultIn, problemOf, errorOf } = parts
-  /** What was asked for an address, and until when that is the answer. */
-  const askedBy = perShopper(() => new Map<string, { answer: Promise<string>; until: number }>())
+  /** What was asked for each attempt, and until when that is the answer. */
+  const askedBy = perShopper(() => new Map<string, { answer: Promise<string>; before: string; until: number }>())
   /** Which pictures were fetched to be kept. */
   const triedBy = perShopper(() => new Set<string>())
 
@@ -121,10 +121,12 @@ export function createPictures(parts: PicturesParts): Pictures {
   /** Asked once by all who want to know, and no sooner again than it makes sense. */
   function anew(of: Pictured, id: string, before: string): Promise<string> {
     const asked = askedBy(of.by)
-    const earlier = asked.get(before)
-    if (earlier && clock.monotonic() < earlier.until) return earlier.answer
-    const entry = { answer: addressAnew(of, id, before), until: Infinity }
-    asked.set(before, entry)
+    const earlier = asked.get(id)
+    if (earlier && clock.monotonic() < earlier.until)
+      // where the next address is as dead, another one so soon would be no better
+      return earlier.before === before ? earlier.answer : earlier.answer.then(() => Promise.reject(none('gone')))
+    const entry = { answer: addressAnew(of, id, before), before, until: Infinity }
+    asked.set(id, entry)
     const rest = (ms: number) => (entry.until = clock.monotonic() + ms)
     entry.answer.then(
       () => rest(askAgainMs),
@@ -134,8 +136,12 @@ export function createPictures(parts: PicturesParts): Pictures {
   }
 
   async function save(id: string, key: string, picture: Blob, by: Shopper): Promise<void> {
-    if ((await catalog.list(key, by)) === 'gone') return
-    const isWanted = async () => (await catalog.isPresent(by)) && (await catalog.fateOf(id)) !== 'discarded'
+    // what no later page could find to remove is not kept
+    if ((await catalog.list(key, by)) !== 'stored') return
+    const isWanted = async () =>
+      (await catalog.isPresent(by)) &&
+      (await catalog.fateOf(id)) !== 'discarded' &&
+      (await catalog.entries())[key] !== undefined
     try {
       await store.set(key, { bytes: await picture.arrayBuffer(), type: picture.type }, isWanted)
     } catch {

@@ -97,7 +97,8 @@ export function createTeller(parts: TellerParts): Teller {
     const news = eventsOf(record, state, known).filter(
       (type) => !known.includes(type) && (type !== 'photoChosen' || isNewPhoto),
     )
-    if (news.length === 0 || by.aborted) return
+    // no page may have said here that there was a reset
+    if (news.length === 0 || !(await catalog.isPresent(by))) return
     for (const type of news) tell(eventOf(type, record))
     await note(attemptId, news, by, photo.id)
   }

@@ -161,7 +161,11 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
     },
     onDisk: () => disk,
     inMemory: () => ahead?.text,
-    forget: () => void (ahead = undefined),
+    forget() {
+      ahead = undefined
+      // what was read last stands there as what it has come to
+      slot.tail = slot.tail.then(() => undefined)
+    },
     isEmptied() {
       disk = null
       if (ahead) ahead.base = null

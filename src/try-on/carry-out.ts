@@ -13,7 +13,7 @@ import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import type { Photos } from '../shopper/photos.ts'
 import { createHand, type InHand } from './hand.ts'
-import { eventOf, permissionOf, type Call } from './intents.ts'
+import { checkConsent, eventOf, permissionOf, type Call, type ConsentCall } from './intents.ts'
 
 /** How old a word for a submission may be before it is begun, in ms. */
 const staleMs = 60_000
@@ -160,11 +160,15 @@ export function createCarryOut(parts: CarryOutParts) {
   }
 
   /** A consent, from the photo on; a photo that is there already need not be waited for. */
-  async function consent(own: Seat<Runner>, runner: Runner, word: Word): Promise<void> {
-    const { call } = word
+  async function consent(own: Seat<Runner>, runner: Runner, word: Word, call: ConsentCall): Promise<void> {
     // what is refused leaves nothing, and shows nothing
     check(runner, call)
     heed(own, runner, word)
+    try {
+      checkConsent(call, notice)
+    } catch (error) {
+      refuse(own, runner, error)
+    }
     const mine = hand.take()
     word.isHeard?.()
     try {
@@ -172,7 +176,7 @@ export function createCarryOut(parts: CarryOutParts) {
       if (!mine.isWanted()) return await mine.left
       const meant = check(runner, call)
       heed(own, runner, word)
-      const work = eventOf(call, { photos, notice }, mine.isWanted)
+      const work = eventOf(call, photos, mine.isWanted)
       const released = async (event: TryOnEvent) => {
         if ('consent' in event) await photos.release(event.consent.photoId)
       }
@@ -209,12 +213,10 @@ export function createCarryOut(parts: CarryOutParts) {
       // that was all there was to leave
       if (isLeft && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call))) return
       // of a former shopper not even a photo is kept
-      if (isConsent(call)) return consent(own, runner, word)
+      if (isConsent(call)) return consent(own, runner, word, call)
       const meant = check(runner, call)
       heed(own, runner, word)
-      const event = await eventOf(call, { photos, notice }, () => true).catch((error: unknown) =>
-        refuse(own, runner, error),
-      )
+      const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(own, runner, error))
       await doEvent(own, runner, word, event, meant, null)
     },
 

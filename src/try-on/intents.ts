@@ -12,7 +12,7 @@ import { roomPhoto, type Photos, type RoomPhoto } from '../shopper/photos.ts'
 import type { EmailForm, StartOptions } from './try-on.types.ts'
 
 /** A word for one submission, of the attempt that it names. */
-type ConsentCall = {
+export type ConsentCall = {
   intent: 'start' | 'retry'
   attemptId: string
   photo: PhotoInput | null
@@ -66,24 +66,13 @@ export function passedCall(call: PassedCall): Call {
 export const permissionOf = (call: Call): TryOnEvent =>
   call.intent === 'discard' ? { type: call.intent, abandonPaidJob: call.abandonPaidJob } : probes[call.intent]
 
-interface EventParts {
-  photos: Photos
-  /** What a consent is to name. */
-  notice: Notice | undefined
-}
-
 /** The event that carries an intent out; throws a `TryOnError` where what was given can not be used. */
-export async function eventOf(
-  call: Call,
-  { photos, notice }: EventParts,
-  isWanted: () => boolean,
-): Promise<TryOnEvent> {
+export async function eventOf(call: Call, photos: Photos, isWanted: () => boolean): Promise<TryOnEvent> {
   if (call.intent === 'submitEmail') {
     check(email.safeParse(call.form.email).success, 'email')
     return { type: call.intent, form: new Private(call.form) }
   }
   if (call.intent !== 'start' && call.intent !== 'retry') return permissionOf(call)
-  checkOptions(call.options, notice)
   const { customerEmail, despiteAdvice = false, consent, ...terms } = call.options
   const { id: photoId, metadataKept } = await photoOf(call, despiteAdvice, photos, isWanted)
   const address = customerEmail === undefined ? {} : { customerEmail: new Private(customerEmail) }
@@ -104,7 +93,9 @@ async function photoOf(
   return kept
 }
 
-function checkOptions({ customerEmail, customKey, consent, ...flags }: StartOptions, notice?: Notice): void {
+/** Throws a `TryOnError` where a consent can not be given so; `notice` is what it is to name. */
+export function checkConsent({ options }: ConsentCall, notice: Notice | undefined): void {
+  const { customerEmail, customKey, consent, ...flags } = options
   for (const at of ['moreLooksConsent', 'despiteAdvice'] as const)
     check(flags[at] === undefined || typeof flags[at] === 'boolean', at)
   check(customerEmail === undefined || email.safeParse(customerEmail).success, 'customerEmail')

@@ -236,7 +236,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const done = perform(call)
     // the view says what was wrong
     done.catch(() => undefined)
-    said = Promise.allSettled([said, done])
+    // nothing is kept of what it has come to
+    said = Promise.allSettled([said, done]).then(() => undefined)
     return done
   }
 
@@ -422,6 +423,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const left = seat
     seat = null
     withheld = null
+    heard = null
     clock.clearTimeout(looking)
     left?.end(closed(), isFreezing, until)
   }
