@@ -252,6 +252,35 @@ describe('a session', () => {
     expect(kept()).toEqual([])
   })
 
+  it('is locked over a reload, too, where storage takes nothing', async () => {
+    const before = await begun()
+    await before.room.tryOn(product).start(person)
+    await world.until(before.room.tryOn(product), 'final')
+    storage.meet(isWrite, refused)
+    device.meet(isWrite, refused)
+    await expect(before.session.end()).rejects.toMatchObject({ kind: 'storage' })
+    lose(before)
+    const { session, state } = await load()
+    session.touch()
+    await world.settle()
+    expect(state()).toBe('locked')
+  })
+
+  it('announces its end after work that came to no picture, however long that took', async () => {
+    const { room, state } = await begun()
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    const sent = world.hold('POST', '/generations', 'after')
+    await tryOn.start(person)
+    await Promise.all([sent.reached, world.pass(1_000)])
+    await world.until(tryOn, 'outcomeUnknown')
+    await world.pass(30_000)
+    expect([tryOn.get().state, state()]).toEqual(['outcomeUnknown', 'active'])
+    await world.pass(20_000)
+    expect(state()).toBe('warning')
+    sent.release()
+  })
+
   it('is locked where what wipes never comes', async () => {
     const session = sessionOf(world.door({ core: () => new Promise(() => {}) }))
     await world.settle()

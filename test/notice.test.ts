@@ -46,6 +46,18 @@ describe('a room with a notice', () => {
     expect((await again.list())[1]?.startedAt).toBe(at)
   })
 
+  it('leaves what was agreed to before, where a later word names none', async () => {
+    const asked = world.hold('GET', '/funnel')
+    const tryOn = world.room({ notice }).tryOn(product)
+    tryOn.subscribe(() => {})
+    await tryOn.start(person, { consent })
+    await asked.reached
+    await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'input' })
+    expect(tryOn.get()).toMatchObject({ state: 'preparing' })
+    asked.release()
+    await world.until(tryOn, 'final')
+  })
+
   it('keeps it through an e-mail form', async () => {
     world.fault('POST', '/generations', [answers(403, { error: 'email_required', code: 'EMAIL_REQUIRED' })])
     const room = world.room({ notice })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoomOptions, PhotoStore, StoredPhoto, TryOn, TryOnView } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
-import { testStorage, type TestStorage } from './support/storage.ts'
+import { isWrite, refused, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
 import {
   answers,
   createWorld,
@@ -131,6 +131,16 @@ describe('a page that could not show the picture', () => {
     await world.pass(61_000)
     await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('gone'))
     expect(polls()).toBe(before + 2)
+  })
+
+  it('asks once a minute for an attempt, though each address that it hears of is another one, and as dead', async () => {
+    const { tryOn, polls, address, before } = await finished()
+    let asked = 0
+    world.fault('GET', '/generations/', [(...of) => elsewhere(`${address}?${++asked}`)(...of)], true)
+    await tryOn.pictureFailed()
+    expect(tryOn.get()).toMatchObject({ problem: null, result: { imageUrl: `${address}?1` } })
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('gone'))
+    expect(polls()).toBe(before + 1)
   })
 
   it('hears that it is gone where the service has forgotten the job', async () => {
@@ -374,6 +384,41 @@ it('a picture that is written while its shopper goes is taken away again', async
   release()
   await world.settle()
   expect([...photos.keys()]).toEqual([])
+})
+
+it('a picture that lands after its store was given up is taken away again', async () => {
+  const photos = new Map<string, StoredPhoto>()
+  const [released, release] = gate()
+  const photoStore: PhotoStore = {
+    get: (key) => photos.get(key),
+    async set(key, photo) {
+      if (key.includes(':picture:')) await released
+      photos.set(key, photo)
+    },
+    remove: (key) => void photos.delete(key),
+  }
+  const { room } = await finished({ keepPictures: true, photoStore })
+  await world.pass(10_000)
+  release()
+  await world.settle()
+  expect([...photos.keys()]).toEqual([])
+  expect((await room.stored()).filter(({ kind }) => kind === 'picture')).toEqual([])
+})
+
+it('a picture is not kept where no later page could find it', async () => {
+  const catalog = (call: StorageCall) => isWrite(call) && call.key.endsWith(':catalog')
+  const room = world.room({ keepPictures: true })
+  const tryOn = await started(room.tryOn(product))
+  await world.until(tryOn, 'processing')
+  storage.meet(catalog, refused)
+  await world.until(tryOn, 'final')
+  await world.settle()
+  const photos = storage.another().photos!
+  for (const which of ['preview', 'final'])
+    for (const { key } of storage.calls)
+      expect(
+        await photos.get(key.replace(/:try-on:.*/, `:picture:${tryOn.get().attempt!.id}:${which}`)),
+      ).toBeUndefined()
 })
 
 it('a room for the tests of screens has pictures where its views have', async () => {

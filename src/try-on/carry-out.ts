@@ -235,7 +235,7 @@ export function createCarryOut(parts: CarryOutParts) {
 }
 
 const attemptOf = (runner: Runner) => runner.getSnapshot().context.record?.attemptId
-const isConsent = ({ intent }: Call) => intent === 'start' || intent === 'retry'
+const isConsent = (call: Call): call is ConsentCall => call.intent === 'start' || call.intent === 'retry'
 const isLeaving = ({ intent }: Call) => intent === 'startOver' || intent === 'discard'
 const mayPay = (call: Call) => !isLeaving(call)
 
