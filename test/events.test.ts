@@ -78,6 +78,23 @@ describe('a room tells', () => {
     }
   })
 
+  it('of a picture as seen to nobody who only asks for it', async () => {
+    const { room, types } = told()
+    const tryOn = room.tryOn(product)
+    await started(tryOn)
+    await world.until(tryOn, 'final')
+    room.close()
+    const later = told()
+    const again = later.room.tryOn(product)
+    await again.ready
+    await again.result()
+    await again.ticket()
+    await again.ready
+    await world.settle()
+    expect([...types(), ...later.types()].filter((type) => type === 'seen')).toHaveLength(1)
+    expect(later.types()).toEqual([])
+  })
+
   it('of an address that is asked for and given, in between', async () => {
     const { room, types } = told()
     world.fault('POST', '/generations', [refuses('emailRequired')])

@@ -143,6 +143,15 @@ describe('a page that could not show the picture', () => {
     expect(polls()).toBe(before + 1)
   })
 
+  it('is unreadable after a minute where an own fetch hears of no end', async () => {
+    const fetch: FittingRoomOptions['fetch'] = (input, init) =>
+      new URL(String(input)).pathname.startsWith('/pictures/') ? new Promise(() => {}) : world.fetch(input, init)
+    const { tryOn } = await finished({ fetch })
+    const asked = expect(tryOn.picture()).rejects.toMatchObject(rejects('unreadable'))
+    await world.pass(61_000)
+    await asked
+  })
+
   it('hears that it is gone where the service has forgotten the job', async () => {
     const { tryOn } = await finished()
     world.fault('GET', '/generations/', [answers(404, { error: 'Job not found' })])

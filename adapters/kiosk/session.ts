@@ -217,7 +217,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   async function goesOn() {
     let seen: { activeAt: number } | null = null
     // what has not changed would not be written
-    await kept.update((old) => (seen = old) && { activeAt: old!.activeAt - 1 })
+    await kept.update((old) => (seen = old) && { activeAt: old.activeAt - 1 })
     return seen as { activeAt: number } | null
   }
 

@@ -66,12 +66,19 @@ export function createPictures(parts: PicturesParts): Pictures {
   /** The picture at an address, or why it is not to be had there. */
   async function load(address: string): Promise<Blob | PictureReason> {
     const ends = new AbortController()
-    const timer = clock.setTimeout(() => ends.abort(), loadLimitMs)
-    try {
+    const ended = new Promise<PictureReason>((resolve) =>
+      ends.signal.addEventListener('abort', () => resolve('unreadable')),
+    )
+    async function read(): Promise<Blob | PictureReason> {
       const answer = await parts.fetch(address, { credentials: 'omit', signal: ends.signal })
       if (dead.includes(answer.status)) return 'gone'
       const blob = await answer.blob()
       return answer.ok && blob.type.startsWith('image/') ? blob : 'unreadable'
+    }
+    const timer = clock.setTimeout(() => ends.abort(), loadLimitMs)
+    try {
+      // not every fetch ends as its signal says
+      return await Promise.race([ended, read()])
     } catch {
       return 'unreadable'
     } finally {

@@ -7,7 +7,7 @@ import { tryOnView } from '../../machines/try-on.view.ts'
 import type { Ownership } from '../pages/ownership.ts'
 import { takeSeat, type Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
-import type { Notice } from '../ports.ts'
+import type { Notice, Readable } from '../ports.ts'
 import { newId } from '../platform/new-id.ts'
 import { deferred } from '../platform/deferred.ts'
 import { quiet } from '../platform/quiet.ts'
@@ -350,18 +350,27 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (asks.hear(message) && message.type === 'answer' && message.problem === null) showWithheld()
   }
 
+  /** For who waits, and is shown nothing. */
+  const inside: Readable<TryOnView> = {
+    initial: restoringView,
+    get: shown.get,
+    subscribe(onChange) {
+      sit()
+      return shown.subscribe(onChange)
+    },
+  }
+
   const tryOn: TryOn = {
     initial: restoringView,
     get ready() {
-      const ready = readyOf(tryOn, life.signal)
+      const ready = readyOf(inside, life.signal)
       ready.catch(() => undefined)
       return ready
     },
     get: shown.get,
     subscribe(onChange) {
       // an address that is none is told before anybody listens
-      sit()
-      const subscription = shown.subscribe(onChange)
+      const subscription = inside.subscribe(onChange)
       // a picture that was there is seen by now
       stand()
       return subscription
@@ -383,7 +392,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       }),
     result(options) {
       sit()
-      return resultOf(tryOn, life.signal, parts.shopper(), said, options)
+      return resultOf(inside, life.signal, parts.shopper(), said, options)
     },
   }
 
