@@ -19,6 +19,9 @@ export function digitsOf(id: StoreId): string {
   return digits.replace(/^0+(?=.)/, '')
 }
 
-/** An absolute http(s) address; the URL parser alone would also take blanks and missing slashes. */
+/**
+ * An absolute http(s) address; the URL parser alone would also take blanks and missing slashes. The pattern matches what is
+ * none: engines keep what one has matched last (`RegExp.input`), and of a picture's address nothing is to stay.
+ */
 export const isHttpUrl = (value: unknown): boolean =>
-  typeof value === 'string' && /^https?:\/\/[^\s]+$/i.test(value) && URL.canParse(value)
+  typeof value === 'string' && !/^(?!https?:\/\/)|\s/i.test(value) && URL.canParse(value)

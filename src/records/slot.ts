@@ -164,7 +164,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
     forget() {
       ahead = undefined
       // what was read last stands there as what it has come to
-      slot.tail = slot.tail.then(() => undefined)
+      slot.tail = slot.tail.then(() => {})
     },
     isEmptied() {
       disk = null

@@ -32,7 +32,7 @@ const emailWanted: Problem = {
 
 /** The end of a try-on as a promise, for headless use. */
 export function resultOf(
-  tryOn: Readable<TryOnView>,
+  tryOn: Pick<Readable<TryOnView>, 'get' | 'subscribe'>,
   /** Aborts when the room is closed. */
   life: AbortSignal,
   /** Whose result it is. */
@@ -84,7 +84,7 @@ export function resultOf(
 }
 
 /** The first view that tells what storage holds. */
-export function readyOf(tryOn: Readable<TryOnView>, life: AbortSignal): Promise<TryOnView> {
+export function readyOf(tryOn: Pick<Readable<TryOnView>, 'get' | 'subscribe'>, life: AbortSignal): Promise<TryOnView> {
   return new Promise((resolve, reject) => {
     const end = () => {
       unsubscribe()

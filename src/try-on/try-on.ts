@@ -237,7 +237,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     // the view says what was wrong
     done.catch(() => undefined)
     // nothing is kept of what it has come to
-    said = Promise.allSettled([said, done]).then(() => undefined)
+    said = Promise.allSettled([said, done]).then(() => {})
     return done
   }
 
@@ -351,13 +351,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
   }
 
   /** For who waits, and is shown nothing. */
-  const inside: Readable<TryOnView> = {
-    initial: restoringView,
+  const inside: Pick<Readable<TryOnView>, 'get' | 'subscribe'> = {
     get: shown.get,
-    subscribe(onChange) {
-      sit()
-      return shown.subscribe(onChange)
-    },
+    subscribe: (onChange) => (sit(), shown.subscribe(onChange)),
   }
 
   const tryOn: TryOn = {
