@@ -19,7 +19,7 @@ import {
 import { createOwnership } from './pages/ownership.ts'
 import { followPageLife } from './pages/page-life.ts'
 import { openTabs, type Tabs } from './pages/tabs.ts'
-import { steadyClock } from './platform/clock.ts'
+import { steadyClock, withinLimit } from './platform/clock.ts'
 import { deferred } from './platform/deferred.ts'
 import { report } from './platform/guarded.ts'
 import { forgetLastMatch } from './platform/last-match.ts'
@@ -285,7 +285,18 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     const fetch: Fetch = (...asked) => (options.fetch ?? globalThis.fetch)(...asked)
     const errorOf = (problem: Problem) => new TryOnError(problem)
     knowing ??= afterwards().then(({ createPictures }) =>
-      createPictures({ ...records, client, visitor, fetch, keeps, recordOfPoll, resultIn, problemOf, errorOf }),
+      createPictures({
+        ...records,
+        client,
+        visitor,
+        fetch,
+        keeps,
+        withinLimit,
+        recordOfPoll,
+        resultIn,
+        problemOf,
+        errorOf,
+      }),
     )
     knowing.catch(() => (knowing = null))
     return knowing

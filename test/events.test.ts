@@ -1,15 +1,18 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoom, FittingRoomOptions, RoomEvent } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
 import { testStorage } from './support/storage.ts'
-import { createWorld, product, refuses, refusesVariant, started, type World } from './support/world.ts'
+import { createWorld, person, product, refuses, refusesVariant, started, type World } from './support/world.ts'
 
 /** What is loaded with the first event is there: no time of a test's own clock passes until it is. */
 beforeAll(() => import('../src/afterwards/afterwards.ts'))
 
 let world: World
 beforeEach(() => void (world = createWorld({ storage: testStorage() })))
-afterEach(() => world.close())
+afterEach(() => {
+  vi.unstubAllGlobals()
+  return world.close()
+})
 
 /** A room, and what it tells. */
 function told(options: Partial<FittingRoomOptions> = {}, room: FittingRoom = world.room(options)) {
@@ -78,21 +81,18 @@ describe('a room tells', () => {
     }
   })
 
-  it('of a picture as seen to nobody who only asks for it', async () => {
+  it('of no picture as seen to who only asks for it', async () => {
     const { room, types } = told()
     const tryOn = room.tryOn(product)
-    await started(tryOn)
-    await world.until(tryOn, 'final')
-    room.close()
-    const later = told()
-    const again = later.room.tryOn(product)
-    await again.ready
-    await again.result()
-    await again.ticket()
-    await again.ready
-    await world.settle()
-    expect([...types(), ...later.types()].filter((type) => type === 'seen')).toHaveLength(1)
-    expect(later.types()).toEqual([])
+    await tryOn.start(person)
+    const result = tryOn.result()
+    await world.pass(20_000)
+    await result
+    for (const ask of [() => tryOn.result(), () => tryOn.ticket(), () => tryOn.picture(), () => tryOn.ready]) {
+      await ask()
+      await world.settle()
+    }
+    expect(types()).toEqual(whole.slice(0, -1))
   })
 
   it('of an address that is asked for and given, in between', async () => {
@@ -255,6 +255,17 @@ describe('each thing is told once', () => {
     await world.until(tryOn, 'final')
     await world.settle()
     expect([...one.types(), ...other.types()].toSorted()).toEqual(whole.toSorted())
+  })
+
+  it('nor of a shopper whose reset no page could say here', async () => {
+    vi.stubGlobal('BroadcastChannel', undefined)
+    const [room, another] = [world.room(), world.room()]
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await another.reset()
+    const { types } = told({}, room)
+    await world.settle()
+    expect(types()).toEqual([])
   })
 
   it('and is forgotten with its shopper', async () => {

@@ -1,4 +1,5 @@
 // as in ticket.ts, of what the room has only types
+import type { withinLimit as WithinLimit } from '../platform/clock.ts'
 import type { Clock, Fetch } from '../ports.ts'
 import type { Catalog } from '../records/catalog.ts'
 import type { Shopper } from '../records/epochs.ts'
@@ -25,6 +26,7 @@ export interface PicturesParts {
   fetch: Fetch
   /** Whether pictures are kept. */
   keeps: boolean
+  withinLimit: typeof WithinLimit
   recordOfPoll: typeof RecordOfPoll
   /** A result as views have it. */
   resultIn: (record: AttemptRecord) => TryOnResult | null
@@ -47,7 +49,8 @@ const dead: readonly number[] = [403, 404, 410]
 const whiches = ['preview', 'final'] as const
 
 export function createPictures(parts: PicturesParts): Pictures {
-  const { catalog, keys, store, clock, client, visitor, recordOfPoll, resultIn, problemOf, errorOf } = parts
+  const { catalog, keys, store, clock, client, visitor, withinLimit, recordOfPoll, resultIn, problemOf, errorOf } =
+    parts
   /** What was asked for each attempt, and until when that is the answer. */
   const askedBy = perShopper(() => new Map<string, { answer: Promise<string>; before: string; until: number }>())
   /** Which pictures were fetched to be kept. */
@@ -66,24 +69,16 @@ export function createPictures(parts: PicturesParts): Pictures {
   /** The picture at an address, or why it is not to be had there. */
   async function load(address: string): Promise<Blob | PictureReason> {
     const ends = new AbortController()
-    const ended = new Promise<PictureReason>((resolve) =>
-      ends.signal.addEventListener('abort', () => resolve('unreadable')),
-    )
     async function read(): Promise<Blob | PictureReason> {
       const answer = await parts.fetch(address, { credentials: 'omit', signal: ends.signal })
       if (dead.includes(answer.status)) return 'gone'
       const blob = await answer.blob()
       return answer.ok && blob.type.startsWith('image/') ? blob : 'unreadable'
     }
-    const timer = clock.setTimeout(() => ends.abort(), loadLimitMs)
-    try {
-      // not every fetch ends as its signal says
-      return await Promise.race([ended, read()])
-    } catch {
-      return 'unreadable'
-    } finally {
-      clock.clearTimeout(timer)
-    }
+    // not every fetch ends as its signal says
+    return withinLimit(clock, loadLimitMs, read())
+      .catch(() => 'unreadable' as const)
+      .finally(() => ends.abort())
   }
 
   /** The final attempt as storage has it; throws where it can not be read, or has none. */
