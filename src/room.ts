@@ -113,11 +113,16 @@ export interface Core extends FittingRoom {
 export interface Outside {
   /** What pages know a try-on as. */
   tryOn?: FittingRoom['tryOn'] | undefined
+  /** The shopper has gone, and nothing of theirs is shown any more. */
+  onForget?: (() => void) | undefined
   /** The funnels that other rooms of one installation were told of. */
   funnels?: KnownFunnels | undefined
 }
 
 const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs: undefined, deadlineMs: 180_000 }
+
+/** How soon it is looked again what was told, where storage would not say, in ms. */
+const standAgainMs = 5_000
 
 /** The composition root: picks the defaults and wires the parts. No I/O before the first use. */
 export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
@@ -251,7 +256,13 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     history.forget()
     forgetLastMatch()
     // a room that was closed meanwhile stays closed
-    tryOns.forEach((each) => (opened ? each.restart() : each.clear()))
+    tryOns.forEach((each, name) => {
+      if (opened) each.restart()
+      else each.clear()
+      // of an archive that is empty now nobody asks for these
+      if (each.isArchived && !each.isInUse()) tryOns.delete(name)
+    })
+    outside.onForget?.()
   }
 
   const inputOf = (archived: boolean): TryOnInput => {
@@ -271,10 +282,18 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const telling = createTelling(
     async (tell) => {
       const { createTeller } = await afterwards()
-      return createTeller({ ...records, key: () => keys().told, digitsOf, tell, report })
+      return createTeller({ ...records, key: () => keys().told, digitsOf, tell, standLater, report })
     },
-    () => tryOns.forEach((each) => each.stand()),
+    () => standAll(),
   )
+
+  const standAll = () => tryOns.forEach((each) => each.stand())
+  let standing: unknown = null
+
+  function standLater(): void {
+    clock.clearTimeout(standing)
+    if (opened) standing = clock.setTimeout(standAll, standAgainMs)
+  }
 
   /** In the memory of a page alone nobody else finds them. */
   const keeps = options.keepPictures === true && (options.photoStore ?? photosBeside) !== undefined
@@ -317,10 +336,15 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       telling.stand(stand)
       if (stand.record && stand.view.attempt) ofPictures((known) => known.keep(stand.view, stand.by))
     },
-    discard(record, by) {
-      telling.discard(record, by)
-      ofPictures((known) => known.drop(record.attemptId))
-    },
+    discard: telling.discard,
+  }
+
+  /** Whatever this room keeps, another one may have kept them. */
+  async function dropPictures(attemptId: string): Promise<boolean> {
+    const listed = await catalog.entries().catch(() => ({}))
+    const of = (['preview', 'final'] as const).map((which) => keys().picture(attemptId, which))
+    const gone = await Promise.all(of.filter((key) => key in listed).map(store.strikeOut))
+    return !gone.includes(false)
   }
 
   function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
@@ -353,10 +377,14 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       notice: options.notice,
       telling: watching,
       pictures,
+      dropPictures,
       ticketOf: (attempt) => ticketOf(product, attempt),
       shopper: catalog.shopper,
       sayNow,
-      open,
+      open() {
+        tryOns.set(name, made)
+        return open()
+      },
       reopen,
       refresh,
     })
@@ -466,6 +494,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       stopFollowing()
       tryOns.forEach((each) => each.close())
       errands.end()
+      clock.clearTimeout(standing)
       stopListening()
       opened = null
     },

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoom, FittingRoomOptions, RoomEvent } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
-import { testStorage } from './support/storage.ts'
+import { refused, testStorage } from './support/storage.ts'
 import { createWorld, person, product, refuses, refusesVariant, started, type World } from './support/world.ts'
 
 /** What is loaded with the first event is there: no time of a test's own clock passes until it is. */
@@ -198,6 +198,47 @@ describe('each thing is told once', () => {
     await world.until(tryOn, 'final')
     await world.settle()
     expect(events).toEqual([])
+  })
+
+  it('what could not be told, as nobody knew whether it was, a while later', async () => {
+    const storage = testStorage()
+    const { room, types } = told({ storage })
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'preview')
+    await world.settle()
+    storage.meet(({ type, key }) => type === 'get' && key.endsWith(':told'), refused)
+    await world.until(tryOn, 'final')
+    await world.settle()
+    expect(types()).not.toContain('final')
+    storage.recover()
+    await world.pass(10_000)
+    expect(types().filter((type) => type === 'final')).toEqual(['final'])
+  })
+
+  it('nothing again that was not noted, though another page has noted something else since', async () => {
+    const storage = testStorage()
+    const page = { visibilityState: 'visible' }
+    vi.stubGlobal('document', page)
+    let wake = () => {}
+    const pageLife: FittingRoomOptions['pageLife'] = (life) => ((wake = life.onWake), () => {})
+    const { room, types } = told({ storage, pageLife })
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await started(tryOn)
+    await world.until(tryOn, 'preview')
+    await world.settle()
+    storage.meet(({ type, key }) => type !== 'get' && key.endsWith(':told'), refused)
+    await world.until(tryOn, 'final')
+    await world.settle()
+    storage.recover()
+    const other = told({ storage: storage.another() }).room.tryOn({ ...product, variantId: '2002' })
+    await world.until(await started(other), 'final')
+    for (const visibilityState of ['hidden', 'visible']) {
+      page.visibilityState = visibilityState
+      wake()
+      await world.settle()
+    }
+    expect(types().filter((type) => type === 'final' || type === 'seen')).toEqual(['final', 'seen'])
   })
 
   it('nothing again where a reset comes before it is noted that it was told', async () => {

@@ -1,9 +1,8 @@
 import { getEventListeners } from 'node:events'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type TryOn } from 'fitting-room'
 import { manualClock } from 'fitting-room/testing'
+import { collectGarbage } from './support/collect-garbage.ts'
 import { testStorage, type TestStorage } from './support/storage.ts'
 import {
   answers,
@@ -432,11 +431,20 @@ describe('what an application does meanwhile', () => {
     }
     await world.until(tryOn, 'rejected')
     await world.settle()
-    setFlagsFromString('--expose-gc')
-    runInNewContext('gc()')
+    await collectGarbage()
     const left = bytes.filter((each) => each.deref() !== undefined)
     // the last one is the room's photo
     expect([bytes.length, left.length]).toEqual([5, 1])
+  })
+
+  it('nor does what intents were refused with', async () => {
+    const tryOn = world.room().tryOn(product)
+    const refusals: WeakRef<object>[] = []
+    const refused = () => tryOn.resume().catch((error: object) => void refusals.push(new WeakRef(error)))
+    for (let count = 0; count < 5; count++) await refused()
+    await world.settle()
+    await collectGarbage()
+    expect(refusals.map((each) => each.deref())).toEqual(Array.from({ length: 5 }))
   })
 })
 

@@ -340,9 +340,34 @@ describe('pictures that are kept', () => {
     const keys = await keptKeys(room)
     expect(keys).toHaveLength(2)
     await forget(room, tryOn)
-    await world.settle()
     for (const key of keys) expect(await kept().get(key)).toBeUndefined()
     expect(await keptKeys(room)).toEqual([])
+  })
+
+  it('are gone after discard() in a room that keeps none, too', async () => {
+    const { room } = await finished({ keepPictures })
+    await world.settle()
+    const keys = await keptKeys(room)
+    room.close()
+    const tryOn = world.room().tryOn(product)
+    await tryOn.ready
+    await tryOn.discard()
+    for (const key of keys) expect(await kept().get(key)).toBeUndefined()
+  })
+
+  it('and discard() says so where one would not go, which goes as the next room opens', async () => {
+    const { photos, photoStore } = storeOf()
+    const { room, tryOn } = await finished({ keepPictures, photoStore })
+    await world.settle()
+    const remove = photoStore.remove.bind(photoStore)
+    photoStore.remove = refused
+    await expect(tryOn.discard()).rejects.toMatchObject({ kind: 'storage' })
+    expect([tryOn.get().state, photos.size]).toEqual(['idle', 2])
+    room.close()
+    photoStore.remove = remove
+    await world.room({ photoStore }).ready
+    await world.settle()
+    expect([...photos.keys()]).toEqual([])
   })
 
   it('are gone once they have expired', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { collectGarbage } from './support/collect-garbage.ts'
 import {
   full,
   isNobodys,
@@ -69,6 +70,29 @@ describe('reset()', () => {
     page.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
     await world.settle()
     expect([kept.photo.get(), kept.visitor.get().uniqueUserId]).toEqual([null, null])
+  })
+
+  it('has the page let go of what was opened from the archive, and of what it has shown at the door', async () => {
+    const room = world.door()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await tryOn.startOver()
+    async function opened(): Promise<WeakRef<object>[]> {
+      const [entry] = await room.list()
+      const archived = entry!.open()
+      const { unsubscribe } = archived.subscribe(() => {})
+      await world.until(archived, 'final')
+      unsubscribe()
+      return [archived, room.visitor.get(), room.photo.get()!].map((each) => new WeakRef(each))
+    }
+    const held = await opened()
+    // a page heard it that nobody asks anything any more
+    await world.room().reset()
+    await world.settle()
+    // what a test notes of calls holds all that they were of
+    storage.calls.length = 0
+    await collectGarbage()
+    expect(held.map((each) => each.deref())).toEqual([undefined, undefined, undefined])
   })
 
   it('fails where it can not know what has to go', async () => {

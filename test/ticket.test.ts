@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoomOptions, RoomEvent, TryOn } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
+import { markOf } from '../src/afterwards/ticket.ts'
 import { testStorage, type TestStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, started, type World } from './support/world.ts'
 
@@ -34,7 +35,7 @@ describe('a ticket', () => {
     const { tryOn } = await atKiosk()
     const { attempt } = await world.until(tryOn, 'final')
     const ticket = await tryOn.ticket()
-    expect(ticket).toMatch(/^1\.[0-9a-z]+\.1001\.2001\.[0-9a-f]{32}\.[0-9a-z]+$/)
+    expect(ticket).toMatch(/^1\.[0-9a-z]+\.1001\.2001\.[0-9a-f]{32}\.[0-9a-z]+\.[0-9a-z]{3}$/)
     expect(ticket.length).toBeLessThan(80)
     expect(ticket).toContain(attempt!.jobId!.replaceAll('-', ''))
     expect(ticket).not.toMatch(/kiosk-shopper/)
@@ -182,16 +183,21 @@ describe('a ticket that is claimed', () => {
 })
 
 describe('a ticket that can not be claimed', () => {
-  const whole = '1.abc.1001.2001.00000000000040008000000000000000.s3k1ab'
+  /** As a ticket is, whatever it tells. */
+  const checked = (told: string) => `${told}.${markOf(told).slice(-3)}`
+  const job = '00000000000040008000000000000000'
+  const whole = checked(`1.abc.1001.2001.${job}.s3k1ab`)
+
   it.each([
     ['nothing', ''],
     ['text', 'hello'],
     ['a part of one', whole.slice(0, -8)],
     ['one with more behind it', `${whole}.x`],
-    ['one of a later version', whole.replace(/^1/, '2')],
-    ['one whose product is no number', whole.replace('1001', '../..')],
-    ['one whose job is no ID', whole.replace('00000000', 'xxxxxxxx')],
-    ['one whose time is none', whole.replace('s3k1ab', '-1')],
+    ['one of a later version', checked(`2.abc.1001.2001.${job}.s3k1ab`)],
+    ['one whose product is no number', checked(`1.abc.../...2001.${job}.s3k1ab`)],
+    ['one whose job is no ID', checked(`1.abc.1001.2001.${job.replaceAll('0', 'x')}.s3k1ab`)],
+    ['one whose time is none', checked(`1.abc.1001.2001.${job}.-1`)],
+    ['one that was mistyped', whole.replace('s3k1ab', 's3k1ac')],
     ['something else', { ticket: whole }],
     ['none at all', undefined],
   ])('as it is %s is broken', async (_, given) => {
@@ -199,6 +205,13 @@ describe('a ticket that can not be claimed', () => {
       problem: { kind: 'ticket', reason: 'broken' },
     })
     expect([phone.items.size > 1, world.sent]).toEqual([false, []])
+  })
+
+  it('as it was cut short, wherever that was, is broken', async () => {
+    const ticket = await ticketOfFinal()
+    const room = phoneRoom()
+    for (let length = 0; length < ticket.length; length++)
+      await expect(room.claim(ticket.slice(0, length))).rejects.toMatchObject({ problem: { reason: 'broken' } })
   })
 
   it('as it is of another service, or of another namespace of it, is foreign', async () => {
@@ -212,7 +225,8 @@ describe('a ticket that can not be claimed', () => {
   it('as it is older than what is kept here, or from far ahead, is old', async () => {
     const ticket = await ticketOfFinal()
     const later = (Math.floor(world.clock.now() / 1000) + 2 * 86_400).toString(36)
-    await expect(phoneRoom().claim(ticket.replace(/[^.]+$/, later))).rejects.toMatchObject({
+    const ahead = checked(ticket.replace(/[^.]+\.[^.]+$/, later))
+    await expect(phoneRoom().claim(ahead)).rejects.toMatchObject({
       problem: { reason: 'old' },
     })
     await world.pass(2 * hour)

@@ -46,8 +46,6 @@ const tryAgainMs = 5_000
 /** What a server says of an address that was good once. */
 const dead: readonly number[] = [403, 404, 410]
 
-const whiches = ['preview', 'final'] as const
-
 export function createPictures(parts: PicturesParts): Pictures {
   const { catalog, keys, store, clock, client, visitor, withinLimit, recordOfPoll, resultIn, problemOf, errorOf } =
     parts
@@ -184,10 +182,6 @@ export function createPictures(parts: PicturesParts): Pictures {
       if (await store.get(key)) return
       const picture = await load(address)
       if (typeof picture !== 'string') await save(id, key, picture, by)
-    },
-
-    async drop(attemptId) {
-      for (const which of whiches) await store.strikeOut(keys().picture(attemptId, which))
     },
   }
 }

@@ -33,6 +33,8 @@ export interface TellerParts {
   retentionMs: number
   digitsOf: (id: string) => string
   tell: (event: RoomEvent) => void
+  /** Has every try-on say where it stands a while later. */
+  standLater: () => void
   report: (error: unknown) => void
 }
 
@@ -41,8 +43,10 @@ export interface TellerParts {
  * it told again with the same key. A picture is seen on whichever page, so that is noted first.
  */
 export function createTeller(parts: TellerParts): Teller {
-  const { catalog, journal, key, clock, retentionMs, digitsOf, tell, report } = parts
+  const { catalog, journal, key, clock, retentionMs, digitsOf, standLater, report } = parts
   const cell = (): Cell<Told> => journal.cell(key(), catalog.dated(codec))
+  /** What this page has told, whatever storage knows of it. */
+  const toldHere = perShopper(() => new Set<string>())
   /** Where each attempt was seen last. */
   const standingsOf = perShopper(() => new Map<string, string>())
   let tail: Promise<unknown> = Promise.resolve()
@@ -56,6 +60,13 @@ export function createTeller(parts: TellerParts): Teller {
       .then(work)
       .catch(report)
       .finally(() => (pending -= 1))
+  }
+
+  function tell(event: RoomEvent, by: Shopper): void {
+    const here = toldHere(by)
+    if (by.aborted || here.has(event.key)) return
+    here.add(event.key)
+    parts.tell(event)
   }
 
   async function settled(): Promise<void> {
@@ -91,7 +102,10 @@ export function createTeller(parts: TellerParts): Teller {
     const { attemptId, photo } = record
     // where it is not known what was told, that waits until it is
     const all = await toldOf().catch(() => null)
-    if (all === null) return void standingsOf(by).delete(attemptId)
+    if (all === null) {
+      standingsOf(by).delete(attemptId)
+      return standLater()
+    }
     const known = all[attemptId]?.types ?? []
     const isNewPhoto = Object.entries(all).every(([id, each]) => id === attemptId || each.photo !== photo.id)
     const news = eventsOf(record, state, known).filter(
@@ -99,7 +113,7 @@ export function createTeller(parts: TellerParts): Teller {
     )
     // no page may have said here that there was a reset
     if (news.length === 0 || !(await catalog.isPresent(by))) return
-    for (const type of news) tell(eventOf(type, record))
+    for (const type of news) tell(eventOf(type, record), by)
     await note(attemptId, news, by, photo.id)
   }
 
@@ -133,15 +147,12 @@ export function createTeller(parts: TellerParts): Teller {
         const [type] = await note(id, ['seen'], by)
         const at = Math.round(clock.now())
         const of = { key: `${id}:seen`, attemptId: id, ...product, at, sinceMs: Math.max(0, at - startedAt) }
-        if (type) tell({ ...of, type: 'seen' })
+        if (type) tell({ ...of, type: 'seen' }, by)
       })
     },
     settling: () => (pending > 0 ? settled() : null),
     discard(record, by) {
-      queued(async () => {
-        if (by.aborted) return
-        tell({ ...eventOf('discarded', record), at: Math.round(clock.now()) })
-      })
+      queued(async () => tell({ ...eventOf('discarded', record), at: Math.round(clock.now()) }, by))
     },
   }
 }

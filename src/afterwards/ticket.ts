@@ -16,26 +16,31 @@ export interface Ticket {
 /** Why a ticket can not be used, or be had. */
 export type TicketReason = TicketProblem['reason']
 
-const form = /^1\.([0-9a-z]+)\.(\d+)\.(\d+)\.([0-9a-f]{32})\.([0-9a-z]{1,9})$/i
+const form = /^(1\.([0-9a-z]+)\.(\d+)\.(\d+)\.([0-9a-f]{32})\.([0-9a-z]{1,9}))\.([0-9a-z]+)$/
 const hexOfUuid = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/
 
 /**
- * A ticket for rooms whose pages have that in common: some 70 characters of `A-Z a-z 0-9 .`, which a URL's fragment and
+ * A ticket for rooms whose pages have that in common: some 75 characters of `A-Z a-z 0-9 .`, which a URL's fragment and
  * a QR code take as they are.
  */
 export function ticketOf(room: string, { productId, variantId, jobId, startedAt }: Ticket): string {
   const since = Math.floor(startedAt / 1000).toString(36)
-  return ['1', markOf(room), productId, variantId, jobId.replaceAll('-', ''), since].join('.')
+  const whole = ['1', markOf(room), productId, variantId, jobId.replaceAll('-', ''), since].join('.')
+  return `${whole}.${checkOf(whole)}`
 }
 
 /** What a ticket tells, or why it can not be used in that room. */
 export function readTicket(room: string, text: unknown): Ticket | TicketReason {
-  const [, mark, productId = '', variantId = '', job = '', since = ''] = form.exec(String(text).trim()) ?? []
-  if (mark === undefined) return 'broken'
+  const [, whole = '', mark, productId = '', variantId = '', job = '', since = '', check] =
+    form.exec(String(text).trim().toLowerCase()) ?? []
+  if (check !== checkOf(whole)) return 'broken'
   if (mark !== markOf(room)) return 'foreign'
-  const jobId = job.toLowerCase().replace(hexOfUuid, '$1-$2-$3-$4-$5')
+  const jobId = job.replace(hexOfUuid, '$1-$2-$3-$4-$5')
   return { productId, variantId, jobId, startedAt: parseInt(since, 36) * 1000 }
 }
+
+/** Tells a ticket that was cut short, or mistyped, from a whole one. */
+const checkOf = (text: string) => markOf(text).slice(-3)
 
 /** A short mark of a text (FNV-1a): it keeps texts apart. */
 export function markOf(text: string): string {

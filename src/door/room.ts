@@ -44,7 +44,10 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     exclusive: !storage || isExclusive(storage),
   }
   const loadCore = options.core ?? (() => import('./core.ts'))
-  const load = createLoader(async () => (await loadCore()).createRoom(options, { tryOn: entered }), clock)
+  const load = createLoader(
+    async () => (await loadCore()).createRoom(options, { tryOn: entered, onForget: refresh }),
+    clock,
+  )
   const tryOns = new Map<string, DoorTryOn>()
   /** What follows the core once it is there. */
   const followers: ((core: Core) => void)[] = []
@@ -164,6 +167,13 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     lookAnew()
   }
 
+  /** What nobody watches would hold what it was last seen to show. */
+  function refresh(): void {
+    const made = core
+    if (made) followers.forEach((follow) => follow(made))
+    tryOns.forEach(({ tryOn: each }) => each.get())
+  }
+
   /** What is to be wiped is wiped though the room is closed, and closed again. */
   async function wipe(): Promise<void> {
     const begun = life()
@@ -182,13 +192,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     expected = (wiping ? expected : known)?.then((counts) => counts && onceMore(counts))
     const done = wipe()
     wiping = done
-    const end = () => {
-      if (wiping === done) wiping = null
-      // what nobody watches would hold what it was last seen to show
-      const made = now.core()
-      if (made) followers.forEach((follow) => follow(made))
-      tryOns.forEach(({ tryOn: each }) => each.get())
-    }
+    const end = () => void (wiping === done && (wiping = null))
     done.then(end, end)
     listen()
     forget()

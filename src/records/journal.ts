@@ -77,7 +77,14 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
     // a removal that can not look at what it lands on is waited for
     const tail = (typeof storage.update === 'function' ? limited : turn).catch(() => undefined)
     for (const slot of emptied) slot.tail = tail
+    void tail.then(() => keys.forEach((key) => letGo(key, tail)))
     return limited
+  }
+
+  /** A page that lives for months empties ever new keys: of what nothing is known, or awaited, nothing is kept. */
+  function letGo(key: string, emptied: Promise<unknown>): void {
+    const slot = slots.get(key)
+    if (slot?.tail === emptied && slot.isBlank()) slots.delete(key)
   }
 
   return {
@@ -95,7 +102,6 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
       )
     },
     cell<T extends object>(key: string, { read, write }: Codec<T>): Cell<T> {
-      const slot = slotAt(key)
       const found = (text: string | null): Found<T> => {
         const value = text === null ? null : read(parsed(text))
         return value === 'wiped' ? null : value
@@ -103,18 +109,20 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
       const changed = (value: T | null | undefined) => (value ? JSON.stringify(write(value)) : value)
       return {
         async read() {
+          const slot = slotAt(key)
           const text = await slot.read()
           const isWiped = text !== null && found(text) === null && slot.inMemory() === undefined
           if (isWiped) await slot.takeBack(text)
           return found(text)
         },
-        update: (change, confirm = async () => true) => slot.update((old) => changed(change(found(old))), confirm),
+        update: (change, confirm = async () => true) =>
+          slotAt(key).update((old) => changed(change(found(old))), confirm),
         async copies() {
-          const copies = (await slot.copies()).map(found)
+          const copies = (await slotAt(key).copies()).map(found)
           return copies.filter((each) => each !== null && each !== 'unreadable')
         },
-        onDisk: () => found(slot.onDisk()),
-        forget: slot.forget,
+        onDisk: () => found(slotAt(key).onDisk()),
+        forget: () => slotAt(key).forget(),
       }
     },
   }

@@ -1,6 +1,6 @@
 import { withinLimit } from '../platform/clock.ts'
 import type { Clock, MaybePromise, PhotoStore, StoredPhoto } from '../ports.ts'
-import type { Catalog } from './catalog.ts'
+import { dueNow, type Catalog } from './catalog.ts'
 
 /** How long one call may take, in ms. */
 const storeLimitMs = 5_000
@@ -12,8 +12,8 @@ export interface BoundedPhotoStore {
   set(key: string, photo: StoredPhoto, confirm: () => Promise<boolean>): Promise<void>
   /** Resolves with whether it is gone. */
   remove(key: string): Promise<boolean>
-  /** As `remove`, and listed no more; what could not be removed stays listed, and is tried again when it expires. */
-  strikeOut(key: string): Promise<void>
+  /** As `remove`, and listed no more; what could not be removed is due then, and is tried again when a room opens. */
+  strikeOut(key: string): Promise<boolean>
 }
 
 export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Catalog): BoundedPhotoStore {
@@ -35,9 +35,10 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Cata
       }),
     remove,
     async strikeOut(key) {
-      if (!(await remove(key))) return
+      const isGone = await remove(key)
       const seen = (await catalog.entries().catch(() => null))?.[key]
-      if (seen !== undefined) await catalog.reschedule({ [key]: { seen, next: null } })
+      if (seen !== undefined) await catalog.reschedule({ [key]: { seen, next: isGone ? null : dueNow } })
+      return isGone
     },
   }
 }

@@ -28,6 +28,8 @@ export interface Slot {
   forget(): void
   /** Storage has been emptied here. */
   isEmptied(): void
+  /** Whether nothing is known to be there, or may come to be. */
+  isBlank(): boolean
   /** Ends once everything that was begun has ended, or was given up. */
   tail: Promise<unknown>
 }
@@ -170,6 +172,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       disk = null
       if (ahead) ahead.base = null
     },
+    isBlank: () => disk === null && ahead === undefined && landing.size === 0 && hanging === 0,
   }
   return slot
 }

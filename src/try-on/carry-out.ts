@@ -46,8 +46,8 @@ interface CarryOutParts {
   allHeard: () => Promise<void>
   /** A consent has come in hand, or is there no more. */
   onHand: () => void
-  /** An attempt was forgotten for good. */
-  onDiscard: (record: AttemptRecord) => void
+  /** An attempt was forgotten for good; resolves with whether nothing of it is left. */
+  onDiscard: (record: AttemptRecord) => Promise<boolean>
 }
 
 /** How a page that runs the flow does what its shopper, or another page's, asks for. */
@@ -138,8 +138,8 @@ export function createCarryOut(parts: CarryOutParts) {
     await carriedOut(own, runner)
     const { record, problem } = runner.getSnapshot().context
     if (isDone(event, before, record)) {
-      if (before && event.type === 'discard') onDiscard(before)
-      return
+      if (!before || event.type !== 'discard' || (await onDiscard(before))) return
+      throw refusal({ kind: 'storage' })
     }
     const why = problem ?? record?.problem
     throw why ? refusal(why) : notAllowed(call)

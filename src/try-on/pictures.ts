@@ -24,5 +24,4 @@ export interface Pictures {
   failed(of: Pictured): Promise<void>
   /** Keeps the bytes of what a view shows to that shopper, once. */
   keep(view: TryOnView, by: Shopper): Promise<void>
-  drop(attemptId: string): Promise<void>
 }

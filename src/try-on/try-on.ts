@@ -37,6 +37,9 @@ const lookOnMs = 1_000
 /** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
   tryOn: TryOn
+  isArchived: boolean
+  /** Whether it is watched, or has something to do. */
+  isInUse(): boolean
   /** Hears what the other pages of the room say. */
   hear(message: TabMessage): void
   wake(): void
@@ -70,6 +73,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
   telling: Teller
   /** The ticket of its job; rejects with kind `ticket` where there is none. */
   ticketOf: (attempt: AttemptView | null) => Promise<string>
+  /** Removes what is kept of an attempt's pictures; resolves with whether it is gone. */
+  dropPictures: (attemptId: string) => Promise<boolean>
   /** What knows of pictures; rejects where the code for it can not be loaded. */
   pictures: () => Promise<Pictures>
   /** Reads storage again where it could not be read; resolves with whether it could be now. */
@@ -90,7 +95,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     isCurrent,
     allHeard: () => turn,
     onHand: () => seat?.runner && show(seat, seat.runner),
-    onDiscard: (record) => parts.telling.discard(record, parts.shopper()),
+    onDiscard(record) {
+      parts.telling.discard(record, parts.shopper())
+      return parts.dropPictures(record.attemptId)
+    },
   })
   const asks = createAsks({ clock, post, refusal })
   const served = new Set<string>()
@@ -440,6 +448,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   return {
     tryOn,
+    isArchived: input.archived,
+    isInUse: () => seat !== null || shown.isWatched(),
     stop: leaveSeat,
     close() {
       leaveSeat(false, parts.telling.settling())
