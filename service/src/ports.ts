@@ -1,6 +1,6 @@
 import type { Funnel, FunnelType } from 'fitting-room/contract'
 import type { BodyLimits, BodyProblem } from './body.ts'
-import type { Config, ProductConfig, StoreConfig, TestOutcome } from './config.ts'
+import { isUrl, type Config, type ProductConfig, type StoreConfig, type TestOutcome } from './config.ts'
 
 /** Time in epoch ms. */
 export interface Clock {
@@ -47,6 +47,8 @@ export interface Job {
    * its address.
    */
   photo: { name: string; fetched?: true } | { url: string }
+  /** The name of the product's picture, where it lay elsewhere and was fetched for this job. */
+  garment?: string
   acceptedAt: number
   /** Whether a provider makes its pictures, and not the generator. */
   provided: boolean
@@ -105,6 +107,7 @@ export type Counted = Pick<Visitor, 'id' | 'email' | 'counted'>
 export const ofMaking = [
   'product',
   'photo',
+  'garment',
   'variantId',
   'test',
   'funnelType',
@@ -151,8 +154,13 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** What comes next for a queued job: its photo is fetched from elsewhere, or its pictures are made. */
-export const stageOf = ({ photo }: Pick<Job, 'photo'>) => ('url' in photo ? 'fetch' : 'render')
+/** Whether the product's picture is yet to be fetched from elsewhere. */
+export const isGarmentElsewhere = ({ product, garment }: Pick<Job, 'product' | 'garment'>) =>
+  garment === undefined && isUrl(product.image ?? '')
+
+/** What comes next for a queued job: what lies elsewhere is fetched, or its pictures are made. */
+export const stageOf = (job: Pick<Job, 'photo' | 'product' | 'garment'>) =>
+  'url' in job.photo || isGarmentElsewhere(job) ? 'fetch' : 'render'
 export type Stage = ReturnType<typeof stageOf>
 export const stages = ['fetch', 'render'] as const satisfies Stage[]
 

@@ -2,6 +2,7 @@ import type { Config } from './config.ts'
 import { DrawingEnded } from './drawing/not-drawn.ts'
 import { PhotoNotAccessible, PhotoNotReadable, PhotoNotUsable } from './photo-problems.ts'
 import {
+  isGarmentElsewhere,
   picturesOf,
   stageOf,
   type Blob,
@@ -15,6 +16,7 @@ import {
   type Pictures,
   type Store,
 } from './ports.ts'
+import { imageTypeOf } from './photo-formats.ts'
 import { randomId } from './random.ts'
 import { untilWritten } from './until-written.ts'
 import type { Provided } from './provider/provided.ts'
@@ -52,10 +54,13 @@ export function createWorker(parts: WorkerParts) {
   }
 
   /** Whatever is wrong with it is not the shopper's. */
-  const pictureOf = (product: Job['product']) =>
-    garmentOf(product).catch((cause: unknown) => {
+  async function pictureOf({ product, garment }: Job): Promise<Uint8Array> {
+    try {
+      return garment ? await photoOf(garment) : await garmentOf(product)
+    } catch (cause) {
       throw new Error(`the picture of product ${product.id} could not be had`, { cause })
-    })
+    }
+  }
 
   function checkWanted(job: Job): void {
     // whoever wanted it has gone, or it ends every process that does it
@@ -65,28 +70,44 @@ export function createWorker(parts: WorkerParts) {
     if (job.test === 'photoGone') throw new PhotoNotAccessible()
   }
 
-  /** The photo is this service's from then on, for as long as the job takes. */
-  async function bringPhoto(job: Job, url: string): Promise<null> {
-    const photo = await fetchPhoto(url, job.storeId)
+  /** What was fetched is this service's from then on, for as long as the job takes. */
+  async function kept(blob: Blob): Promise<string> {
     const name = randomId()
     // known first: what was begun is deleted, too
     await store.keepPhoto(name, clock.now())
-    await blobs.put(name, photo)
+    await blobs.put(name, blob)
+    return name
+  }
+
+  /** All that other people's servers have of it. */
+  async function bring(job: Job): Promise<null> {
+    const [photo, bytes] = await Promise.all([
+      'url' in job.photo && fetchPhoto(job.photo.url, job.storeId),
+      isGarmentElsewhere(job) && pictureOf(job),
+    ])
+    const photoName = photo && (await kept(photo))
+    const garment = bytes && (await kept({ bytes: Uint8Array.from(bytes), type: typeOf(bytes) }))
     const passOn = async (ledger: Ledger) => {
       const known = await ledger.job(job.id)
       // another process may have brought it meanwhile
-      const isWanted = known?.state === 'queued' && 'url' in known.photo
-      if (isWanted) await ledger.passOn({ ...known, photo: { name, fetched: true } })
+      const isWanted = known?.state === 'queued' && stageOf(known) === 'fetch'
+      if (isWanted)
+        await ledger.passOn({
+          ...known,
+          ...(photoName && { photo: { name: photoName, fetched: true } }),
+          ...(garment && { garment }),
+        })
       return isWanted
     }
-    if (!(await store.transaction(passOn))) await blobs.remove(name)
+    if (await store.transaction(passOn)) return null
+    for (const name of [photoName, garment]) if (name) await blobs.remove(name)
     return null
   }
 
   /** Null where another stage is to come. */
   async function advance(job: Job): Promise<End | null> {
     checkWanted(job)
-    return 'url' in job.photo ? bringPhoto(job, job.photo.url) : render(job, job.photo.name)
+    return 'url' in job.photo || isGarmentElsewhere(job) ? bring(job) : render(job, job.photo.name)
   }
 
   async function made(job: Job, orderOf: () => Promise<Omit<Order, 'webhook'>>): Promise<Pictures> {
@@ -104,7 +125,7 @@ export function createWorker(parts: WorkerParts) {
       funnelType,
       generationModel,
       photo: await photoOf(photoName),
-      garment: await pictureOf(job.product),
+      garment: await pictureOf(job),
     })
     const { preview, final } = await made(job, orderOf)
     const pictures = picturesOf(job)
@@ -130,8 +151,9 @@ export function createWorker(parts: WorkerParts) {
     })
     // one of two may have been written; those of a job that another process has done meanwhile are its own
     if (ended?.state === 'failed') await Promise.all(Object.values(picturesOf(ended)).map(blobs.remove)).catch(report)
-    // nobody else has a use for it
+    // nobody else has a use for what was fetched
     if (ended && 'fetched' in ended.photo) await blobs.remove(ended.photo.name).catch(report)
+    if (ended?.garment) await blobs.remove(ended.garment).catch(report)
     if (ended) observer?.ended(ended, (clock.now() - ended.acceptedAt) / 1000)
   }
 
@@ -152,6 +174,8 @@ export function createWorker(parts: WorkerParts) {
     },
   }
 }
+
+const typeOf = (bytes: Uint8Array) => imageTypeOf(bytes) ?? 'application/octet-stream'
 
 /** What a job comes to. */
 type End = Pick<Job, 'state'> & Partial<Pick<Job, 'error' | 'pictures'>>

@@ -18,6 +18,7 @@ import { deleteExpired } from '../src/retention.ts'
 import { newVisitor, type Ledger } from '../src/ports.ts'
 import { rememberedUploads } from '../src/uploads.ts'
 import { sandboxConfig } from '../src/sandbox-config.ts'
+import { createWorker } from '../src/worker.ts'
 import { undrawn } from '../../test/support/undrawn.ts'
 import { png } from './contract.suite.ts'
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
@@ -241,6 +242,57 @@ describe.each(kinds)('a store %s', (_, open) => {
     // what was fetched for one job is gone with it
     const fetched = put.filter((name) => !name.endsWith('.jpeg'))
     expect([fetched.length, await Promise.all(fetched.map(blobs.get))]).toEqual([12, Array(12).fill(null)])
+    await release()
+  })
+
+  it('keeps no job waiting for pictures of products that other people’s servers do not send', async () => {
+    const { store, release } = await open()
+    const ends: (() => void)[] = []
+    const blobs = memoryBlobs()
+    await blobs.put('photo.png', { bytes: new Uint8Array(1), type: 'image/png' })
+    const garments: number[] = []
+    const put: string[] = []
+    const { work, giveUp } = createWorker({
+      config: { giveUpAfterMinutes: 60 },
+      store,
+      blobs: { ...blobs, put: (name, blob) => (put.push(name), blobs.put(name, blob)) },
+      async generator(...order) {
+        garments.push(order[1].length)
+        return undrawn.generator(...order)
+      },
+      fetchPhoto: () => Promise.reject(new Error('no photo lies elsewhere')),
+      async garmentOf({ image }) {
+        if (image) await new Promise<void>((resolve) => ends.push(resolve))
+        return new Uint8Array(image ? 5 : 1)
+      },
+      report,
+      clock: Date,
+    })
+    await store.run(work, giveUp)
+    const add = async (image: string | null) => {
+      const id = randomUUID()
+      const product = { id: '1001', title: 'Tee', image }
+      await store.transaction((ledger) => ledger.addJob(queuedJob({ id, storeId: 'main', product })))
+      return id
+    }
+    const slow: string[] = []
+    for (let at = 0; at < 11; at += 1) slow.push(await add('https://slow.example/never.png'))
+    const drawn = await add(null)
+    const stateOf = async (id: string) => (await store.job(id))?.state
+    await expect.poll(() => stateOf(drawn)).toBe('rendered')
+    expect(new Set(await Promise.all(slow.map(stateOf)))).toEqual(new Set(['queued']))
+    await expect
+      .poll(async () => {
+        ends.splice(0).forEach((end) => end())
+        return new Set(await Promise.all(slow.map(stateOf)))
+      })
+      .toEqual(new Set(['rendered']))
+    expect(garments.filter((length) => length === 5)).toHaveLength(11)
+    // what was fetched for one job is gone with it
+    const fetched = put.filter((name) => !name.endsWith('.jpeg'))
+    expect(fetched).toHaveLength(11)
+    await expect.poll(() => Promise.all(fetched.map(blobs.get))).toEqual(Array(11).fill(null))
+    await store.close()
     await release()
   })
 

@@ -1,8 +1,8 @@
 import { PGlite } from '@electric-sql/pglite'
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
 import { parseTar } from 'nanotar'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -15,20 +15,20 @@ const empty = new URL('../../empty-database.tar.gz', import.meta.url)
 async function make(folder: string): Promise<void> {
   const part = `${folder}.part`
   await rm(part, { recursive: true, force: true })
-  if (existsSync(empty)) unpack(part)
+  if (existsSync(empty)) await unpack(part)
   else await (await PGlite.create(part)).close()
   await rename(part, folder)
 }
 
 /** Only this user may look into it, as PostgreSQL has its folders. */
-function unpack(folder: string): void {
+async function unpack(folder: string): Promise<void> {
   const mode = 0o700
   mkdirSync(folder, { mode })
-  for (const { name, type, data } of parseTar(gunzipSync(readFileSync(empty)))) {
-    const place = join(folder, name)
-    if (type === 'directory') mkdirSync(place, { recursive: true, mode })
-    else writeFileSync(place, data ?? '', { mode: 0o600 })
-  }
+  const items = parseTar(gunzipSync(readFileSync(empty)))
+  for (const { name, type } of items) if (type === 'directory') mkdirSync(join(folder, name), { recursive: true, mode })
+  const files = items.filter(({ type }) => type !== 'directory')
+  // a thousand, each of which would be waited for
+  await Promise.all(files.map(({ name, data }) => writeFile(join(folder, name), data ?? '', { mode: 0o600 })))
 }
 
 /** The database in a thread of its own: it computes without a pause, and requests go on meanwhile. */

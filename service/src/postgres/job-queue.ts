@@ -5,7 +5,7 @@ import type { Connection, Database, Queries } from './database.ts'
 /** Jobs on their way through their stages, in the service's own database. */
 export interface JobQueue {
   /** Queues a job for its next stage in a transaction, with which it stands or falls; resolves once that is sent. */
-  add(job: Pick<Job, 'id' | 'storeId' | 'photo'>, inTransaction: Queries): Promise<void>
+  add(job: Pick<Job, 'id' | 'storeId' | 'photo' | 'product' | 'garment'>, inTransaction: Queries): Promise<void>
   /** Something was queued: who has nothing to do in that stage looks at once. */
   wake(stage: Stage): void
   /** `giveUp` hears of jobs that ended every process that worked on them. */
@@ -89,8 +89,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
           localGroupConcurrency: ofOneStore,
         }
         await boss.work<{ jobId: string }>(stage, terms, async (jobs) => {
+          // there may be more: who was told of the next one may be who has this one
+          wake(stage)
           for (const { data } of jobs) await work(data.jobId)
-          // there may be more
           wake(stage)
         })
       }

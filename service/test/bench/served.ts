@@ -112,16 +112,13 @@ async function queued(seconds: number, atOnce: number): Promise<number> {
   const database = openDatabase(connection, embedded ? 1 : 10, report)
   const queue = await openJobQueue({ place: embedded ? database : connection, places: usualPlaces, report })
   let added = 0
+  const product = { id: '1001', title: 'Tee', image: null }
   const until = performance.now() + seconds * 1000
   const add = async () => {
     while (performance.now() < until) {
       let rows: Promise<unknown[]> | undefined
-      await queue.add(
-        { id: randomUUID(), storeId: 'sandbox', photo: { name: 'none' } },
-        {
-          query: (text, values) => (rows = database.query(text, values)) as Promise<never[]>,
-        },
-      )
+      const job = { id: randomUUID(), storeId: 'sandbox', photo: { name: 'none' }, product }
+      await queue.add(job, { query: (text, values) => (rows = database.query(text, values)) as Promise<never[]> })
       await rows
       added++
     }
