@@ -1,5 +1,5 @@
 export { createFittingRoom, type FittingRoomOptions } from './door/room.ts'
-export type { Core, FittingRoom, HistoryEntry, ListedAttempt, Outside } from './room.ts'
+export type { Core, FittingRoom, HistoryEntry, ListedAttempt, Outside } from './room.types.ts'
 export type { RoomOptions, RoomTiming, TryOnProduct } from './options.ts'
 export type { DiscardOptions, EmailForm, Inspect, InspectEvent, StartOptions, TryOn } from './try-on/try-on.types.ts'
 export type { ResultOptions } from './try-on/result.ts'

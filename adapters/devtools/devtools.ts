@@ -1,4 +1,4 @@
-import type { FittingRoom } from '../../src/room.ts'
+import type { FittingRoom } from '../../src/room.types.ts'
 import type { Inspect } from '../../src/try-on/try-on.types.ts'
 import type { InspectedRequest } from '../../src/wire/operations.ts'
 import { createLog } from './log.ts'

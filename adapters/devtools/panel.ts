@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '../../src/room.ts'
+import type { HistoryEntry } from '../../src/room.types.ts'
 import { tryOnStates } from '../../src/rules/words.ts'
 import type { InspectedRequest } from '../../src/wire/operations.ts'
 import type { Followed, Log } from './log.ts'

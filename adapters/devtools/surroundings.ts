@@ -1,4 +1,4 @@
-import type { FittingRoom } from '../../src/room.ts'
+import type { FittingRoom } from '../../src/room.types.ts'
 
 /** What storage holds; null where it can not be read. */
 export type StoredNow = Awaited<ReturnType<FittingRoom['stored']>> | null

@@ -1,6 +1,7 @@
 import type { RoomOptions } from '../../src/options.ts'
 import type { AtomicStorage } from '../../src/ports.ts'
-import { createRoom, type Core } from '../../src/room.ts'
+import { createRoom } from '../../src/room.ts'
+import type { Core } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
 import { isTryOnError } from '../../src/rules/try-on-error.ts'
 import type { TryOnView } from '../../src/rules/view.ts'

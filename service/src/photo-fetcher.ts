@@ -1,12 +1,14 @@
-import { Resolver } from 'node:dns/promises'
 import * as http from 'node:http'
 import * as https from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import { readBody } from './body.ts'
 import { PhotoNotAccessible } from './photo-problems.ts'
 import { isPublic } from './public-address.ts'
+import { openResolver, publicLookup } from './public-lookup.ts'
 import { photoLimits } from './photo-limits.ts'
+
+const lookup = publicLookup(openResolver())
 
 /** For the answer's head and all of its body. */
 const timeLimitMs = 15_000
@@ -45,7 +47,7 @@ function get(url: URL, signal: AbortSignal, isAllowed: typeof isPublic): Promise
     const host = url.hostname.replace(/^\[|\]$/g, '')
     if (!/^https?:$/.test(url.protocol) || (isIP(host) !== 0 && !isAllowed(host))) return refuse()
     const { get: send } = url.protocol === 'https:' ? https : http
-    const request = send(url, { lookup: publicLookup, signal, agent: false }, (answer) => {
+    const request = send(url, { lookup, signal, agent: false }, (answer) => {
       const { statusCode = 0, headers } = answer
       if (statusCode >= 300 && statusCode < 400 && headers.location) {
         answer.destroy()
@@ -76,21 +78,4 @@ async function* partsOf(answer: AsyncIterable<Uint8Array<ArrayBuffer>>) {
     throw new PhotoNotAccessible()
   }
   if (size > photoLimits.atMost) throw new PhotoNotAccessible()
-}
-
-/** The system's own look-up has few threads, which everything shares, and is not given up: name servers that say nothing would stop all. */
-const resolver = new Resolver({ timeout: 3_000, tries: 2 })
-
-const publicLookup: LookupFunction = (hostname, { all, family }, done) => {
-  const found = async (of: 4 | 6, addresses: Promise<string[]>) =>
-    (await addresses.catch(() => [])).map((address) => ({ address, family: of }))
-  const answer = (known: { address: string; family: 4 | 6 }[]) => {
-    const wanted = known.filter((each) => !family || each.family === family)
-    const [first] = wanted
-    if (!first || !known.every(({ address }) => isPublic(address))) done(new PhotoNotAccessible(), '', 4)
-    else if (all) done(null, wanted)
-    else done(null, first.address, first.family)
-  }
-  const both = [found(4, resolver.resolve4(hostname)), found(6, resolver.resolve6(hostname))]
-  void Promise.all(both).then((each) => answer(each.flat()))
 }

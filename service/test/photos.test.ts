@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
@@ -7,7 +8,7 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { createService, parseConfig } from '@fitting-room/service'
 import sharp from 'sharp'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { cleaned } from '../src/drawing/cleaned.ts'
 import { openDrawing } from '../src/drawing/drawing-pool.ts'
@@ -17,6 +18,7 @@ import { fetchPhoto } from '../src/photo-fetcher.ts'
 import { PhotoNotAccessible, PhotoNotReadable } from '../src/photo-problems.ts'
 import { ofJobs } from '../src/ports.ts'
 import { isPublic } from '../src/public-address.ts'
+import { openResolver, publicLookup } from '../src/public-lookup.ts'
 
 const file = (name: string) => new Uint8Array(readFileSync(new URL(`photos/${name}`, import.meta.url)))
 /** Of a phone: with where it was taken. */
@@ -204,6 +206,19 @@ describe('a photo that lies elsewhere', () => {
     await expect(fetchPhoto(url, () => true)).rejects.toThrow(PhotoNotAccessible)
     server.close()
   })
+})
+
+it('a photo at a name of which the name servers say nothing is not waited for for ever', async () => {
+  const asked = vi.fn<() => void>()
+  const mute = createSocket('udp4', asked).bind(0, '127.0.0.1')
+  await once(mute, 'listening')
+  const resolver = openResolver()
+  resolver.setServers([`127.0.0.1:${mute.address().port}`])
+  const lookup = publicLookup(resolver)
+  const found = new Promise((resolve) => lookup('photos.example', { all: true }, resolve))
+  expect(await found).toBeInstanceOf(PhotoNotAccessible)
+  expect(asked).toHaveBeenCalled()
+  mute.close()
 })
 
 describe('an address of IPv6', () => {

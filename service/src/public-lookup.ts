@@ -1,0 +1,27 @@
+import { Resolver } from 'node:dns/promises'
+import type { LookupFunction } from 'node:net'
+import { PhotoNotAccessible } from './photo-problems.ts'
+import { isPublic } from './public-address.ts'
+
+/**
+ * What asks name servers. The system's own look-up has few threads, which everything shares, and is not given up: name
+ * servers that say nothing would stop all.
+ */
+export const openResolver = () => new Resolver({ timeout: 3_000, tries: 2 })
+
+/** Finds the addresses of a name, where all of them are public. */
+export function publicLookup(resolver: Resolver): LookupFunction {
+  const found = async (of: 4 | 6, addresses: Promise<string[]>) =>
+    (await addresses.catch(() => [])).map((address) => ({ address, family: of }))
+  return (hostname, { all, family }, done) => {
+    const answer = (known: { address: string; family: 4 | 6 }[]) => {
+      const wanted = known.filter((each) => !family || each.family === family)
+      const [first] = wanted
+      if (!first || !known.every(({ address }) => isPublic(address))) done(new PhotoNotAccessible(), '', 4)
+      else if (all) done(null, wanted)
+      else done(null, first.address, first.family)
+    }
+    const both = [found(4, resolver.resolve4(hostname)), found(6, resolver.resolve6(hostname))]
+    void Promise.all(both).then((each) => answer(each.flat()))
+  }
+}

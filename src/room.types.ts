@@ -1,0 +1,69 @@
+import type { Readable } from './ports.ts'
+import type { Counts } from './records/epochs.ts'
+import type { Listed } from './records/listing.ts'
+import type { Stored } from './records/stored.ts'
+import type { RoomEvent } from './rules/room-event.ts'
+import type { TryOnProduct } from './options.ts'
+import type { KnownFunnels } from './shopper/funnels.ts'
+import type { RoomPhoto } from './shopper/photos.ts'
+import type { Visitor } from './shopper/unknown-visitor.ts'
+import type { TryOn } from './try-on/try-on.types.ts'
+import type { Client } from './wire/operations.ts'
+
+/** One attempt that storage holds, current or archived; `open()` gives the try-on that follows it. */
+export type ListedAttempt = Listed<TryOn>
+
+/** What `room.history` holds of each attempt. */
+export type HistoryEntry = ListedAttempt
+
+/** One page's or kiosk's runtime: one store's API, one visitor, one storage, many try-ons. */
+export interface FittingRoom {
+  /** The same product variant again is the same try-on; it resumes what storage holds. */
+  tryOn(product: TryOnProduct): TryOn
+  readonly visitor: Readable<Visitor>
+  /** The photo that `start()` without one takes. */
+  readonly photo: Readable<RoomPhoto | null>
+  /** What `list()` gives, kept up to date while somebody watches; empty until storage was read. */
+  readonly history: Readable<readonly HistoryEntry[]>
+  /** All seven operations; their requests pass the room's gate. */
+  readonly client: Client
+  /** Every try-on and archived attempt, newest first. */
+  list(): Promise<ListedAttempt[]>
+  /**
+   * The try-on of another device's ticket, which follows its job: it stands in the archive, and nothing of that device's
+   * visitor is learnt. Rejects with kind `ticket`, or with `core` where the code for it can not be loaded.
+   */
+  claim(ticket: string): Promise<TryOn>
+  /**
+   * Hears what happens to attempts, each thing once, whatever reloads and pages there are: the page that runs a try-on tells
+   * of it. What happens while nobody listens waits with its record. After a crash something may be told again, with the same
+   * `key`. Nothing personal is told.
+   */
+  on(listener: (event: RoomEvent) => void): { unsubscribe(): void }
+  /** What is kept of the room's shoppers, until when; rejects with kind `storageUnreadable`. */
+  stored(): Promise<Stored[]>
+  /** Resolves when storage has been read. */
+  readonly ready: Promise<void>
+  /** Wipes everything of every visitor, in every tab; rejects with kind `storage` when something could not be wiped. */
+  reset(): Promise<void>
+  /** Stops timers; persisted work stays, and using the room again reopens it. */
+  close(): void
+}
+
+/** The room itself, which the door loads when more is asked for than what a product card shows. */
+export interface Core extends FittingRoom {
+  /** What `run` says to a try-on was said so many ms ago, when storage had been reset that often, if that is known. */
+  said<T>(agoMs: number, epochs: Counts | undefined, run: () => T): T
+  /** How often storage was reset, as far as is known. */
+  counts(): Counts
+}
+
+/** What stood before the room was loaded. */
+export interface Outside {
+  /** What pages know a try-on as. */
+  tryOn?: FittingRoom['tryOn'] | undefined
+  /** The shopper has gone, and nothing of theirs is shown any more. */
+  onForget?: (() => void) | undefined
+  /** The funnels that other rooms of one installation were told of. */
+  funnels?: KnownFunnels | undefined
+}
