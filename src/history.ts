@@ -9,7 +9,8 @@ export interface History<Entry> extends Readable<readonly Entry[]> {
   forget(): void
 }
 
-export function createHistory<Entry>(list: () => Promise<Entry[]>): History<Entry> {
+/** `later` has something done a while later. */
+export function createHistory<Entry>(list: () => Promise<Entry[]>, later: (run: () => void) => void): History<Entry> {
   const shown = createValue<readonly Entry[]>([])
   /** Where each try-on was last said to stand. */
   const stands = new Map<string, string>()
@@ -21,7 +22,8 @@ export function createHistory<Entry>(list: () => Promise<Entry[]>): History<Entr
     do {
       isOutdated = false
       const entries = await list().catch(() => null)
-      if (entries !== null && !isOutdated) shown.set(entries)
+      if (entries === null) later(refresh)
+      else if (!isOutdated) shown.set(entries)
     } while (isOutdated)
   }
 

@@ -56,8 +56,10 @@ export type { Core, FittingRoom, HistoryEntry, ListedAttempt, Outside } from './
 
 const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs: undefined, deadlineMs: 180_000 }
 
-/** How soon it is looked again what was told, where storage would not say, in ms. */
-const standAgainMs = 5_000
+/** How soon it is looked again into storage that would not say what it has, in ms. */
+const lookAgainMs = 5_000
+/** How long another page may have to wait until it is noted what this one has told, in ms. */
+const noteLimitMs = 5_000
 
 /** The composition root: picks the defaults and wires the parts. No I/O before the first use. */
 export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
@@ -104,8 +106,13 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const storageId = () => Object.keys(catalog.counts()).sort()[0] ?? ''
   const ownership = createOwnership({ storage, clock, leaseOf, storageId })
   const tryOns = new Map<string, RunningTryOn>()
+  /** Of archives that were wiped: whoever still holds one is given the same again. */
+  const left = new Map<string, WeakRef<RunningTryOn>>()
   const products = new Map<string, Product>()
   let opened: Promise<void> | null = null
+  /** Whether it was opened, and not closed since. */
+  let isUp = false
+  const again = new Map<() => void, unknown>()
   let tabs: Tabs | null = null
   let stopFollowing = () => {}
   /** How long ago what is being said was said, in ms. */
@@ -147,7 +154,14 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     tabs = null
   }
 
+  /** Once more, a while later, unless the room is closed by then. */
+  function later(run: () => void): void {
+    clock.clearTimeout(again.get(run))
+    if (isUp) again.set(run, clock.setTimeout(run, lookAgainMs))
+  }
+
   function open(): Promise<void> {
+    isUp = true
     opened ??= (async () => {
       clock.begin()
       stopFollowing = (options.pageLife ?? followPageLife)({
@@ -195,8 +209,11 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       if (opened) each.restart()
       else each.clear()
       // of an archive that is empty now nobody asks for these
-      if (each.isArchived && !each.isInUse()) tryOns.delete(name)
+      if (!each.isArchived || each.isInUse()) return
+      tryOns.delete(name)
+      left.set(name, new WeakRef(each))
     })
+    for (const [name, each] of left) if (!each.deref()) left.delete(name)
     outside.onForget?.()
   }
 
@@ -215,20 +232,22 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   const telling = createTelling(
-    async (tell) => {
+    async (tell, isHeard) => {
       const { createTeller } = await afterwards()
-      return createTeller({ ...records, key: () => keys().told, digitsOf, tell, standLater, report })
+      return createTeller({
+        ...records,
+        key: () => keys().told,
+        digitsOf,
+        tell,
+        isHeard,
+        standLater: () => later(standAll),
+        report,
+      })
     },
     () => standAll(),
   )
 
   const standAll = () => tryOns.forEach((each) => each.stand())
-  let standing: unknown = null
-
-  function standLater(): void {
-    clock.clearTimeout(standing)
-    if (opened) standing = clock.setTimeout(standAll, standAgainMs)
-  }
 
   /** In the memory of a page alone nobody else finds them. */
   const keeps = options.keepPictures === true && (options.photoStore ?? photosBeside) !== undefined
@@ -242,6 +261,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       createPictures({
         ...records,
         client,
+        errands,
         visitor,
         fetch,
         keeps,
@@ -266,7 +286,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
 
   /** Those who listen, and whatever keeps pictures. */
   const watching: Teller = {
-    settling: telling.settling,
+    settling() {
+      const settling = telling.settling()
+      return settling && withinLimit(clock, noteLimitMs, settling).catch(() => undefined)
+    },
     stand(stand) {
       telling.stand(stand)
       if (stand.record && stand.view.attempt) ofPictures((known) => known.keep(stand.view, stand.by))
@@ -276,14 +299,14 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
 
   /** Whatever this room keeps, another one may have kept them. */
   async function dropPictures(attemptId: string): Promise<boolean> {
-    const listed = await catalog.entries().catch(() => ({}))
+    const listed = await catalog.entries().catch(() => null)
     const of = (['preview', 'final'] as const).map((which) => keys().picture(attemptId, which))
-    const gone = await Promise.all(of.filter((key) => key in listed).map(store.strikeOut))
+    const gone = await Promise.all(of.filter((key) => !listed || key in listed).map(store.strikeOut))
     return !gone.includes(false)
   }
 
   function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
-    const same = tryOns.get(name)
+    const same = tryOns.get(name) ?? left.get(name)?.deref()
     if (same) return same.tryOn
     const attempts = createAttempts({
       clock,
@@ -365,7 +388,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     return listed.catch(unreadable)
   }
 
-  const history = createHistory(list)
+  const history = createHistory(list, later)
 
   return {
     client: client.operations,
@@ -429,7 +452,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       stopFollowing()
       tryOns.forEach((each) => each.close())
       errands.end()
-      clock.clearTimeout(standing)
+      for (const timer of again.values()) clock.clearTimeout(timer)
+      isUp = false
       stopListening()
       opened = null
     },

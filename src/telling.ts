@@ -32,7 +32,7 @@ export interface Telling extends Teller {
 
 /** `standAgain` has every try-on of the room say where it stands. */
 export function createTelling(
-  load: (tell: (event: RoomEvent) => void) => Promise<Teller>,
+  load: (tell: (event: RoomEvent) => void, isHeard: () => boolean) => Promise<Teller>,
   standAgain: () => void,
 ): Telling {
   const listeners = new Set<(event: RoomEvent) => void>()
@@ -40,11 +40,12 @@ export function createTelling(
   let loaded: Teller | null = null
 
   const tell = (event: RoomEvent) => listeners.forEach((listener) => listener(event))
+  const isHeard = () => listeners.size > 0
 
   /** What happens meanwhile waits with its record. */
   function use(how: (teller: Teller) => void): void {
-    if (listeners.size === 0) return
-    const begun = (loading ??= load(tell).then((teller) => (loaded = teller)))
+    if (!isHeard()) return
+    const begun = (loading ??= load(tell, isHeard).then((teller) => (loaded = teller)))
     // what could not be loaded is asked for again
     begun.then(how, () => loading === begun && (loading = null))
   }

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoom, FittingRoomOptions, RoomEvent } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
-import { refused, testStorage } from './support/storage.ts'
+import { hung, refused, testStorage } from './support/storage.ts'
 import { createWorld, person, product, refuses, refusesVariant, started, type World } from './support/world.ts'
 
 /** What is loaded with the first event is there: no time of a test's own clock passes until it is. */
@@ -189,6 +189,33 @@ describe('each thing is told once', () => {
     expect(types()).toEqual(whole)
     // the record has one time
     expect(events[3]!.at).toBe(events[4]!.at)
+  })
+
+  it('once somebody else listens, where who did has gone before it could be told', async () => {
+    const { room, unsubscribe } = told()
+    unsubscribe()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    const first = told({}, room)
+    first.unsubscribe()
+    await world.settle()
+    const second = told({}, room)
+    await world.settle()
+    expect([first.types(), second.types()]).toEqual([[], whole])
+  })
+
+  it('and keeps no other page waiting for long that it is noted, where storage hangs', async () => {
+    const storage = testStorage()
+    const one = told({ storage })
+    storage.meet(({ key }) => key.endsWith(':told'), hung)
+    const variants = ['2001', '2002', '2003'].map((variantId) => one.room.tryOn({ ...product, variantId }))
+    for (const each of variants) await started(each)
+    const other = world.room({ storage: storage.another() }).tryOn(product)
+    other.subscribe(() => {})
+    await world.pass(500)
+    one.room.close()
+    await world.pass(15_000)
+    expect(other.get().state).toBe('final')
   })
 
   it('and to nobody who has gone', async () => {

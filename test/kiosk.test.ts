@@ -161,6 +161,20 @@ describe('a session', () => {
     expect(state()).toBe('active')
   })
 
+  it('is held by a job whose key was refused meanwhile, which is read again each minute', async () => {
+    const { room, state } = await begun()
+    await room.tryOn(product).start(person)
+    await world.until(room.tryOn(product), 'processing')
+    const key = world.apiKey.current
+    world.apiKey.current = 'revoked'
+    await world.until(room.tryOn(product), 'unauthorized')
+    await world.pass(times.idleMs)
+    expect(state()).toBe('active')
+    world.apiKey.current = key
+    await world.until(room.tryOn(product), 'final')
+    expect(state()).toBe('active')
+  })
+
   it('is held by a job that does not end for no longer than holdMs', async () => {
     const { room, state } = await begun()
     world.fault('GET', '/generations', [dropped], true)

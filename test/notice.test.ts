@@ -46,6 +46,24 @@ describe('a room with a notice', () => {
     expect((await again.list())[1]?.startedAt).toBe(at)
   })
 
+  it('goes by what the page has shown on which it was agreed to, whichever runs the try-on', async () => {
+    const old = world.room({ notice: { version: 'old' } })
+    await world.until(old.tryOn(product), 'idle')
+    const page = world.room({ notice, storage: storage.another() })
+    const tryOn = page.tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.settle()
+    await expect(tryOn.start(person, { consent: { notice: 'old' } })).rejects.toMatchObject({
+      problem: { kind: 'input', at: 'consent.notice', valid: '2026-11' },
+    })
+    expect(world.count('POST', '/generations')).toBe(0)
+    const bytes = new Uint8Array(await person.arrayBuffer())
+    await tryOn.start({ bytes, type: 'image/png' }, { consent })
+    await world.until(tryOn, 'final')
+    expect(await page.list()).toMatchObject([{ notice: '2026-11' }])
+    await expect(tryOn.retry({ bytes, type: 'image/png' }, {})).rejects.toMatchObject({ kind: 'input' })
+  })
+
   it('leaves what was agreed to before, where a later word names none', async () => {
     const asked = world.hold('GET', '/funnel')
     const tryOn = world.room({ notice }).tryOn(product)

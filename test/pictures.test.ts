@@ -68,6 +68,10 @@ function storeOf(meet: () => unknown = () => {}): { photos: Map<string, StoredPh
   return { photos, photoStore }
 }
 
+/** Pictures are asked for in vain, and nothing ends that. */
+const mute: FittingRoomOptions['fetch'] = (input, init) =>
+  new URL(String(input)).pathname.startsWith('/pictures/') ? new Promise(() => {}) : world.fetch(input, init)
+
 const rejects = (reason: string) => ({ problem: { kind: 'picture', reason } })
 
 describe('the picture of a try-on', () => {
@@ -158,9 +162,7 @@ describe('a page that could not show the picture', () => {
   })
 
   it('is unreadable after a minute where an own fetch hears of no end', async () => {
-    const fetch: FittingRoomOptions['fetch'] = (input, init) =>
-      new URL(String(input)).pathname.startsWith('/pictures/') ? new Promise(() => {}) : world.fetch(input, init)
-    const { tryOn } = await finished({ fetch })
+    const { tryOn } = await finished({ fetch: mute })
     const asked = expect(tryOn.picture()).rejects.toMatchObject(rejects('unreadable'))
     await world.pass(61_000)
     await asked
@@ -368,6 +370,59 @@ describe('pictures that are kept', () => {
     await world.room({ photoStore }).ready
     await world.settle()
     expect([...photos.keys()]).toEqual([])
+  })
+
+  it('are gone after discard() where it can not be read whether there are any, too', async () => {
+    const { room, tryOn } = await finished({ keepPictures })
+    await world.settle()
+    const keys = await keptKeys(room)
+    const forgetting = storage.hold(({ type, key }) => type === 'update' && key.includes(':try-on:'), 'before')
+    const discarded = tryOn.discard()
+    await forgetting.reached
+    storage.meet(({ type, key }) => type === 'get' && key.endsWith(':catalog'), refused)
+    forgetting.release()
+    await discarded
+    storage.recover()
+    for (const key of keys) expect(await kept().get(key)).toBeUndefined()
+  })
+
+  it('that come late and will not go are found by the next room', async () => {
+    const [held, release] = gate()
+    const { photos, photoStore } = storeOf(() => held)
+    const { room, tryOn } = await finished({ keepPictures, photoStore })
+    await world.settle()
+    const remove = photoStore.remove.bind(photoStore)
+    await tryOn.discard()
+    photoStore.remove = refused
+    release()
+    await world.settle()
+    expect(photos.size).toBeGreaterThan(0)
+    photoStore.remove = remove
+    room.close()
+    await world.room({ photoStore }).ready
+    await world.settle()
+    expect([...photos.keys()]).toEqual([])
+  })
+
+  it('wait for nothing once the room is closed', async () => {
+    const timers = new Set<unknown>()
+    const clock: FittingRoomOptions['clock'] = {
+      ...world.clock,
+      setTimeout(run, ms) {
+        const timer = world.clock.setTimeout(() => (timers.delete(timer), run()), ms)
+        timers.add(timer)
+        return timer
+      },
+      clearTimeout(timer) {
+        timers.delete(timer)
+        world.clock.clearTimeout(timer)
+      },
+    }
+    const { room } = await finished({ keepPictures, clock, fetch: mute })
+    await world.settle()
+    room.close()
+    await world.settle()
+    expect(timers.size).toBe(0)
   })
 
   it('are gone once they have expired', async () => {

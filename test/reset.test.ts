@@ -95,6 +95,40 @@ describe('reset()', () => {
     expect(held.map((each) => each.deref())).toEqual([undefined, undefined, undefined])
   })
 
+  it('is followed by a job that no write of before takes away, however late that lands', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    const removing = storage.hold(({ key, change }) => key === recordKey && change?.() === null, 'midway')
+    const discarded = tryOn.discard().catch(() => undefined)
+    await removing.reached
+    await world.pass(6_000)
+    await room.reset()
+    await discarded
+    await tryOn.start(person)
+    await world.until(tryOn, 'processing')
+    removing.release()
+    await world.settle()
+    room.close()
+    const again = world.room().tryOn(product)
+    again.subscribe(() => {})
+    expect((await again.ready).state).toBe('processing')
+  })
+
+  it('takes along what was noted where storage would not list it', async () => {
+    const room = world.room()
+    room.on(() => {})
+    await world.until(await started(room.tryOn(product)), 'processing')
+    storage.meet(({ type, key }) => type === 'update' && key.endsWith(':catalog'), refused)
+    await world.until(room.tryOn(product), 'final')
+    await world.settle()
+    storage.items.delete([...storage.items.keys()].find((key) => key.endsWith(':catalog'))!)
+    room.close()
+    storage.recover()
+    await world.room().reset()
+    expect([...storage.items.keys()].filter((key) => key.endsWith(':told'))).toEqual([])
+  })
+
   it('fails where it can not know what has to go', async () => {
     const room = world.room()
     await world.until(await started(room.tryOn(product)), 'final')

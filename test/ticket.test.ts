@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoomOptions, RoomEvent, TryOn } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
-import { markOf } from '../src/afterwards/ticket.ts'
+import { markOf, readTicket, ticketOf } from '../src/afterwards/ticket.ts'
 import { testStorage, type TestStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, started, type World } from './support/world.ts'
 
@@ -50,6 +50,11 @@ describe('a ticket', () => {
     const before = world.sent.length
     expect(await tryOn.ticket()).toMatch(/^1\./)
     expect(world.sent.length).toBe(before)
+  })
+
+  it('is whole where its service writes IDs in upper case', () => {
+    const told = { productId: '1', variantId: '2', jobId: 'ABCDEF00-1234-4234-8234-ABCDEFABCDEF', startedAt: 1_000 }
+    expect(readTicket('room', ticketOf('room', told))).toEqual({ ...told, jobId: told.jobId.toLowerCase() })
   })
 
   it('is none where a submission’s outcome is unknown', async () => {
@@ -134,6 +139,29 @@ describe('a ticket that is claimed', () => {
     expect(JSON.stringify([...phone.items])).not.toContain('kiosk-shopper')
   })
 
+  it('is followed by a device whose clock is ahead', async () => {
+    const { tryOn } = await atKiosk()
+    await world.until(tryOn, 'processing')
+    const ahead = { ...world.clock, now: () => world.clock.now() + hour / 2 }
+    const claimed = await phoneRoom({ clock: ahead }).claim(await tryOn.ticket())
+    claimed.subscribe(() => {})
+    await world.until(claimed, 'final')
+  })
+
+  it('is the same try-on for who still holds one from before a reset, which the next reset ends', async () => {
+    const ticket = await ticketOfFinal()
+    const room = phoneRoom()
+    const before = await room.claim(ticket)
+    await room.reset()
+    const claimed = await room.claim(ticket)
+    claimed.subscribe(() => {})
+    await world.until(claimed, 'final')
+    expect((await before.ready).state).toBe('final')
+    await room.reset()
+    await world.settle()
+    expect([before.get().state, claimed.get().state]).toEqual(['idle', 'idle'])
+  })
+
   it('is shown in the history of the other tabs', async () => {
     const [one, other] = [phoneRoom(), phoneRoom()]
     const seen: number[] = []
@@ -200,6 +228,7 @@ describe('a ticket that can not be claimed', () => {
     ['one that was mistyped', whole.replace('s3k1ab', 's3k1ac')],
     ['something else', { ticket: whole }],
     ['none at all', undefined],
+    ['what is no text in any way', Object.create(null)],
   ])('as it is %s is broken', async (_, given) => {
     await expect(phoneRoom().claim(given as string)).rejects.toMatchObject({
       problem: { kind: 'ticket', reason: 'broken' },

@@ -37,7 +37,7 @@ export interface SessionOptions extends DeviceOptions {
 /**
  * `restoring`: storage is read. `ready`: nobody is there. `active`: a shopper is. `warning`: it ends in `secondsLeft`,
  * unless somebody is active. `ending`: everything of the shopper is wiped. `locked`: something could not be wiped, so
- * nobody may begin; it is tried again at `nextTryAt`, in epoch ms.
+ * no session begins; it is tried again at `nextTryAt`, in epoch ms.
  */
 export type SessionView =
   | { state: 'restoring' | 'ready' | 'active' | 'ending' }
@@ -73,6 +73,10 @@ const longestCountMs = 10_000
 
 /** What goes on by itself, or may have been paid for and have a picture yet. */
 const working: readonly TryOnState[] = ['preparing', 'submitting', 'processing', 'preview', 'stalled']
+
+/** A job goes on where only the key was refused, too. */
+const isAtWork = ({ archived, state, jobId }: HistoryEntry) =>
+  !archived && (working.includes(state) || (state === 'unauthorized' && jobId !== null))
 
 /**
  * A session for each shopper of one room: idleness ends it, and its end is `room.reset()`. After a loss of power it goes on
@@ -162,7 +166,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   /** What there is to see of these, and whether one goes on. */
   function take(entries: readonly HistoryEntry[]): void {
     pictures = entries.flatMap(({ attemptId, state, result }) => (result ? `${attemptId} ${state}` : [])).join()
-    isWorking = entries.some(({ archived, state }) => !archived && working.includes(state))
+    isWorking = entries.some(isAtWork)
   }
 
   function hear(entries: readonly HistoryEntry[]): void {

@@ -58,6 +58,7 @@ const attemptOf = ({ productId, variantId, jobId, startedAt }: Ticket, savedAt: 
   variantId,
   funnelIds: [],
   photo: { id: '' },
-  job: { jobId, etaSeconds: 0, acceptedAt: startedAt },
+  // how long it is waited for is counted from here on, by this device's clock
+  job: { jobId, etaSeconds: 0, acceptedAt: savedAt },
   elsewhere: true,
 })

@@ -9,6 +9,7 @@ import type { PictureProblem, Problem, problemOf as ProblemOf } from '../rules/p
 import type { AttemptRecord, recordOfPoll as RecordOfPoll } from '../rules/record.ts'
 import type { TryOnResult, TryOnView } from '../rules/view.ts'
 import type { Pictured, Pictures } from '../try-on/pictures.ts'
+import type { Errands } from '../shopper/errands.ts'
 import type { VisitorStore } from '../shopper/visitor.ts'
 import type { RoomClient } from '../wire/room-client.ts'
 import { perShopper } from './per-shopper.ts'
@@ -22,6 +23,7 @@ export interface PicturesParts {
   store: BoundedPhotoStore
   clock: Clock
   client: RoomClient
+  errands: Errands
   visitor: VisitorStore
   fetch: Fetch
   /** Whether pictures are kept. */
@@ -47,8 +49,20 @@ const tryAgainMs = 5_000
 const dead: readonly number[] = [403, 404, 410]
 
 export function createPictures(parts: PicturesParts): Pictures {
-  const { catalog, keys, store, clock, client, visitor, withinLimit, recordOfPoll, resultIn, problemOf, errorOf } =
-    parts
+  const {
+    catalog,
+    keys,
+    store,
+    clock,
+    client,
+    errands,
+    visitor,
+    withinLimit,
+    recordOfPoll,
+    resultIn,
+    problemOf,
+    errorOf,
+  } = parts
   /** What was asked for each attempt, and until when that is the answer. */
   const askedBy = perShopper(() => new Map<string, { answer: Promise<string>; before: string; until: number }>())
   /** Which pictures were fetched to be kept. */
@@ -64,20 +78,28 @@ export function createPictures(parts: PicturesParts): Pictures {
     return { id: attempt.id, address: picture.imageUrl, key }
   }
 
-  /** The picture at an address, or why it is not to be had there. */
-  async function load(address: string): Promise<Blob | PictureReason> {
-    const ends = new AbortController()
-    async function read(): Promise<Blob | PictureReason> {
-      const answer = await parts.fetch(address, { credentials: 'omit', signal: ends.signal })
-      if (dead.includes(answer.status)) return 'gone'
-      const blob = await answer.blob()
-      return answer.ok && blob.type.startsWith('image/') ? blob : 'unreadable'
-    }
-    // not every fetch ends as its signal says
-    return withinLimit(clock, loadLimitMs, read())
-      .catch(() => 'unreadable' as const)
-      .finally(() => ends.abort())
+  async function read(address: string, signal: AbortSignal): Promise<Blob | PictureReason> {
+    const answer = await parts.fetch(address, { credentials: 'omit', signal })
+    if (dead.includes(answer.status)) return 'gone'
+    const blob = await answer.blob()
+    return answer.ok && blob.type.startsWith('image/') ? blob : 'unreadable'
   }
+
+  /** The picture at an address, or why it is not to be had there; ends with its shopper, and as the room is closed. */
+  const load = (address: string): Promise<Blob | PictureReason> =>
+    errands.run(`picture ${address}`, (life) => {
+      const ends = new AbortController()
+      const end = () => ends.abort()
+      // not every fetch ends as its signal says
+      const ended = new Promise<never>((_, reject) => ends.signal.addEventListener('abort', reject))
+      life.addEventListener('abort', end)
+      return withinLimit(clock, loadLimitMs, Promise.race([read(address, ends.signal), ended]))
+        .catch(() => 'unreadable' as const)
+        .finally(() => {
+          life.removeEventListener('abort', end)
+          end()
+        })
+    })
 
   /** The final attempt as storage has it; throws where it can not be read, or has none. */
   async function finalOf({ attempts }: Pictured, id: string): Promise<AttemptRecord> {

@@ -33,6 +33,8 @@ export interface TellerParts {
   retentionMs: number
   digitsOf: (id: string) => string
   tell: (event: RoomEvent) => void
+  /** Whether anybody listens; what happens meanwhile waits. */
+  isHeard: () => boolean
   /** Has every try-on say where it stands a while later. */
   standLater: () => void
   report: (error: unknown) => void
@@ -43,7 +45,7 @@ export interface TellerParts {
  * it told again with the same key. A picture is seen on whichever page, so that is noted first.
  */
 export function createTeller(parts: TellerParts): Teller {
-  const { catalog, journal, key, clock, retentionMs, digitsOf, standLater, report } = parts
+  const { catalog, journal, key, clock, retentionMs, digitsOf, isHeard, standLater, report } = parts
   const cell = (): Cell<Told> => journal.cell(key(), catalog.dated(codec))
   /** What this page has told, whatever storage knows of it. */
   const toldHere = perShopper(() => new Set<string>())
@@ -113,6 +115,7 @@ export function createTeller(parts: TellerParts): Teller {
     )
     // no page may have said here that there was a reset
     if (news.length === 0 || !(await catalog.isPresent(by))) return
+    if (!isHeard()) return void standingsOf(by).delete(attemptId)
     for (const type of news) tell(eventOf(type, record), by)
     await note(attemptId, news, by, photo.id)
   }
@@ -144,6 +147,7 @@ export function createTeller(parts: TellerParts): Teller {
       if (!isSeen || view.state !== 'final') return
       const { startedAt } = view.attempt
       queued(async () => {
+        if (!isHeard()) return void standingsOf(by).delete(id)
         const [type] = await note(id, ['seen'], by)
         const at = Math.round(clock.now())
         const of = { key: `${id}:seen`, attemptId: id, ...product, at, sinceMs: Math.max(0, at - startedAt) }

@@ -25,14 +25,14 @@ const hexOfUuid = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/
  */
 export function ticketOf(room: string, { productId, variantId, jobId, startedAt }: Ticket): string {
   const since = Math.floor(startedAt / 1000).toString(36)
-  const whole = ['1', markOf(room), productId, variantId, jobId.replaceAll('-', ''), since].join('.')
+  const whole = ['1', markOf(room), productId, variantId, jobId.replaceAll('-', '').toLowerCase(), since].join('.')
   return `${whole}.${checkOf(whole)}`
 }
 
 /** What a ticket tells, or why it can not be used in that room. */
 export function readTicket(room: string, text: unknown): Ticket | TicketReason {
   const [, whole = '', mark, productId = '', variantId = '', job = '', since = '', check] =
-    form.exec(String(text).trim().toLowerCase()) ?? []
+    form.exec(typeof text === 'string' ? text.trim().toLowerCase() : '') ?? []
   if (check !== checkOf(whole)) return 'broken'
   if (mark !== markOf(room)) return 'foreign'
   const jobId = job.replace(hexOfUuid, '$1-$2-$3-$4-$5')

@@ -27,8 +27,8 @@ export interface Catalog extends Pick<Epochs, 'counts' | 'shopper' | 'isSeen' | 
   list(key: string, shopper: Shopper): Promise<ListedIn>
   /** When each key that is listed expires, in epoch ms; rejects where storage fails. */
   entries(): Promise<Record<string, number>>
-  /** Sets when keys expire that stand as they were seen; null strikes them out. */
-  reschedule(entries: Record<string, { seen: number; next: number | null }>): Promise<void>
+  /** Sets when keys expire that stand as they were seen, undefined where they are not listed; null strikes them out. */
+  reschedule(entries: Record<string, { seen: number | undefined; next: number | null }>): Promise<void>
   /**
    * Says in every page what has become of an attempt: it was left before anything was sent, or forgotten for good.
    * Resolves with whether that stands in storage.
@@ -213,9 +213,11 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         Object.fromEntries(Object.entries(table).filter(([, until]) => until > now))
       await change(({ entries, left, discarded }) => ({
         entries: Object.fromEntries(
-          Object.entries(entries).flatMap(([key, until]) => {
-            const change = changes[key]?.seen === until ? changes[key] : { next: until }
-            return change.next === null ? [] : [[key, change.next]]
+          Object.keys({ ...entries, ...changes }).flatMap((key) => {
+            const until = entries[key]
+            const change = changes[key]
+            const next = change && change.seen === until ? change.next : until
+            return next === null || next === undefined ? [] : [[key, next]]
           }),
         ),
         left: lasting(left),

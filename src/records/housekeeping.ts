@@ -79,10 +79,10 @@ export async function wipe(
   const bytesGone = await Promise.all(listed.filter(isBytes).map((key) => store.remove(key)))
   const values = listed.filter((key) => !isBytes(key))
   const leases = values.map(leaseOf)
-  const { visitor, photo, former } = keys()
+  const { visitor, photo, told, former } = keys()
   // another page may be with the next shopper already
   const valuesGone = await journal.remove(
-    [...new Set([...values, ...leases, visitor, photo, ...(isCounted ? former : [])])],
+    [...new Set([...values, ...leases, visitor, photo, told, ...(isCounted ? former : [])])],
     catalog.isOfNow,
   )
   if (!valuesGone || bytesGone.includes(false)) return false

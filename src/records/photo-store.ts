@@ -23,6 +23,12 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Cata
       () => true,
       () => false,
     )
+  async function strikeOut(key: string): Promise<boolean> {
+    const isGone = await remove(key)
+    const seen = (await catalog.entries().catch(() => null))?.[key]
+    if (seen !== undefined || !isGone) await catalog.reschedule({ [key]: { seen, next: isGone ? null : dueNow } })
+    return isGone
+  }
   return {
     get: (key) => bounded(() => store.get(key)),
     set: (key, photo, confirm) =>
@@ -30,15 +36,10 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Cata
         await store.set(key, photo)
         // where nobody can say, nobody could find it to remove it either
         if (await confirm().catch(() => false)) return
-        await store.remove(key)
+        await strikeOut(key)
         throw new Error('nobody wants this photo any more')
       }),
     remove,
-    async strikeOut(key) {
-      const isGone = await remove(key)
-      const seen = (await catalog.entries().catch(() => null))?.[key]
-      if (seen !== undefined) await catalog.reschedule({ [key]: { seen, next: isGone ? null : dueNow } })
-      return isGone
-    },
+    strikeOut,
   }
 }

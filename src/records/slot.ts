@@ -55,8 +55,9 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   /** How many writes have begun, and which of them was the last to land. */
   let begun = 0
   let landed = 0
-  /** How many reads were given up that have not ended. */
+  /** How many reads were given up that have not ended, and how much of all that was begun has not. */
   let hanging = 0
+  let pending = 0
   const isBlind = typeof storage.update !== 'function'
 
   /**
@@ -64,7 +65,8 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
    * lands on is waited for all the same, so that nothing older overwrites newer.
    */
   function queued<T>(work: () => Promise<T>, isWrite = true): Promise<T> {
-    const turn = slot.tail.then(work)
+    pending++
+    const turn = slot.tail.then(work).finally(() => pending--)
     const limited = withinLimit(clock, storageLimitMs, turn)
     limited.catch((error: unknown) => {
       if (isWrite || !(error instanceof TimeLimit)) return
@@ -172,7 +174,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       disk = null
       if (ahead) ahead.base = null
     },
-    isBlank: () => disk === null && ahead === undefined && landing.size === 0 && hanging === 0,
+    isBlank: () => disk === null && ahead === undefined && pending === 0,
   }
   return slot
 }

@@ -30,6 +30,8 @@ export interface Said {
 export interface Word {
   call: Call
   said: Said
+  /** Another page's shopper has said it. */
+  isPassed?: boolean
   /** What is said after it may be heard: it has taken effect, or can be left. */
   isHeard?(): void
 }
@@ -165,7 +167,7 @@ export function createCarryOut(parts: CarryOutParts) {
     check(runner, call)
     heed(own, runner, word)
     try {
-      checkConsent(call, notice)
+      checkConsent(call, notice, word.isPassed)
     } catch (error) {
       refuse(own, runner, error)
     }

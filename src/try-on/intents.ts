@@ -94,15 +94,16 @@ async function photoOf(
 }
 
 /** Throws a `TryOnError` where a consent can not be given so; `notice` is what it is to name. */
-export function checkConsent({ options }: ConsentCall, notice: Notice | undefined): void {
+export function checkConsent({ options }: ConsentCall, notice: Notice | undefined, isPassed = false): void {
   const { customerEmail, customKey, consent, ...flags } = options
   for (const at of ['moreLooksConsent', 'despiteAdvice'] as const)
     check(flags[at] === undefined || typeof flags[at] === 'boolean', at)
   check(customerEmail === undefined || email.safeParse(customerEmail).success, 'customerEmail')
   check(uploadRequest.safeParse({ contentType: 'image/jpeg', customKey }).success, 'customKey')
-  // who was shown another version has not agreed to this one
-  const isNamed = notice ? consent?.notice === notice.version : namedConsent.safeParse(consent).success
-  check(isNamed, 'consent.notice', notice?.version)
+  const isNamed = namedConsent.safeParse(consent).success && (!notice || consent !== undefined)
+  // who was shown another version has not agreed to this one; what another page has shown it has looked at itself
+  const isMeant = !notice || isPassed || consent?.notice === notice.version
+  check(isNamed && isMeant, 'consent.notice', notice?.version)
 }
 
 const namedConsent = is.optional(is.object({ notice: is.nonEmpty }))

@@ -8,6 +8,7 @@ import type { Ownership } from '../pages/ownership.ts'
 import { takeSeat, type Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
 import type { Notice, Readable } from '../ports.ts'
+import { withinLimit } from '../platform/clock.ts'
 import { newId } from '../platform/new-id.ts'
 import { deferred } from '../platform/deferred.ts'
 import { quiet } from '../platform/quiet.ts'
@@ -22,7 +23,7 @@ import { preparingOver, restoringView } from '../rules/first-views.ts'
 import { createAsks, type Ask, type Heard } from './asks.ts'
 import { createCarryOut, type Runner, type Said, type Word } from './carry-out.ts'
 import { inspection } from './inspect.ts'
-import { consentCall, passedCall, type Call } from './intents.ts'
+import { checkConsent, consentCall, passedCall, type Call } from './intents.ts'
 import type { Pictured, Pictures } from './pictures.ts'
 import { readyOf, resultOf } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
@@ -278,7 +279,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (taken.runner && taken !== before && !(await isStillMeant(taken, taken.runner, call, seen))) return
     if (taken.runner && taken !== first && !isToBeDone(taken.runner, call)) return
     await Promise.race([earlier, taken.ended])
+    // what there is was not shown here yet
+    if (seen === undefined && !taken.runner) await Promise.race([firstShown(), taken.owned, taken.ended])
     if (taken.runner) return carryOut(taken, taken.runner, word)
+    if (call.intent === 'start' || call.intent === 'retry') checkConsent(call, notice)
     const attempt = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), place, id: newId(), call, seenAttempt: attempt }
     const answered = asks.answerTo(ask, heard === seat, () => isBegun(call) || checkSaid(call, saidNow))
@@ -291,6 +295,13 @@ export function createTryOn(parts: Parts): RunningTryOn {
     await settled(taken, taken.runner)
     if (!isMeant(call, attempt)) throw notAllowed(call)
     await carryOut(taken, taken.runner, word)
+  }
+
+  /** Settles once this page shows what there is, if that is to be had. */
+  async function firstShown(): Promise<void> {
+    const ends = new AbortController()
+    await withinLimit(clock, 2 * lookOnMs, readyOf(inside, ends.signal)).catch(() => undefined)
+    ends.abort()
   }
 
   /** Whether what the shopper saw is what there is, now that storage was read: a word is for nothing else. */
@@ -318,7 +329,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const carriedOut = async (runner: Runner) => {
       await settled(own, runner)
       if (!isMeant(call, attempt)) throw notAllowed(call)
-      await carryOut(own, runner, { call, said: heardNow })
+      await carryOut(own, runner, { call, said: heardNow, isPassed: true })
       return null
     }
     const problem = await carriedOut(own.runner).catch((error: unknown) =>

@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { refused, testStorage, type TestStorage } from './support/storage.ts'
+import { createWorld, product, started, type World } from './support/world.ts'
+
+let world: World
+let storage: TestStorage
+beforeEach(() => {
+  storage = testStorage()
+  world = createWorld({ storage })
+})
+afterEach(() => world.close())
+
+describe('a room’s history', () => {
+  it('is read once more where storage would not tell what has changed', async () => {
+    const room = world.room()
+    room.history.subscribe(() => {})
+    const states = () => room.history.get().map(({ state }) => state)
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'preview')
+    await world.settle()
+    storage.meet(({ type, key }) => type === 'get' && key.endsWith(':catalog'), refused)
+    await world.until(tryOn, 'final')
+    await world.settle()
+    expect(states()).toEqual(['preview'])
+    storage.recover()
+    await world.pass(10_000)
+    expect(states()).toEqual(['final'])
+  })
+
+  it('opens what another tab runs, which does at once what is asked for', async () => {
+    const own = world.room()
+    await world.until(await started(own.tryOn(product)), 'final')
+    const other = world.room({ storage: storage.another() })
+    other.history.subscribe(() => {})
+    await world.settle()
+    await other.history.get()[0]!.open().discard()
+    expect(await own.list()).toEqual([])
+  })
+})
