@@ -42,7 +42,11 @@ const product = z.strictObject({
   id: digits,
   title: anyText,
   /** A file beside the configuration or a URL; null: the product has no picture; left out: one is drawn. */
-  image: z.string().min(1).nullish(),
+  image: z
+    .string()
+    .min(1)
+    .refine((image) => !isUrl(image) || URL.canParse(image), 'a file or a URL')
+    .nullish(),
   variants: z.array(variant).min(1),
 })
 

@@ -13,7 +13,6 @@ import {
   type VisitorStatus,
 } from 'fitting-room/contract'
 import { ApiProblem, badInput, named, notFound } from './api-problem.ts'
-import { aheadMs } from './ip-limiter.ts'
 import { pictureMs } from './retention.ts'
 import {
   isUrl,
@@ -201,11 +200,12 @@ function statusOf({ email }: StoreConfig, visitor: Counted) {
   return { requestsLeft, totalRequests: visitor.counted, uniqueUserId: visitor.id }
 }
 
-/** The try-ons that count for a store's cap; what is ahead was accepted before the clock was set back. */
+/**
+ * The try-ons that count for a store's cap. What is ahead counts as well, as another process's clock may be, or this one
+ * have been set back; by more than the window it was accepted by a clock that was wrong.
+ */
 function withinCap({ tryOnCap }: StoreConfig, { acceptedAt }: Visitor, now: number): number[] {
-  return tryOnCap === null
-    ? []
-    : acceptedAt.filter((at) => at > now - tryOnCap.windowSeconds * 1000 && at <= now + aheadMs)
+  return tryOnCap === null ? [] : acceptedAt.filter((at) => Math.abs(at - now) < tryOnCap.windowSeconds * 1000)
 }
 
 /** How many try-ons of a shopper are remembered where no cap needs more: one may be set later. */

@@ -60,6 +60,11 @@ function orMissing(error: NodeJS.ErrnoException): null {
   throw error
 }
 
+/** Whoever sends a body tells of its errors as they are, and a file's name is what it can be asked for by. */
+function orUnread({ code }: NodeJS.ErrnoException): never {
+  throw new Error(`a file could not be read to its end: ${code}`)
+}
+
 type Parts = Iterator<Uint8Array<ArrayBuffer>> | AsyncIterator<Uint8Array<ArrayBuffer>>
 
 /** Nothing is read before somebody reads it, as nobody does who asks for the head alone. */
@@ -82,7 +87,7 @@ const statOf = (file: FileHandle) => file.stat({ bigint: true })
  * answer whose length was told before would be followed by what the next one begins with.
  */
 async function* partsOf(path: string, seen: BigIntStats): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const file = await open(path)
+  const file = await open(path).catch(orUnread)
   try {
     const { ino, size, mtimeNs } = await statOf(file)
     if (ino !== seen.ino || size !== seen.size || mtimeNs !== seen.mtimeNs) throw new Error('a file was written anew')

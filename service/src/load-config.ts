@@ -1,20 +1,20 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigError, isUrl, parseConfig, type Config } from './config.ts'
 
 /** Reads a configuration file; product images are taken relative to it, and must be there. Throws `ConfigError`. */
 export function loadConfig(file: string): Config {
   const read = parseConfig(readJson(file))
-  const missing: string[] = []
+  const wrong: string[] = []
   read.stores.forEach(({ products }, store) =>
     products.forEach((each, product) => {
       if (!each.image || isUrl(each.image)) return
       each.image = resolve(dirname(file), each.image)
-      if (!existsSync(each.image))
-        missing.push(`  stores[${store}].products[${product}].image: there is no ${each.image}`)
+      if (!statSync(each.image, { throwIfNoEntry: false })?.isFile())
+        wrong.push(`  stores[${store}].products[${product}].image: there is no file ${each.image}`)
     }),
   )
-  if (missing.length > 0) throw new ConfigError(`the configuration is not valid:\n${missing.join('\n')}`)
+  if (wrong.length > 0) throw new ConfigError(`the configuration is not valid:\n${wrong.join('\n')}`)
   return read
 }
 

@@ -86,19 +86,31 @@ export function memoryStore(places = usualPlaces): Store {
     told: async () => ({ issued: new Map(), imported: [] }),
     keepPhoto: async (name, at) => void photos.set(name, at),
     async expire(until, remove) {
-      const unused = [...photos].filter(([, at]) => at <= until.photos).map(([name]) => name)
       const jobs = [...kept].filter(
         ([name, value]) => isOver(name, value as Job) && (value as Job).acceptedAt <= until.jobs,
       )
-      await remove([...unused, ...jobs.flatMap(([, job]) => Object.values(picturesOf(job as Job)))])
-      unused.forEach((name) => photos.delete(name))
-      jobs.forEach(([name]) => kept.delete(name))
-      return unused.length + jobs.length
+      // first nobody is told of them any more: what is to be removed may last, and fail
+      for (const [name, job] of jobs) {
+        kept.delete(name)
+        for (const picture of Object.values(picturesOf(job as Job))) photos.set(picture, longAgo)
+      }
+      const unused = [...photos].filter(([, at]) => at < until.photos).map(([name]) => name)
+      const gone = await remove(unused)
+      for (const name of unused) {
+        // one that was used meanwhile is asked for again
+        if (Number(photos.get(name)) >= until.photos) continue
+        if (gone.includes(name)) photos.delete(name)
+        else photos.set(name, until.photos)
+      }
+      return jobs.length + unused.length
     },
     run: async (work) => stages.forEach((stage) => queues[stage].run(work)),
     close: async () => void (await Promise.all(stages.map((stage) => queues[stage].close()))),
   }
 }
+
+/** When what is of no use any more was used last, in epoch ms. */
+const longAgo = -1
 
 /** How soon a job that could not be done is handed out again, in ms. */
 const againMs = 1_000

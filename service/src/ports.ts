@@ -140,10 +140,11 @@ export interface Store {
   /** Remembers an uploaded photo, as of then. */
   keepPhoto(name: string, at: number): Promise<void>
   /**
-   * Forgets some of the photos that were not used after a time, and of the jobs that were not accepted after one, once
-   * `remove` has removed what has these names. Resolves with how many; times in epoch ms.
+   * Forgets some of the jobs that were not accepted after a time, and then, with their pictures, of the photos that were not
+   * used after one, those that `remove` tells it has removed: the others are for another time. Resolves with how many it has
+   * looked at; times in epoch ms.
    */
-  expire(until: { photos: number; jobs: number }, remove: (names: string[]) => Promise<void>): Promise<number>
+  expire(until: { photos: number; jobs: number }, remove: (names: string[]) => Promise<string[]>): Promise<number>
   /**
    * Hands queued jobs to `work`, a few of each stage at a time, each until it resolves: a job whose process ended is handed
    * out again, and to `giveUp` where every process has ended with it. A store that has many keeps no other one waiting.

@@ -10,27 +10,38 @@ export interface RetentionParts {
   store: Store
   blobs: BlobStore
   clock: Clock
+  report: (error: unknown) => void
 }
 
-/** Deletes what has had its time, photos and try-ons with their pictures. */
-export async function deleteExpired({ config, store, blobs, clock }: RetentionParts): Promise<void> {
+/** Deletes what has had its time, photos and try-ons with their pictures, until all of it is gone or `isOver` says so. */
+export async function deleteExpired(parts: RetentionParts, isOver = () => false): Promise<void> {
+  const { config, store, blobs, clock, report } = parts
   const now = clock.now()
   const until = { photos: Math.floor(now - config.keep.photoHours * hourMs), jobs: Math.floor(now - pictureMs(config)) }
-  const remove = async (names: string[]) => void (await Promise.all(names.map(blobs.remove)))
-  while ((await store.expire(until, remove)) > 0);
+
+  async function remove(names: string[]): Promise<string[]> {
+    const ends = await Promise.allSettled(names.map(blobs.remove))
+    const [failed, ...more] = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+    if (failed) report(new Error(`${1 + more.length} files are not deleted yet`, { cause: failed }))
+    return names.filter((_, at) => ends[at]?.status === 'fulfilled')
+  }
+
+  while (!isOver() && (await store.expire(until, remove)) > 0);
 }
 
 /** How often that is looked for, in ms. */
 const lookMs = 10 * 60_000
 
 /** Deletes at once and from time to time, until it is stopped. */
-export function keepDeleting(parts: RetentionParts, report: (error: unknown) => void): () => Promise<void> {
+export function keepDeleting(parts: RetentionParts): () => Promise<void> {
   let last = Promise.resolve()
-  const next = () => (last = last.then(() => deleteExpired(parts)).catch(report))
+  let isOver = false
+  const next = () => (last = last.then(() => deleteExpired(parts, () => isOver)).catch(parts.report))
   void next()
   const timer = setInterval(next, lookMs)
   timer.unref()
   return () => {
+    isOver = true
     clearInterval(timer)
     return last
   }

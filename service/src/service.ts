@@ -69,6 +69,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
   } = options
   const urlNow = typeof publicUrl === 'function' ? publicUrl : () => publicUrl
   const webhooks = signedWebhooks(uploadSecret)
+  const ending = new AbortController()
   const provider = options.provider ?? providerOf(options, drawing)
   // as the provider, until the next start
   const hasWebhook = options.config.generator?.webhook === true
@@ -89,7 +90,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
     publicUrl: urlNow,
     uploads: bucket ? bucketUploads(bucket) : new SignedUploads(uploadSecret),
     webhooks,
-    provided: provider && createProvided({ provider, store, clock, webhookOf, report }),
+    provided: provider && createProvided({ provider, store, clock, webhookOf, report, ending: ending.signal }),
     async fetchPhoto(url, storeId) {
       const photo = await takePhoto(await openPhoto(url), photoLimits, ofJobs(storeId))
       if (typeof photo === 'string') throw new PhotoNotAccessible()
@@ -98,10 +99,11 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
     garmentOf,
   }
   const service = assemble(parts)
-  const stopDeleting = parts.works ? keepDeleting(parts, report) : async () => {}
+  const stopDeleting = parts.works ? keepDeleting(parts) : async () => {}
   return {
     ...service,
     async close() {
+      ending.abort()
       await stopDeleting()
       await service.close().finally(drawing.close)
     },
@@ -118,6 +120,9 @@ export function checkKeys({ config, provider, providerKey, bucketKeys = {} }: Ke
     )
   if (config.generator !== null && !provider && !providerKey)
     throw new ConfigError('generator: its key is missing; FASHN_API_KEY in the environment gives it')
+  // as `echo` gives it with its newline, no request could be made with it
+  if (/[^\x21-\x7e]/.test(providerKey ?? ''))
+    throw new ConfigError('generator: FASHN_API_KEY has a space, a line break or another character that no key has')
 }
 
 /** The bucket that the configuration names; undefined where it names none. */

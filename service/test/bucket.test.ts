@@ -180,6 +180,7 @@ describe('a service whose photos and pictures are in a bucket', () => {
       config: world.config,
       store: world.store,
       blobs,
+      report: (error) => expect.fail(String(error)),
       clock: { now: () => Date.now() + 31 * dayMs },
     })
     const names = [used.imageUrl, data['imageUrl']!, used.end['permanentUrl']!].map((each) =>

@@ -1,5 +1,10 @@
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from 'fitting-room/contract'
+import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
 import { openServerStore } from '../src/open-store.ts'
 import type { Clock } from '../src/ports.ts'
@@ -175,4 +180,19 @@ it('survives connections that are ended as they are made', async () => {
   // the word of the last end may be under way still
   await expect.poll(() => other.query('select 1 as one').catch(() => [])).toEqual([{ one: 1 }])
   await other.close()
+})
+
+it('in a folder leaves the socket of the folder that it was copied from alone', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'service-'))
+  const [first, second] = [join(folder, 'first'), join(folder, 'second')]
+  const live = await startEmbeddedPostgres(first)
+  await mkdir(second)
+  // as far as a copy takes it that does not wait for the database
+  await cp(join(first, 'socket'), join(second, 'socket'))
+  const copied = await startEmbeddedPostgres(second)
+  const { host } = live.connection as { host: string }
+  expect(existsSync(host)).toBe(true)
+  await copied.close()
+  await live.close()
+  await rm(folder, { recursive: true })
 })

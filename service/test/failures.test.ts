@@ -13,6 +13,7 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createWorker } from '../src/worker.ts'
 import { PhotoNotAccessible } from '../src/photo-problems.ts'
@@ -92,6 +93,18 @@ describe('file blobs', () => {
       length += part.value.length
     }
     expect(length).toBe(200_000)
+    await rm(folder, { recursive: true })
+  })
+
+  it('that are gone before they are sent are not named in what is said of it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'blobs-'))
+    const blobs = fileBlobs(folder)
+    await blobs.put('secret-name.png', { bytes: new Uint8Array(200_000), type: 'image/png' })
+    const opened = await blobs.open!('secret-name.png')
+    await blobs.remove('secret-name.png')
+    const failed = await new Response(opened!.body).arrayBuffer().catch((error: Error) => error)
+    expect(inspect(failed)).toContain('ENOENT')
+    expect(inspect(failed)).not.toContain('secret-name')
     await rm(folder, { recursive: true })
   })
 

@@ -11,6 +11,7 @@ import {
 import sharp from 'sharp'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { suiteConfig } from '../../test/support/suite-config.ts'
+import { DrawingEnded } from '../src/drawing/not-drawn.ts'
 import { finished, prepared } from '../src/drawing/renderer.ts'
 import { fashn } from '../src/provider/fashn.ts'
 import { NotBegun } from '../src/provider/not-begun.ts'
@@ -37,6 +38,7 @@ interface WorkerTerms {
   answerMs?: number
   patienceMs?: number
   photo?: Uint8Array<ArrayBuffer>
+  ending?: AbortSignal
   store?: Store
   blobs?: BlobStore
 }
@@ -47,7 +49,7 @@ async function worker(
   stored: Partial<Job> = {},
   { webhook = null, answerMs = 0, patienceMs = 600_000, photo = png, ...more }: WorkerTerms = {},
 ) {
-  const { store = memoryStore(), blobs = memoryBlobs() } = more
+  const { store = memoryStore(), blobs = memoryBlobs(), ending } = more
   await blobs.put('photo.png', { bytes: photo, type: 'image/png' })
   await store.transaction(async (ledger) => {
     await ledger.takeCredit('main', 1)
@@ -56,7 +58,7 @@ async function worker(
   const reports: Error[] = []
   const report = (error: unknown) => void reports.push(error as Error)
   const times = { lookMs: 1, answerMs, patienceMs }
-  const provided = createProvided({ provider, store, clock: Date, webhookOf: () => webhook, report, ...times })
+  const provided = createProvided({ provider, store, clock: Date, webhookOf: () => webhook, report, ending, ...times })
   const { work } = createWorker({
     config: parseConfig(suiteConfig),
     store,
@@ -130,6 +132,29 @@ describe('FASHN', () => {
     const { worked } = await worker(providerAt(standIn.url))
     expect((await worked()).job.state).toBe('rendered')
     expect(standIn.runs).toHaveLength(3)
+  })
+
+  it('that has too much to do is not asked again once it has told by itself that it has begun', async () => {
+    const asker = await worker(providerAt(standIn.url), {}, { webhook: 'http://service.test/webhook' })
+    standIn.faults.push((response) => {
+      void asker.startedAs(accepted.id, 'prediction-1').then(() => answer(429)(response))
+    })
+    const { job } = await asker.worked()
+    expect([job.state, job.asked?.id, standIn.runs.length]).toEqual(['rendered', 'prediction-1', 1])
+  })
+
+  it('is not asked by a process that is about to end: another one has the job then', async () => {
+    const ends = new AbortController()
+    const busy = fashn({ url: standIn.url, key: 'fa-secret', prepared, finished, fetchPicture, busyMs: 600_000 })
+    const { worked, job } = await worker(busy, {}, { ending: ends.signal })
+    standIn.faults.push((response) => {
+      answer(429)(response)
+      response.on('close', () => ends.abort())
+    })
+    await expect(worked()).rejects.toThrow(DrawingEnded)
+    expect([(await job())?.state, (await job())?.asked, standIn.runs.length]).toEqual(['queued', null, 1])
+    await expect(worked()).rejects.toThrow(DrawingEnded)
+    expect(standIn.runs).toHaveLength(1)
   })
 
   it('that has too much to do is not asked again for a job that has ended meanwhile', async () => {
@@ -332,6 +357,7 @@ describe('a provider that tells of its jobs', () => {
 
   it('is one whose key is there', () => {
     const config = parseConfig({ ...suiteConfig, generator: { provider: 'fashn' } })
-    expect(() => createService({ config, publicUrl: 'http://service.test' })).toThrow('FASHN_API_KEY')
+    for (const providerKey of [undefined, 'as-echo-gives-it\n'])
+      expect(() => createService({ config, publicUrl: 'http://service.test', providerKey })).toThrow('FASHN_API_KEY')
   })
 })

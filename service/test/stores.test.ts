@@ -89,6 +89,26 @@ describe.each(kinds)('a store %s', (_, open) => {
     await release()
   })
 
+  it('counts for a cap what another process has accepted, whose clock is ahead', async () => {
+    const { store, release } = await open()
+    const at = (aheadMs: number) =>
+      createService({
+        config: configOf(null),
+        publicUrl: url,
+        store,
+        clock: { now: () => Date.now() + aheadMs },
+        works: false,
+        report,
+      })
+    const [ahead, own] = [at(60_000), at(0)]
+    const statuses: number[] = []
+    for (let round = 0; round < 4; round += 1)
+      for (const service of [ahead, own]) statuses.push((await submit(service, round, 'one')).status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(5)
+    await own.close()
+    await release()
+  })
+
   it('counts for no cap what was accepted while the clock was ahead', async () => {
     const { store, release } = await open()
     let now = Date.now()
@@ -128,7 +148,7 @@ describe.each(kinds)('a store %s', (_, open) => {
     for (const id of [waiting, over])
       await store.transaction((ledger) => ledger.addJob(queuedJob({ id, storeId: 'main' })))
     await store.transaction(async (ledger) => ledger.saveJob({ ...(await ledger.job(over))!, state: 'failed' }))
-    await store.expire({ photos: 0, jobs: 2 ** 52 }, async () => {})
+    await store.expire({ photos: 0, jobs: 2 ** 52 }, async (names) => names)
     expect([(await store.job(waiting))?.state, await store.job(over)]).toEqual(['queued', null])
     await store.close()
     await release()
@@ -155,8 +175,45 @@ describe.each(kinds)('a store %s', (_, open) => {
     await store.transaction((ledger) => ledger.addJob(queuedJob({ id, storeId: 'main', acceptedAt: 0 })))
     await store.transaction(async (ledger) => ledger.saveJob({ ...(await ledger.job(id))!, state: 'failed' }))
     const removed: string[] = []
-    await store.expire({ photos: 0, jobs: 1 }, async (names) => void removed.push(...names))
-    expect(removed).toEqual([`${id}-preview.jpeg`, `${id}.jpeg`])
+    await store.expire({ photos: 0, jobs: 1 }, async (names) => (removed.push(...names), names))
+    expect(removed.toSorted()).toEqual([`${id}-preview.jpeg`, `${id}.jpeg`])
+    await store.close()
+    await release()
+  })
+
+  it('tells nobody of a try-on whose pictures are being removed, whatever becomes of that', async () => {
+    const { store, release } = await open()
+    const id = randomUUID()
+    await store.transaction((ledger) => ledger.addJob(queuedJob({ id, storeId: 'main', acceptedAt: 0 })))
+    await store.transaction(async (ledger) => ledger.saveJob({ ...(await ledger.job(id))!, state: 'rendered' }))
+    const until = { photos: 0, jobs: 1 }
+    await expect(store.expire(until, () => Promise.reject(new Error('no disk')))).rejects.toThrow('no disk')
+    expect([await store.job(id), await store.poll(id, undefined)]).toEqual([null, null])
+    const removed: string[] = []
+    await store.expire(until, async (names) => (removed.push(...names), names))
+    expect(removed.toSorted()).toEqual([`${id}-preview.jpeg`, `${id}.jpeg`])
+    await store.close()
+    await release()
+  })
+
+  it('forgets all but what can not be removed, which it tries again another time', async () => {
+    const { store, release } = await open()
+    const there = new Set<string>()
+    for (let at = 0; at < 450; at += 1) {
+      there.add(`${at}.png`)
+      await store.keepPhoto(`${at}.png`, at)
+    }
+    const stuck = new Set(Array.from({ length: 250 }, (_, at) => `${at}.png`))
+    const remove = async (names: string[]) => {
+      const gone = names.filter((name) => !stuck.has(name))
+      gone.forEach((name) => there.delete(name))
+      return gone
+    }
+    while ((await store.expire({ photos: 1_000, jobs: 0 }, remove)) > 0);
+    expect(there).toEqual(stuck)
+    stuck.clear()
+    while ((await store.expire({ photos: 1_001, jobs: 0 }, remove)) > 0);
+    expect(there.size).toBe(0)
     await store.close()
     await release()
   })
@@ -336,7 +393,7 @@ describe.each(kinds)('a store %s', (_, open) => {
     }
     const passed = async (count: number) => {
       hours(count)
-      await deleteExpired({ config, store, blobs, clock })
+      await deleteExpired({ config, store, blobs, clock, report })
     }
 
     await tryOn()

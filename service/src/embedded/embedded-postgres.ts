@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -22,13 +22,17 @@ const longestExitMs = 10_000
 
 const socketPrefix = join(tmpdir(), 'fitting-room-')
 
-/** A socket's address has to be short; what a process has left that was killed is known by a note. */
+/**
+ * A socket's address has to be short; what a process has left that was killed is known by a note, which tells of which folder
+ * it is: a copy has the note of another one, which may be in use.
+ */
 async function socketFolder(folder: string): Promise<string> {
   const note = join(folder, 'socket')
-  const before = await readFile(note, 'utf8').catch(() => '')
-  if (before.startsWith(socketPrefix)) await rm(before, { recursive: true, force: true })
+  const [before = '', of] = (await readFile(note, 'utf8').catch(() => '')).split('\n')
+  const own = await realpath(folder)
+  if (before.startsWith(socketPrefix) && of === own) await rm(before, { recursive: true, force: true })
   const host = await mkdtemp(socketPrefix)
-  await writeFile(note, host)
+  await writeFile(note, `${host}\n${own}`)
   return host
 }
 

@@ -208,25 +208,39 @@ async function takeFrom({ query }: Queries, storeId: string, credits: number, ch
 /** How many of each are forgotten at a time. */
 const batch = 200
 
+/** When what is of no use any more was used last, in epoch ms. */
+const longAgo = -1
+
 async function expire(
-  { query }: Queries,
+  { query, transaction }: Database,
   until: { photos: number; jobs: number },
-  remove: (names: string[]) => Promise<void>,
+  remove: (names: string[]) => Promise<string[]>,
 ): Promise<number> {
-  const unused = await query<{ name: string }>('select name from fitting_room.photos where used_at <= $1 limit $2', [
-    until.photos,
-    batch,
-  ])
-  const jobs = await query<{ data: Job }>(
-    `select data from fitting_room.jobs where accepted_at <= $1 and state <> 'queued' limit $2`,
-    [until.jobs, batch],
+  // first nobody is told of them any more: what is to be removed may last, and fail
+  const forgotten = await transaction(async (inTransaction) => {
+    const jobs = await inTransaction.query<{ data: Job }>(
+      `delete from fitting_room.jobs where id in (
+         select id from fitting_room.jobs where accepted_at <= $1 and state <> 'queued' limit $2 for update skip locked
+       ) returning data`,
+      [until.jobs, batch],
+    )
+    const names = jobs.flatMap(({ data }) => Object.values(picturesOf(data)))
+    const note = 'insert into fitting_room.photos select unnest($1::text[]), $2 on conflict do nothing'
+    await inTransaction.query(note, [names, longAgo])
+    return jobs.length
+  })
+  const unused = await query<{ name: string }>(
+    'select name from fitting_room.photos where used_at < $1 order by used_at limit $2',
+    [until.photos, batch],
   )
   const names = unused.map(({ name }) => name)
-  await remove([...names, ...jobs.flatMap(({ data }) => Object.values(picturesOf(data)))])
+  const gone = await remove(names)
   // one that was used meanwhile is asked for again
-  await query('delete from fitting_room.photos where name = any($1) and used_at <= $2', [names, until.photos])
-  await query('delete from fitting_room.jobs where id = any($1)', [jobs.map(({ data }) => data.id)])
-  return names.length + jobs.length
+  await query('delete from fitting_room.photos where name = any($1) and used_at < $2', [gone, until.photos])
+  const left = names.filter((name) => !gone.includes(name))
+  // behind the others, which it keeps waiting no longer
+  await query('update fitting_room.photos set used_at = $2 where name = any($1) and used_at < $2', [left, until.photos])
+  return forgotten + names.length
 }
 
 /** Makes the rows of a store's credits where nobody has. */

@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { Clock, Job, Order, Pictures, Provider, Store } from '../ports.ts'
+import { DrawingEnded } from '../drawing/not-drawn.ts'
 import { untilWritten } from '../until-written.ts'
 import { NotBegun } from './not-begun.ts'
 
@@ -17,6 +18,8 @@ export interface ProvidedParts {
   answerMs?: number
   /** Hears of failures that are nobody's input. */
   report: (error: unknown) => void
+  /** The process is about to end: nobody is asked any more, and who has been is waited for. */
+  ending?: AbortSignal | undefined
 }
 
 export type Provided = ReturnType<typeof createProvided>
@@ -26,7 +29,8 @@ const mostTries = 20
 
 /** Gets a job's pictures from a provider who is asked for them once, whatever happens to this process on the way. */
 export function createProvided(parts: ProvidedParts) {
-  const { provider, store, clock, webhookOf, report, lookMs = 2_000, patienceMs = 600_000, answerMs = 60_000 } = parts
+  const { provider, store, clock, webhookOf, report, ending } = parts
+  const { lookMs = 2_000, patienceMs = 600_000, answerMs = 60_000 } = parts
 
   /** The job as `change` makes it of how it stands; null where that is nothing to change. */
   function changed(jobId: string, change: (job: Job) => Job | null): Promise<Job | null> {
@@ -48,6 +52,7 @@ export function createProvided(parts: ProvidedParts) {
   async function ask(job: Job, orderOf: () => Promise<Omit<Order, 'webhook'>>): Promise<void> {
     const send = await provider.prepare({ ...(await orderOf()), webhook: webhookOf(job.id) })
     for (let tries = 1; ; tries++) {
+      if (ending?.aborted) throw new DrawingEnded()
       const asked = { since: clock.now(), id: null }
       const isOurs = await changed(job.id, (known) =>
         known.state === 'queued' && !known.asked ? { ...known, asked } : null,
@@ -64,10 +69,13 @@ export function createProvided(parts: ProvidedParts) {
       )
       if (refused === null) return
       // whoever is next may ask, in whichever process
-      const notAsked = (known: Job) => (known.asked?.since === asked.since ? { ...known, asked: null } : null)
+      const notAsked = (known: Job) =>
+        known.asked?.since === asked.since && known.asked.id === null ? { ...known, asked: null } : null
       await written(() => changed(job.id, notAsked))
+      // it was begun after all, as the provider has told by itself
+      if ((await untilRead(() => store.job(job.id)))?.asked) return
       if (refused.againMs === null || tries === mostTries) throw refused
-      await after(refused.againMs)
+      await after(refused.againMs, undefined, { signal: ending }).catch(() => undefined)
     }
   }
 
