@@ -10,7 +10,11 @@ export interface BodyLimits {
   longestMs: number
   /** How slowly it may arrive, once that many ms have passed. */
   slowest?: { bytesPerMs: number; afterMs: number }
+  /** Once it is aborted somebody waits for this one to end: then each part of it may take `hurriedMs`. */
+  hurry?: AbortSignal
 }
+
+const hurriedMs = 2_000
 
 /** Why a body is not taken. */
 export type BodyProblem = 'tooLarge' | 'tooSlow'
@@ -31,16 +35,17 @@ export async function readBody(
  */
 export async function takeBody(
   { body }: Pick<Request, 'body'>,
-  { atMost, longestMs, slowest }: BodyLimits,
+  { atMost, longestMs, slowest, hurry }: BodyLimits,
   write: (chunk: Uint8Array<ArrayBuffer>) => unknown,
 ): Promise<BodyProblem | null> {
   let size = 0
   const enoughMs = () => (slowest ? Math.min(longestMs, slowest.afterMs + size / slowest.bytesPerMs) : longestMs)
-  const isRead = await read(body, enoughMs, async (chunk) => {
+  const take = async (chunk: Uint8Array<ArrayBuffer>) => {
     size += chunk.length
     if (size <= atMost) await write(chunk)
     return size < Math.max(atMost, mostDrained)
-  })
+  }
+  const isRead = await read(body, enoughMs, take, hurry)
   if (size > atMost) return 'tooLarge'
   return isRead ? null : 'tooSlow'
 }
@@ -83,6 +88,7 @@ async function read(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
   enoughMs: () => number,
   take: (chunk: Uint8Array<ArrayBuffer>) => Promise<boolean>,
+  hurry?: AbortSignal,
 ): Promise<boolean> {
   if (body === null) return true
   const reader = body.getReader()
@@ -91,11 +97,18 @@ async function read(
   const next = () =>
     new Promise<Awaited<ReturnType<typeof reader.read>> | null>((resolve, reject) => {
       const begunAt = performance.now()
-      const timer = setTimeout(() => resolve(null), enoughMs() - waitedMs)
+      const giveUp = () => resolve(null)
+      const timer = setTimeout(giveUp, enoughMs() - waitedMs)
+      let hurried: ReturnType<typeof setTimeout> | undefined
+      const beQuick = () => (hurried = setTimeout(giveUp, hurriedMs))
+      hurry?.addEventListener('abort', beQuick)
+      if (hurry?.aborted) beQuick()
       const end = () => {
         // how long `take` is at it is not the sender's
         waitedMs += performance.now() - begunAt
         clearTimeout(timer)
+        clearTimeout(hurried)
+        hurry?.removeEventListener('abort', beQuick)
       }
       reader.read().finally(end).then(resolve, reject)
     })

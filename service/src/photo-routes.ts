@@ -25,8 +25,8 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
   clientIp: (context: Context<E>) => string,
 ): void {
   const { blobs, uploads, takePhoto, keepPhoto, clock } = parts
-  /** Targets whose photo is looked at, and those whose photo took too much. */
-  const taking = new Map<string, Promise<unknown>>()
+  /** Targets whose photo is taken, and those whose photo took too much. */
+  const taking = new Map<string, { done: Promise<unknown>; hurry(): void }>()
   const spent = new Set<string>()
 
   app.put('/photos/:name', async (context) => {
@@ -36,7 +36,9 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
     if (type !== upload.type) throw new ApiProblem(415, { error: `This upload target takes ${upload.type}` })
     const isTooLarge = Number(context.req.header('Content-Length')) > photoLimits.atMost
     const take = () =>
-      taken(upload.name, () => takePhoto(context.req.raw, photoLimits, { kind: 'upload', of: clientIp(context) }))
+      taken(upload.name, (hurry) =>
+        takePhoto(context.req.raw, { ...photoLimits, hurry }, { kind: 'upload', of: clientIp(context) }),
+      )
     const photo = isTooLarge ? 'tooLarge' : await take()
     if (photo === 'tooLarge') throw new ApiProblem(413, { error: 'The photo is larger than 20 MB' })
     if (photo === 'tooSlow') throw badInput('the photo did not arrive in time')
@@ -56,15 +58,20 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
     throw notAllowed('GET')
   })
 
-  /** Of what one target is sent one photo is looked at at a time, and none any more once one took too much. */
-  async function taken(name: string, take: () => ReturnType<PhotoIntake>): ReturnType<PhotoIntake> {
+  /**
+   * Of what one target is sent one photo is looked at at a time, and none any more once one took too much. The one before is
+   * hurried: who sends it again may have lost that connection.
+   */
+  async function taken(name: string, take: (hurry: AbortSignal) => ReturnType<PhotoIntake>): ReturnType<PhotoIntake> {
     const before = taking.get(name)
+    const waited = new AbortController()
+    before?.hurry()
     const own = (async () => {
-      await before?.catch(() => undefined)
+      await before?.done.catch(() => undefined)
       if (spent.has(name)) throw new PhotoNotReadable()
-      return take()
+      return take(waited.signal)
     })()
-    taking.set(name, own)
+    taking.set(name, { done: own, hurry: () => waited.abort() })
     try {
       return await own
     } catch (error) {
@@ -74,7 +81,7 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
       }
       throw error
     } finally {
-      if (taking.get(name) === own) taking.delete(name)
+      if (taking.get(name)?.done === own) taking.delete(name)
     }
   }
 

@@ -34,20 +34,38 @@ const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/
 const service = createService({ config: parseConfig(suiteConfig), publicUrl: 'http://service.test' })
 afterAll(() => service.close())
 
-async function uploaded(type: string, body: Uint8Array<ArrayBuffer>) {
+/** An upload target, and what puts a photo there. */
+async function target(type: string) {
   const asked = new Request('http://service.test/uploads', {
     method: 'POST',
     headers,
     body: JSON.stringify({ contentType: type }),
   })
   const { data } = (await (await service.fetch(asked)).json()) as { data: { uploadUrl: string; imageUrl: string } }
-  const put = await service.fetch(
-    new Request(data.uploadUrl, { method: 'PUT', body, headers: { 'Content-Type': type } }),
-  )
-  return { put, kept: await service.fetch(new Request(data.imageUrl)) }
+  const put = (body: BodyInit) => {
+    const init = { method: 'PUT', body, duplex: 'half', headers: { 'Content-Type': type } }
+    return service.fetch(new Request(data.uploadUrl, init as RequestInit))
+  }
+  return { put, imageUrl: data.imageUrl }
+}
+
+async function uploaded(type: string, body: Uint8Array<ArrayBuffer>) {
+  const { put, imageUrl } = await target(type)
+  return { put: await put(body), kept: await service.fetch(new Request(imageUrl)) }
 }
 
 describe('a photo that is uploaded', () => {
+  it('again, as its connection was lost, does not wait for what will not come of the one before', async () => {
+    const photo = await bytesOf(plain().png())
+    const { put } = await target('image/png')
+    // so much has come that the rest may take its time
+    const part = new Uint8Array(8_000_000)
+    const stalled = put(new ReadableStream({ start: (controller) => controller.enqueue(part) }))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect((await put(photo)).status).toBe(200)
+    expect((await stalled).status).toBe(400)
+  })
+
   it.each(['jpeg', 'png', 'webp'] as const)('as %s loses where it was taken, and stays of its type', async (format) => {
     const photo = await bytesOf(plain().withExif(place).toFormat(format))
     const { put, kept } = await uploaded(`image/${format}`, photo)
