@@ -1,4 +1,5 @@
 import {
+  longestCloseMs,
   newVisitor,
   picturesOf,
   stageOf,
@@ -150,7 +151,10 @@ function createQueue({ ofOneStore, ofAll }: Places) {
     },
     async close(): Promise<void> {
       work = null
-      await Promise.allSettled(running.keys())
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, longestCloseMs)))
+      await Promise.race([late, Promise.allSettled(running.keys())])
+      clearTimeout(timer)
     },
   }
 }

@@ -165,6 +165,9 @@ export const stageOf = (job: Pick<Job, 'photo' | 'product' | 'garment'>) =>
 export type Stage = ReturnType<typeof stageOf>
 export const stages = ['fetch', 'render'] as const satisfies Stage[]
 
+/** How long jobs in work are waited for at the end, in ms: longer than a provider has to answer. */
+export const longestCloseMs = 40_000
+
 /** How many jobs of one store are worked on at once, and how many of all stores. */
 export interface Places {
   ofOneStore: number

@@ -14,7 +14,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createWorker } from '../src/worker.ts'
 import { PhotoNotAccessible } from '../src/photo-problems.ts'
 import type { Blob } from '../src/ports.ts'
@@ -332,4 +332,20 @@ describe('the client’s address', () => {
     expect(await visitorOf('2.2.2.2', '1.1.1.1')).not.toBe(own)
     await service.close()
   })
+})
+
+it('a store in memory waits for no job for ever as it ends', async () => {
+  vi.useFakeTimers()
+  try {
+    const store = memoryStore()
+    await store.transaction((ledger) => ledger.addJob(queuedJob({ id: randomUUID(), storeId: 'main' })))
+    const work = vi.fn<(jobId: string) => Promise<void>>(() => new Promise(() => {}))
+    await store.run(work, work)
+    const closed = store.close()
+    await vi.advanceTimersByTimeAsync(60_000)
+    await closed
+    expect(work).toHaveBeenCalledOnce()
+  } finally {
+    vi.useRealTimers()
+  }
 })

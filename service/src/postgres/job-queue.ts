@@ -1,5 +1,5 @@
 import { PgBoss } from 'pg-boss'
-import { stageOf, stages, type Job, type Places, type Stage } from '../ports.ts'
+import { longestCloseMs, stageOf, stages, type Job, type Places, type Stage } from '../ports.ts'
 import type { Connection, Database, Queries } from './database.ts'
 
 /** Jobs on their way through their stages, in the service's own database. */
@@ -40,9 +40,6 @@ const wokenAtOnce = 2
 const superviseIntervalSeconds = 10
 /** How long a job that nobody takes is remembered, in seconds: a year. */
 const retentionSeconds = 31_536_000
-/** How long jobs in work are waited for at the end, in ms: longer than a provider has to answer. */
-const longestCloseMs = 40_000
-
 export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> {
   const { place, places, report } = options
   const isOwn = 'query' in place
