@@ -44,7 +44,7 @@ async function target(type: string) {
   const { data } = (await (await service.fetch(asked)).json()) as { data: { uploadUrl: string; imageUrl: string } }
   const put = (body: BodyInit) => {
     const init = { method: 'PUT', body, duplex: 'half', headers: { 'Content-Type': type } }
-    return service.fetch(new Request(data.uploadUrl, init as RequestInit))
+    return service.fetch(new Request(data.uploadUrl, init))
   }
   return { put, imageUrl: data.imageUrl }
 }
