@@ -28,6 +28,9 @@ function report(error: unknown): never {
 
 await migrate(database)
 await (await openJobQueue({ place: database, places: usualPlaces, report })).close()
+// nothing here makes a database of another one, and the two to do that with are most of the files
+await postgres.exec(`update pg_database set datistemplate = false where datname <> current_database()`)
+for (const name of ['template0', 'template1']) await postgres.exec(`drop database ${name}`)
 const dump = await postgres.dumpDataDir('gzip')
 await writeFile(new URL('empty-database.tar.gz', import.meta.url), new Uint8Array(await dump.arrayBuffer()))
 await database.close()

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Command, CommandName } from './arguments.ts'
 import { parseStore } from './config.ts'
 import { startEmbeddedPostgres } from './embedded/embedded-postgres.ts'
 import { loadConfig, readJson } from './load-config.ts'
@@ -8,20 +9,9 @@ import { openDatabase, type Database } from './postgres/database.ts'
 import { migrate } from './postgres/migrations.ts'
 import { disconnect, importStore, isImported, issueKey, removeStore } from './postgres/told-stores.ts'
 
-/** What is said of a store once, at once in all processes of its database. */
-export interface Command {
-  name: CommandName
-  /** The store's ID, or the file that it is in. */
-  of: string
-  /** The configuration's file. */
-  config: string
-  /** The folder of the try-ons, where no `DATABASE_URL` says where they are. */
-  data: string
-}
-
 type Work = (database: Database, command: Command) => Promise<string>
 
-const commands = {
+const commands: Record<CommandName, Work> = {
   'key refresh': async (database, command) => issueKey(database, await known(database, command)),
   async 'key disconnect'(database, command) {
     await disconnect(database, await known(database, command))
@@ -38,11 +28,7 @@ const commands = {
     if (!(await removeStore(database, of))) throw new Error(`no store ${of} was imported`)
     return `${of} is as it is configured, or is no more`
   },
-} satisfies Record<string, Work>
-
-type CommandName = keyof typeof commands
-
-export const isCommand = (name: string): name is CommandName => Object.hasOwn(commands, name)
+}
 
 /**
  * Carries a command out. A folder is one process's at a time, so its service must not run, and has run before. Resolves with

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileBlobs } from './file-blobs.ts'
-import { openFolderStore, openServerStore } from './open-store.ts'
+import { openFolderStore } from './folder-store.ts'
 import { usualPlaces } from './ports.ts'
 import type { ServiceOptions } from './service.ts'
 
@@ -26,10 +26,9 @@ export async function openData(
   try {
     mkdirSync(folder, { recursive: true })
     const blobs = fileBlobs(join(folder, 'pictures'))
-    return {
-      ...(await (databaseUrl ? openServerStore(databaseUrl, terms) : openFolderStore(folder, terms))),
-      blobs,
-    }
+    if (!databaseUrl) return { ...(await openFolderStore(folder, terms)), blobs }
+    const { openServerStore } = await import('./open-store.ts')
+    return { ...(await openServerStore(databaseUrl, terms)), blobs }
   } catch (cause) {
     const place = databaseUrl ? 'DATABASE_URL' : folder
     throw new Error(

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { startEmbeddedPostgres } from './embedded/embedded-postgres.ts'
 import type { RequestCount } from './ip-limiter.ts'
 import { usualPlaces, type Clock, type Places, type Stage, type Store } from './ports.ts'
 import { openDatabase, type Connection, type Database } from './postgres/database.ts'
@@ -31,23 +30,11 @@ const serverConnections = 10
 
 /** A store in a PostgreSQL server, which several processes may share. */
 export function openServerStore(connectionString: string, options: DurableStoreOptions): Promise<DurableStore> {
-  return open({ connectionString }, { ...options, isEmbedded: false })
+  return openStore({ connectionString }, { ...options, isEmbedded: false })
 }
 
-/** A store in a folder that is this process's own, with nothing to install. */
-export async function openFolderStore(folder: string, options: DurableStoreOptions): Promise<DurableStore> {
-  const embedded = await startEmbeddedPostgres(folder)
-  try {
-    const { store, ...more } = await open(embedded.connection, { ...options, isEmbedded: true })
-    const close = () => store.close().finally(embedded.close)
-    return { store: { ...store, close }, ...more }
-  } catch (error) {
-    await embedded.close()
-    throw error
-  }
-}
-
-async function open(
+/** A store behind this connection, whose tables are made where they are missing. */
+export async function openStore(
   connection: Connection,
   { places = usualPlaces, clock, report, isEmbedded }: DurableStoreOptions & { isEmbedded: boolean },
 ): Promise<DurableStore> {

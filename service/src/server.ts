@@ -4,7 +4,8 @@ import { Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Service } from './assemble.ts'
 import { fewAtOnce } from './few-at-once.ts'
-import { checkKeys, createService, type ServiceOptions } from './service.ts'
+import { checkKeys } from './keys.ts'
+import { createService, type ServiceOptions } from './service.ts'
 
 export interface RunningServer {
   url: string

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { assemble, type Service, type ServiceParts } from './assemble.ts'
 import { bucketBlobs, bucketUploads } from './bucket/bucket-blobs.ts'
-import { openBucket, type Bucket, type BucketKeys } from './bucket/bucket.ts'
-import { ConfigError, type Config } from './config.ts'
+import { openBucket, type Bucket } from './bucket/bucket.ts'
 import { openDrawing, type Drawing } from './drawing/drawing-pool.ts'
+import { checkKeys, type KeyOptions } from './keys.ts'
 import { garmentOf } from './garments.ts'
 import { IpLimiter, type RequestCount } from './ip-limiter.ts'
 import { memoryBlobs, memoryStore } from './memory.ts'
@@ -28,8 +28,7 @@ import { signedWebhooks } from './provider/webhooks.ts'
 import { keepDeleting } from './retention.ts'
 import { SignedUploads } from './signed-uploads.ts'
 
-export interface ServiceOptions {
-  config: Config
+export interface ServiceOptions extends KeyOptions {
   /** The address under which clients reach the service; read for every upload target and picture. */
   publicUrl: string | (() => string)
   store?: Store
@@ -39,12 +38,6 @@ export interface ServiceOptions {
   generator?: Generator
   /** What decodes and draws; closed with the service. Default: processes that begin at the first need. */
   drawing?: Drawing
-  /** The key of the configuration's provider. */
-  providerKey?: string | undefined
-  /** The keys of the configuration's bucket. */
-  bucketKeys?: { [K in keyof BucketKeys]?: string | undefined } | undefined
-  /** Who makes the pictures, in place of the configuration's. */
-  provider?: Provider | undefined
   takePhoto?: PhotoIntake
   /** The count of each client's requests. Default: this process's own. */
   limiter?: RequestCount
@@ -108,21 +101,6 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
       await service.close().finally(drawing.close)
     },
   }
-}
-
-type KeyOptions = Pick<ServiceOptions, 'config' | 'provider' | 'providerKey' | 'bucketKeys'>
-
-/** Throws `ConfigError` where a key is missing of what the configuration names. */
-export function checkKeys({ config, provider, providerKey, bucketKeys = {} }: KeyOptions): void {
-  if (config.bucket !== null && !(bucketKeys.id && bucketKeys.secret))
-    throw new ConfigError(
-      'bucket: its keys are missing; AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment give them',
-    )
-  if (config.generator !== null && !provider && !providerKey)
-    throw new ConfigError('generator: its key is missing; FASHN_API_KEY in the environment gives it')
-  // as `echo` gives it with its newline, no request could be made with it
-  if (/[^\x21-\x7e]/.test(providerKey ?? ''))
-    throw new ConfigError('generator: FASHN_API_KEY has a space, a line break or another character that no key has')
 }
 
 /** The bucket that the configuration names; undefined where it names none. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { openFolderStore } from '../src/open-store.ts'
+import { openFolderStore } from '../src/folder-store.ts'
 import { queuedJob } from './queued-job.ts'
 
 /** Takes a job of a folder, says its ID, and does not end it. */

@@ -1,0 +1,49 @@
+import type { RunArguments } from './arguments.ts'
+import { openDrawing } from './drawing/drawing-pool.ts'
+import { memoryStore } from './memory.ts'
+import type { Log } from './operation/log.ts'
+import { createMetrics } from './operation/metrics.ts'
+import { serveOperation } from './operation/serve-operation.ts'
+import { placesFor, type Observer } from './ports.ts'
+import { serve } from './server.ts'
+import { createService, type ServiceOptions } from './service.ts'
+import { untilStopped } from './until-stopped.ts'
+
+/** How long the end may take, in ms: a database that stands still would hold it for ever. */
+const longestEndMs = 240_000
+
+/** Serves or works, as its role is, until the process is asked to end, and ends it. */
+export async function run(
+  kept: Omit<ServiceOptions, 'publicUrl'>,
+  log: Log,
+  { port, host, role, operation: place }: RunArguments,
+): Promise<void> {
+  const { config, store = memoryStore(placesFor(config)) } = kept
+  const { report } = log
+  // its processes want the processors for themselves as they begin
+  const drawing = openDrawing({ beginsAtOnce: true, report })
+  const metrics = createMetrics()
+  const observer: Observer = {
+    answered: metrics.answered,
+    ended(job, seconds) {
+      metrics.ended(job, seconds)
+      log.ended(job)
+    },
+  }
+  const options = { ...kept, store, drawing, report, observer, works: role !== 'api' }
+  const orClosed = async (error: unknown) => {
+    await store.close()
+    throw error
+  }
+  const operation = place && (await serveOperation({ store, metrics }, place).catch(orClosed))
+  const running =
+    role === 'worker'
+      ? createService({ ...options, publicUrl: config.publicUrl ?? '' })
+      : await serve(options, port, host).catch(orClosed)
+  console.log('url' in running ? `listening on ${running.url}` : 'working')
+  await untilStopped()
+  setTimeout(() => process.exit(1), longestEndMs).unref()
+  operation?.stop()
+  await running.close({ gently: true })
+  process.exit(0)
+}
