@@ -191,6 +191,54 @@ describe('each thing is told once', () => {
     expect(events[3]!.at).toBe(events[4]!.at)
   })
 
+  it('once somebody listens, of what has passed meanwhile', async () => {
+    const room = world.room()
+    world.fault('POST', '/generations', [refuses('emailRequired')])
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'needsEmail')
+    await tryOn.submitEmail({ email: 'a@example.com' })
+    await world.until(tryOn, 'final')
+    room.close()
+    const { room: later, types } = told()
+    await world.until(later.tryOn(product), 'final')
+    await world.settle()
+    expect(types()).toEqual([
+      'photoChosen',
+      'consented',
+      'emailAsked',
+      'emailGiven',
+      'submitted',
+      'preview',
+      'final',
+      'seen',
+    ])
+  })
+
+  it('that a picture was seen by another page, where the one that was about to tell it has ended', async () => {
+    const storage = testStorage()
+    const page = { visibilityState: 'hidden' }
+    vi.stubGlobal('document', page)
+    const { room, events } = told({ storage })
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await started(tryOn)
+    await world.until(tryOn, 'final')
+    await world.settle()
+    let updates = 0
+    storage.meet(({ type, key }) => type === 'update' && key.endsWith(':told') && ++updates > 1, hung)
+    page.visibilityState = 'visible'
+    const onlooker = told({ storage: storage.another() })
+    const [one, other] = [room, onlooker.room].map((each) => each.tryOn(product))
+    one!.subscribe(() => {})
+    await world.settle()
+    storage.recover()
+    other!.subscribe(() => {})
+    await world.settle()
+    expect(onlooker.types()).toEqual([])
+    await world.pass(20_000)
+    expect(onlooker.events).toEqual([expect.objectContaining({ type: 'seen', key: `${events[0]!.attemptId}:seen` })])
+  })
+
   it('once somebody else listens, where who did has gone before it could be told', async () => {
     const { room, unsubscribe } = told()
     unsubscribe()

@@ -8,11 +8,22 @@ import { eventsOf, type RoomEvent, type RoomEventType } from '../rules/room-even
 import type { Stand, Teller } from '../telling.ts'
 import { perShopper } from './per-shopper.ts'
 
-/** What was told of each attempt, until when that is remembered (epoch ms), and with which photo it was begun. */
+/** What was told of an attempt, until when that is remembered (epoch ms), and with which photo it was begun. */
+interface OfAttempt {
+  until: number
+  types: string[]
+  photo?: string
+  /** When a page set about telling that the picture was seen, in epoch ms. */
+  seenAt?: number
+}
+
 interface Told {
   savedAt: number
-  told: Record<string, { until: number; types: string[]; photo?: string }>
+  told: Record<string, OfAttempt>
 }
+
+/** How long a page may take to tell that a picture was seen before another one does, in ms. */
+const tellingMs = 10_000
 
 /** What can not be read tells of nothing: then it is told again, with the same key. */
 const codec: Codec<Told> = {
@@ -42,7 +53,7 @@ export interface TellerParts {
 
 /**
  * Tells what has happened to attempts, each thing once: it is told first and noted then, so that a crash between the two has
- * it told again with the same key. A picture is seen on whichever page, so that is noted first.
+ * it told again with the same key. A picture is seen on whichever page, so that one says first that it is about to.
  */
 export function createTeller(parts: TellerParts): Teller {
   const { catalog, journal, key, clock, retentionMs, digitsOf, isHeard, standLater, report } = parts
@@ -80,37 +91,45 @@ export function createTeller(parts: TellerParts): Teller {
     return Object(found).told ?? {}
   }
 
-  /** Notes what is told of an attempt; resolves with what nobody had noted before. */
-  async function note(id: string, types: readonly RoomEventType[], by: Shopper, photo?: string): Promise<string[]> {
-    let added: string[] = []
-    if ((await catalog.list(key(), by)) === 'gone') return []
+  /** Changes what is noted of an attempt, if it is to be changed; resolves with whether it was. */
+  async function change(id: string, by: Shopper, how: (own: OfAttempt | undefined) => Partial<OfAttempt> | null) {
+    let isChanged = false
+    if ((await catalog.list(key(), by)) === 'gone') return false
     const now = clock.now()
     await cell().update(
       (found) => {
         if (by.aborted || found === 'unreadable') return undefined
         const all = Object.entries(found?.told ?? {}).filter(([, { until }]) => until > now)
         const own = found?.told[id]
+        const next = how(own)
         // an update may be tried again
-        added = types.filter((type) => !own?.types.includes(type))
-        const next = { ...own, until: now + 2 * retentionMs, types: [...(own?.types ?? []), ...added] }
-        return { savedAt: now, told: { ...Object.fromEntries(all), [id]: photo ? { ...next, photo } : next } }
+        isChanged = next !== null
+        if (!isChanged) return undefined
+        const told = { types: [], ...own, ...next, until: now + 2 * retentionMs }
+        return { savedAt: now, told: { ...Object.fromEntries(all), [id]: told } }
       },
       () => catalog.isPresent(by),
     )
-    return by.aborted ? [] : added
+    return isChanged && !by.aborted
+  }
+
+  /** Notes what was told of an attempt. */
+  const note = (id: string, types: readonly RoomEventType[], by: Shopper, photo?: string) =>
+    change(id, by, (own) => ({ types: [...new Set([...(own?.types ?? []), ...types])], ...(photo && { photo }) }))
+
+  function standOnceMore(id: string, by: Shopper): void {
+    standingsOf(by).delete(id)
+    standLater()
   }
 
   async function tellOf(record: AttemptRecord, state: Stand['view']['state'], by: Shopper): Promise<void> {
     const { attemptId, photo } = record
     // where it is not known what was told, that waits until it is
     const all = await toldOf().catch(() => null)
-    if (all === null) {
-      standingsOf(by).delete(attemptId)
-      return standLater()
-    }
+    if (all === null) return standOnceMore(attemptId, by)
     const known = all[attemptId]?.types ?? []
     const isNewPhoto = Object.entries(all).every(([id, each]) => id === attemptId || each.photo !== photo.id)
-    const news = eventsOf(record, state, known).filter(
+    const news = eventsOf(record, state).filter(
       (type) => !known.includes(type) && (type !== 'photoChosen' || isNewPhoto),
     )
     // no page may have said here that there was a reset
@@ -135,6 +154,24 @@ export function createTeller(parts: TellerParts): Teller {
     return type === 'failed' ? { ...of, type, problem: problem?.kind ?? null } : { ...of, type }
   }
 
+  /** Whichever page shows the picture may be the one to tell of it, and may end before it has. */
+  async function tellSeen(of: Pick<RoomEvent, 'attemptId' | 'productId' | 'variantId'>, startedAt: number, by: Shopper) {
+    const { attemptId } = of
+    if (!isHeard()) return void standingsOf(by).delete(attemptId)
+    const at = Math.round(clock.now())
+    let isUnderWay = false
+    const isMine = await change(attemptId, by, (own) => {
+      const isTold = own?.types.includes('seen') === true
+      isUnderWay = !isTold && Math.abs(at - (own?.seenAt ?? -Infinity)) < tellingMs
+      return isTold || isUnderWay ? null : { seenAt: at }
+    }).catch(() => (isUnderWay = true))
+    // by another page, or it is not known by whom
+    if (isUnderWay) return standOnceMore(attemptId, by)
+    if (!isMine) return
+    tell({ key: `${attemptId}:seen`, ...of, at, sinceMs: Math.max(0, at - startedAt), type: 'seen' }, by)
+    await note(attemptId, ['seen'], by)
+  }
+
   return {
     stand({ view, record, product, isSeen, by }) {
       const id = view.attempt?.id
@@ -146,13 +183,7 @@ export function createTeller(parts: TellerParts): Teller {
       if (record) queued(() => tellOf(record, view.state, by))
       if (!isSeen || view.state !== 'final') return
       const { startedAt } = view.attempt
-      queued(async () => {
-        if (!isHeard()) return void standingsOf(by).delete(id)
-        const [type] = await note(id, ['seen'], by)
-        const at = Math.round(clock.now())
-        const of = { key: `${id}:seen`, attemptId: id, ...product, at, sinceMs: Math.max(0, at - startedAt) }
-        if (type) tell({ ...of, type: 'seen' }, by)
-      })
+      queued(() => tellSeen({ attemptId: id, ...product }, startedAt, by))
     },
     settling: () => (pending > 0 ? settled() : null),
     discard(record, by) {

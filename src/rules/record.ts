@@ -64,6 +64,8 @@ export const attemptRecord = is.object({
   problem: is.optional(problem),
   /** It came in place of another one, by `retry()`. */
   retried: is.optional(is.boolean),
+  /** The phases before this one of which nothing else is left to tell. */
+  passed: is.optional(is.listOf(phase)),
   /** A ticket has brought it: its job is another device's, whose visitor is nobody here. */
   elsewhere: is.optional(is.boolean),
 })
@@ -96,8 +98,22 @@ export function ageOfWord(record: AttemptRecord, now: number): number {
 /** The next phase of a record: `change` over it, without the traces of the phase before. */
 export function advance(record: AttemptRecord, now: number, change: Partial<AttemptRecord>): AttemptRecord {
   const { until: _until, waitMs: _waitMs, problem: _problem, ...lasting } = record
+  const passed = leavesNoTrace(record) && { passed: [...(record.passed ?? []), record.phase] }
   // of two copies the later one has come further, whatever the clock did
-  return { ...lasting, ...change, version: 2, savedAt: Math.max(record.savedAt + 1, whole(now)) }
+  return { ...lasting, ...passed, ...change, version: 2, savedAt: Math.max(record.savedAt + 1, whole(now)) }
+}
+
+const tracelessPhases: readonly Phase[] = [
+  'awaitingEmail',
+  'emailRegistered',
+  'limitReached',
+  'rejected',
+  'protocolError',
+]
+
+function leavesNoTrace({ phase: left, passed, problem: why }: AttemptRecord): boolean {
+  const isToTell = tracelessPhases.includes(left) || (left === 'claimed' && why?.kind === 'outcomeUnknown')
+  return isToTell && !passed?.includes(left)
 }
 
 /** Clocks may give fractions. */

@@ -49,26 +49,26 @@ export type RoomEventType = RoomEvent['type']
 /** From where on a submission was sent. */
 const sentPhases: readonly Phase[] = ['claimed', 'accepted', 'preview', 'final', 'failed']
 
-/** What must have happened to an attempt that stands there, in that order; `told` is what is known of it already. */
+/** What must have happened to an attempt that stands there, in that order. */
 export function eventsOf(
-  { phase, preview, retried, elsewhere }: AttemptRecord,
+  { phase, passed = [], preview, retried, elsewhere }: AttemptRecord,
   state: TryOnState,
-  told: readonly string[],
 ): RoomEventType[] {
   const isSent = sentPhases.includes(phase)
+  const stood = (...phases: Phase[]) => phases.some((each) => each === phase || passed.includes(each))
   const events: [RoomEventType, boolean][] = [
     // of what a ticket has brought the other device has told the beginning
     ['photoChosen', !elsewhere],
     ['consented', !elsewhere],
     ['retried', retried === true],
-    ['emailAsked', phase === 'awaitingEmail'],
-    ['emailGiven', phase === 'emailRegistered' || (isSent && told.includes('emailAsked'))],
+    ['emailAsked', stood('awaitingEmail')],
+    ['emailGiven', stood('emailRegistered')],
     ['submitted', isSent && !elsewhere],
-    ['unknown', state === 'outcomeUnknown'],
-    ['limited', phase === 'limitReached'],
+    ['unknown', state === 'outcomeUnknown' || passed.includes('claimed')],
+    ['limited', stood('limitReached')],
     ['preview', phase === 'preview' || preview !== undefined],
     ['final', phase === 'final'],
-    ['failed', phase === 'failed' || phase === 'rejected' || phase === 'protocolError'],
+    ['failed', stood('failed', 'rejected', 'protocolError')],
   ]
   return events.flatMap(([type, hasHappened]) => (hasHappened ? type : []))
 }
