@@ -80,6 +80,7 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
           .map((each) => (each.id === id ? { ...each, by: each.by.filter((page) => page !== own) } : each))
           .filter(({ by }) => by.length > 0),
       ),
-    nextShopper: () => update((counted) => counting(counted.map((each) => ({ ...each, isFormer: true })))),
+    // which attempts they were is the former shopper's own
+    nextShopper: () => update((counted) => counting(counted.map(({ at, by }) => ({ id: '', at, isFormer: true, by })))),
   }
 }

@@ -74,9 +74,12 @@ const longestCountMs = 10_000
 /** What goes on by itself, or may have been paid for and have a picture yet. */
 const working: readonly TryOnState[] = ['preparing', 'submitting', 'processing', 'preview', 'stalled']
 
-/** A job goes on where only the key was refused, too. */
+/** A job goes on though an answer about it was of no use. */
+const withJob: readonly TryOnState[] = ['unauthorized', 'protocolError']
+
+/** What the shopper has left holds nothing. */
 const isAtWork = ({ archived, state, jobId }: HistoryEntry) =>
-  !archived && (working.includes(state) || (state === 'unauthorized' && jobId !== null))
+  !archived && (working.includes(state) || (withJob.includes(state) && jobId !== null))
 
 /**
  * A session for each shopper of one room: idleness ends it, and its end is `room.reset()`. After a loss of power it goes on

@@ -8,7 +8,7 @@ import { source as axe } from 'axe-core'
 import jsQR from 'jsqr'
 import { chromium, type Page } from 'playwright'
 import sharp from 'sharp'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { chromiumLaunch } from '../engines/chromium.ts'
 import { engines, type RunningEngine, type Tab } from '../engines/engines.ts'
 import { serveShop } from '../../examples/shop/serve-shop.ts'
@@ -131,6 +131,141 @@ it('a finger presses what it touches, though its touch keeps the visit', async (
   await browser.close()
 })
 
+/** A display in a Chromium of its own, whose service lets nobody try anything on without an e-mail address if it asks for one. */
+async function displayPage({ asksEmail = false } = {}) {
+  jobs.clear()
+  const own = openLedger()
+  const config = openSandbox({ previewAfterMs: 500, readyAfterMs: 3_000 })
+  const email = asksEmail ? { freeTryOns: 0 } : null
+  const stores = config.stores.map((each) => ({ ...each, email }))
+  const service = await serve({ config: { ...config, stores }, store: own.store }, 0)
+  const browser = await chromium.launch(await chromiumLaunch())
+  onTestFinished(async () => {
+    await browser.close()
+    await service.close()
+  })
+  const page = await (await browser.newContext({ viewport: { width: 1080, height: 1920 } })).newPage()
+  page.setDefaultTimeout(hangMs)
+  await page.goto(`${site.url}/?${new URLSearchParams({ service: service.url })}`)
+  const press = async (...ids: string[]) => {
+    for (const id of ids) await page.getByTestId(id).click()
+  }
+  return {
+    page,
+    jobs: own.jobs,
+    press,
+    session: (state: string) => page.locator(`[data-session=${state}]`).waitFor(),
+    reaches: (state: string) => page.locator(`[data-testid=try-on][data-state=${state}]`).waitFor(),
+    choosePhoto: () => page.getByTestId('photo').setInputFiles(samplePhoto),
+    violations: async () => {
+      await page.evaluate(axe)
+      return page.evaluate(`axe.run().then(({ violations }) => violations.map(({ id }) => id))`)
+    },
+  }
+}
+
+it('a display serves who has a keyboard alone', async () => {
+  const { page, session, reaches, jobs: made } = await displayPage()
+  const focused = () => page.evaluate('document.activeElement?.dataset.testid')
+  const enter = async (id: string) => {
+    await page.getByTestId(id).waitFor()
+    for (let tabs = 0; (await focused()) !== id && tabs < 30; tabs++) await page.keyboard.press('Tab')
+    expect(await focused()).toBe(id)
+    await page.keyboard.press('Enter')
+  }
+  await session('ready')
+  await enter('begin')
+  await enter('piece-1001')
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), enter('photo')])
+  await chooser.setFiles(samplePhoto)
+  await enter('start')
+  await reaches('final')
+  await enter('done')
+  await session('ready')
+  expect(made.size).toBe(1)
+})
+
+it('a display takes a photo with its camera, and asks for an address where that is wanted', async () => {
+  const { page, press, session, reaches, violations, jobs: made } = await displayPage({ asksEmail: true })
+  await session('ready')
+  await press('begin', 'piece-1001')
+  await page.getByTestId('camera').waitFor()
+  expect(await violations()).toEqual([])
+  await press('camera')
+  await expect.poll(() => page.getByTestId('shoot').isEnabled()).toBe(true)
+  expect(await violations()).toEqual([])
+  await press('shoot', 'start')
+  await reaches('needsEmail')
+  expect(await violations()).toEqual([])
+  await page.getByTestId('email').fill('a@example.com')
+  await page.keyboard.press('Enter')
+  await reaches('final')
+  expect(await violations()).toEqual([])
+  expect(made.size).toBe(1)
+})
+
+it('a display shows what its shopper has left, from what is kept too, and forgets it after a warning', async () => {
+  const { page, press, session, reaches, choosePhoto, violations, jobs: made } = await displayPage()
+  await session('ready')
+  await press('begin', 'piece-1001')
+  await choosePhoto()
+  await press('start')
+  await reaches('final')
+  await press('retry')
+  await choosePhoto()
+  await press('start')
+  await reaches('processing')
+  // another piece may be looked at meanwhile
+  await press('back', 'piece-1002', 'back')
+  const tiles = page.getByTestId('pictures').locator('li')
+  await expect.poll(() => tiles.count()).toBe(2)
+  const forget = tiles.first().getByRole('button', { name: /^Forget/ })
+  await forget.click()
+  await tiles.first().getByRole('alert').waitFor()
+  expect(await violations()).toEqual([])
+  await forget.click()
+  await expect.poll(() => tiles.count()).toBe(1)
+
+  await page.route('**/pictures/**', (route) => route.abort())
+  await page.reload()
+  await expect.poll(() => tiles.locator('img').getAttribute('src')).toMatch(/^blob:/)
+  await tiles.locator('button').first().click()
+  await reaches('final')
+  await expect.poll(() => page.getByTestId('picture').getAttribute('src')).toMatch(/^blob:/)
+  // from here it is tried on once more
+  await press('retry')
+  await page.getByTestId('photo').waitFor({ state: 'attached' })
+  expect(made.size).toBe(2)
+})
+
+it('a display lets nobody begin where not all could be removed, until it is', async () => {
+  const { page, press, session, violations } = await displayPage()
+  await session('ready')
+  await press('begin', 'piece-1001')
+  await page.evaluate(() => {
+    const { setItem, removeItem } = Storage.prototype
+    const refuse = () => {
+      throw new DOMException('no', 'QuotaExceededError')
+    }
+    Object.assign(Storage.prototype, { setItem: refuse, removeItem: refuse })
+    const { open } = IDBFactory.prototype
+    Object.assign(IDBFactory.prototype, { open: refuse })
+    Object.assign(globalThis, {
+      mend() {
+        Object.assign(Storage.prototype, { setItem, removeItem })
+        Object.assign(IDBFactory.prototype, { open })
+      },
+    })
+  })
+  await press('done')
+  await session('locked')
+  expect(await violations()).toEqual([])
+  expect(await page.getByTestId('begin').count()).toBe(0)
+  await page.evaluate('mend()')
+  await page.getByRole('button', { name: 'Try again now' }).click()
+  await session('ready')
+})
+
 it('a phone takes a try-on home by its code: one paid job on two devices', async () => {
   jobs.clear()
   const shop = await serveShop({ baseUrl: sandbox.url, apiKey: 'sandbox-key' }, 0, join(packages, 'shop'))
@@ -170,6 +305,8 @@ it('a phone takes a try-on home by its code: one paid job on two devices', async
   await display.getByTestId('begin').waitFor()
   await phone.reload()
   await phone.locator('.earlier img').waitFor()
+  await phone.locator('.earlier a').click()
+  await reachesFinal(phone)
   // a code that is read again leads to what it has brought
   await phone.goto('about:blank')
   await phone.goto(read!.data)

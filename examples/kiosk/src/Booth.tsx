@@ -1,24 +1,27 @@
-import type { PhotoInput, StartOptions, TryOn, TryOnView } from 'fitting-room'
+import type { HistoryEntry, PhotoInput, StartOptions, TryOn, TryOnView } from 'fitting-room'
 import { useTryOn } from 'fitting-room/react'
 import { useEffect, useRef, useState, type FormEvent } from 'react'
+import { usePicture } from './picture-address.ts'
 import { PhotoStep } from './PhotoStep.tsx'
 import { tryOnOf, type Piece } from './pieces.ts'
 import { shop, words } from './room.ts'
 import { TakeHome } from './TakeHome.tsx'
 
-/** One piece in one size: its photo, its wait, its picture. */
-export function Booth({
-  piece,
-  variantId,
-  onBack,
-}: {
+interface BoothProps {
   piece: Piece
-  variantId?: string | undefined
+  /** What was tried on of it before. */
+  entry?: HistoryEntry
   onBack: () => void
-}) {
-  const [size, setSize] = useState(variantId ?? Object.values(piece.sizes)[0] ?? '')
+}
+
+/** One piece in one size: its photo, its wait, its picture. */
+export function Booth({ piece, entry, onBack }: BoothProps) {
+  const sizes = Object.values(piece.sizes)
+  const [size, setSize] = useState(() => sizes.find((id) => entry?.variantId.endsWith(id)) ?? sizes[0] ?? '')
+  // what was left for another one is only looked at
+  const [left, setLeft] = useState(() => (entry?.archived ? entry.open() : null))
   const [hasAnother, setHasAnother] = useState(false)
-  const tryOn = tryOnOf(piece, size)
+  const tryOn = left ?? tryOnOf(piece, size)
   const view = useTryOn(tryOn)
   const takesPhoto = (view.can.start && view.group === 'ready') || (hasAnother && view.can.retry)
   const isAdvised = view.problem?.kind === 'photoAdvice'
@@ -36,13 +39,25 @@ export function Booth({
         <button onClick={onBack} data-testid="back">
           ‹ All pieces
         </button>
-        <Sizes piece={piece} chosen={size} onChoose={setSize} />
+        <Sizes
+          piece={piece}
+          chosen={size}
+          onChoose={(id) => {
+            setLeft(null)
+            setSize(id)
+          }}
+        />
       </div>
       <Announced view={view} heading={takesPhoto ? piece.title : null} />
       {takesPhoto ? (
         <PhotoStep key={view.attempt?.id ?? size} piece={piece} isAdvised={isAdvised} onPhoto={say} />
       ) : (
-        <Wait tryOn={tryOn} view={view} piece={piece} onAnother={() => setHasAnother(true)} />
+        <Wait
+          tryOn={tryOn}
+          view={view}
+          piece={piece}
+          onAnother={left ? () => setLeft(null) : view.can.retry ? () => setHasAnother(true) : null}
+        />
       )}
     </section>
   )
@@ -94,21 +109,20 @@ interface WaitProps {
   tryOn: TryOn
   view: TryOnView
   piece: Piece
-  onAnother: () => void
+  /** Tries it on once more; null where that can not be. */
+  onAnother: (() => void) | null
 }
 
 function Wait({ tryOn, view, piece, onAnother }: WaitProps) {
   const picture = view.result ?? view.preview
-  const src = picture?.imageUrl ?? piece.image
+  const shown = usePicture(picture?.imageUrl, piece.image, () => {
+    void tryOn.pictureFailed(picture?.imageUrl)
+    return tryOn.picture()
+  })
   return (
     <>
       <div className={picture ? 'frame' : 'frame waits'}>
-        <img
-          data-testid="picture"
-          src={src}
-          alt={picture ? `You in the ${piece.title}` : piece.title}
-          onError={() => picture && void tryOn.pictureFailed(picture.imageUrl)}
-        />
+        <img data-testid="picture" alt={picture ? `You in the ${piece.title}` : piece.title} {...shown} />
         {view.progress && (
           <div className="come">
             <progress value={view.progress.value} aria-label={words.progress(view) ?? ''} />
@@ -123,7 +137,7 @@ function Wait({ tryOn, view, piece, onAnother }: WaitProps) {
             {words.intent('resume', view)}
           </button>
         )}
-        {view.can.retry && (
+        {onAnother && (
           <button data-testid="retry" onClick={onAnother}>
             {view.state === 'final' ? 'Another photo' : words.intent('retry', view)}
           </button>

@@ -19,10 +19,12 @@ export function Kiosk() {
         </main>
       )}
       {view.state === 'locked' && (
-        <main className="notice" role="alert">
-          <h1>This screen is having a break</h1>
-          <p>Not all of the last visit could be removed, so nobody can begin. It is tried again by itself.</p>
-          <p>{words.problem(view.problem)}</p>
+        <main className="notice">
+          <div role="alert">
+            <h1>This screen is having a break</h1>
+            <p>Not all of the last visit could be removed, so nobody can begin. It is tried again by itself.</p>
+            <p>{words.problem(view.problem)}</p>
+          </div>
           <button className="main" onClick={() => session.end()}>
             Try again now
           </button>

@@ -2,6 +2,7 @@ import type { StartOptions } from 'fitting-room'
 import { openCamera, type Camera } from 'fitting-room/photos'
 import { useTryOn } from 'fitting-room/react'
 import { useEffect, useRef, useState } from 'react'
+import { useObjectUrl } from './picture-address.ts'
 import type { Piece } from './pieces.ts'
 import { room, session } from './room.ts'
 
@@ -77,18 +78,6 @@ export function PhotoStep({ piece, isAdvised, onPhoto }: PhotoStepProps) {
       </label>
     </div>
   )
-}
-
-/** The address of a photo, for as long as it is shown. */
-function useObjectUrl(photo: Blob | undefined): string | undefined {
-  const [url, setUrl] = useState<string>()
-  useEffect(() => {
-    if (!photo) return setUrl(undefined)
-    const made = URL.createObjectURL(photo)
-    setUrl(made)
-    return () => URL.revokeObjectURL(made)
-  }, [photo])
-  return url
 }
 
 /** Where the count begins, in seconds: time to step back. */

@@ -2,18 +2,19 @@ import { isTryOnError, type HistoryEntry } from 'fitting-room'
 import { useTryOn } from 'fitting-room/react'
 import { useState } from 'react'
 import { Booth } from './Booth.tsx'
+import { usePicture } from './picture-address.ts'
 import { pieceOf, pieces, type Piece } from './pieces.ts'
 import { room, session, words } from './room.ts'
 
-/** A piece, in the size in which it was tried on before. */
+/** A piece, and what was tried on of it before. */
 interface Chosen {
   piece: Piece
-  variantId?: string | undefined
+  entry?: HistoryEntry
 }
 
-const choiceOf = ({ productId, variantId }: HistoryEntry): Chosen | null => {
-  const piece = pieceOf(productId)
-  return piece ? { piece, variantId: Object.values(piece.sizes).find((id) => variantId.endsWith(id)) } : null
+const choiceOf = (entry: HistoryEntry): Chosen | null => {
+  const piece = pieceOf(entry.productId)
+  return piece ? { piece, entry } : null
 }
 
 /** Where a visit that goes on after a loss of power begins: at what was tried on last. */
@@ -33,7 +34,7 @@ export function Visit() {
       </header>
       <main className="visit">
         {choice ? (
-          <Booth key={`${choice.piece.productId} ${choice.variantId}`} {...choice} onBack={() => setChosen(null)} />
+          <Booth key={choice.entry?.attemptId ?? choice.piece.productId} {...choice} onBack={() => setChosen(null)} />
         ) : (
           <Choice onChoose={(piece) => setChosen({ piece })} />
         )}
@@ -86,7 +87,7 @@ function Pictures({ history, onOpen }: PicturesProps) {
         {shown.map(({ entry, choice }) => (
           <li key={entry.attemptId}>
             <button onClick={() => onOpen(choice)}>
-              <img src={(entry.result ?? entry.preview)?.imageUrl ?? choice.piece.image} alt="" />
+              <Thumbnail entry={entry} otherwise={choice.piece.image} />
               <strong>{choice.piece.title}</strong>
               <span>{words.title(entry)}</span>
             </button>
@@ -96,6 +97,11 @@ function Pictures({ history, onOpen }: PicturesProps) {
       </ul>
     </section>
   )
+}
+
+function Thumbnail({ entry, otherwise }: { entry: HistoryEntry; otherwise: string }) {
+  const picture = entry.result ?? entry.preview
+  return <img alt="" {...usePicture(picture?.imageUrl, otherwise, () => entry.open().picture())} />
 }
 
 /** Forgets one picture; where it may still be paid for that is said first. */

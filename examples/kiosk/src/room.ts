@@ -20,6 +20,7 @@ export const room = createFittingRoom({
   apiKey: 'sandbox-key',
   uniqueUserId: newShopperId,
   limit: limits,
+  keepPictures: true,
 })
 
 export const session = createSession(room, {

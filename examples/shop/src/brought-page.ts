@@ -1,4 +1,4 @@
-import { isTryOnError, type FittingRoom } from 'fitting-room'
+import { isTryOnError, type FittingRoom, type TryOn } from 'fitting-room'
 import type { Product } from './catalog.ts'
 import { h } from './dom.ts'
 import { say, words } from './language.ts'
@@ -13,33 +13,34 @@ export function takeTicket(): string | null {
   return ticket
 }
 
-/** What a ticket brings along: its try-on, or why there is none, above all that can be tried on here. */
-export function broughtPage(room: FittingRoom, products: readonly Product[], ticket: string): Page {
+/** A try-on of before, or of another device, or why there is none, above all that can be tried on here. */
+export function broughtPage(room: FittingRoom, products: readonly Product[], bring: () => Promise<TryOn>): Page {
   const list = productList(room, products)
   const place = h('div', {}, h('p', { className: 'lead', attributes: { role: 'status' } }, say().taking))
   let leave = () => {}
   let isLeft = false
 
-  async function bring(): Promise<Page> {
-    const tryOn = await room.claim(ticket)
+  async function panelOf(tryOn: TryOn): Promise<Page> {
     const [{ attempt }, entries] = await Promise.all([tryOn.ready, room.list()])
     const { productId } = entries.find(({ attemptId }) => attemptId === attempt?.id) ?? {}
-    const product = products.find(({ id }) => productId?.endsWith(id)) ?? products[0]
-    if (!product) throw new Error('there is nothing to try on here')
+    const product = products.find(({ id }) => productId?.endsWith(id))
+    if (!product) throw new Error('it is of nothing that is sold here')
     return tryOnPanel(room, product, tryOn)
   }
 
-  bring().then(
-    (panel) => {
-      if (isLeft) return panel.leave()
-      leave = panel.leave
-      place.replaceChildren(panel.element)
-    },
-    (error: unknown) => {
-      const problem = isTryOnError(error) ? words().problem(error.problem) : null
-      place.replaceChildren(h('p', { className: 'note', attributes: { role: 'alert' } }, problem ?? say().taking))
-    },
-  )
+  bring()
+    .then(panelOf)
+    .then(
+      (panel) => {
+        if (isLeft) return panel.leave()
+        leave = panel.leave
+        place.replaceChildren(panel.element)
+      },
+      (error: unknown) => {
+        const problem = isTryOnError(error) ? words().problem(error.problem) : null
+        place.replaceChildren(h('p', { className: 'note', attributes: { role: 'alert' } }, problem ?? say().gone))
+      },
+    )
   return {
     element: h('div', {}, h('div', { className: 'page' }, place), list.element),
     leave() {

@@ -3,6 +3,7 @@ import { de } from 'fitting-room/words/de'
 import { en } from 'fitting-room/words/en'
 import { es } from 'fitting-room/words/es'
 import { fr } from 'fitting-room/words/fr'
+import { recall, remember } from './remembered.ts'
 import { texts, type Texts } from './texts.ts'
 
 type Language = keyof typeof texts
@@ -16,25 +17,8 @@ const wordsIn: Record<Language, Words> = {
 const isLanguage = (name: string | null | undefined): name is Language => name != null && name in texts
 const key = 'language'
 
-const preferred = [remembered(), ...navigator.languages.map((tag) => tag.slice(0, 2))]
+const preferred = [recall(key), ...navigator.languages.map((tag) => tag.slice(0, 2))]
 let language: Language = preferred.find(isLanguage) ?? 'en'
-
-/** A browser that keeps a site's data from it throws. */
-function remembered(): string | null {
-  try {
-    return localStorage.getItem(key)
-  } catch {
-    return null
-  }
-}
-
-function remember(): void {
-  try {
-    localStorage.setItem(key, language)
-  } catch {
-    // the next visit asks the browser again
-  }
-}
 
 /** What the shop says, in the chosen language. */
 export const say = (): Texts => texts[language]
@@ -57,7 +41,7 @@ export function languageSwitch(select: HTMLSelectElement, onChange: () => void):
   )
   select.onchange = () => {
     if (isLanguage(select.value)) language = select.value
-    remember()
+    remember(key, language)
     onChange()
   }
 }

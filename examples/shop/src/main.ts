@@ -3,6 +3,7 @@ import { broughtPage, takeTicket } from './brought-page.ts'
 import { loadSettings } from './catalog.ts'
 import { h } from './dom.ts'
 import { declareLanguage, languageSwitch, say } from './language.ts'
+import { measuring } from './measure.ts'
 import { notice } from './notice.ts'
 import { productList } from './product-list.ts'
 import { productPage } from './product-page.ts'
@@ -10,6 +11,7 @@ import { productPage } from './product-page.ts'
 const main = document.querySelector('main') as HTMLElement
 const greeting = document.querySelector('#visitor') as HTMLElement
 const reset = document.querySelector('#reset') as HTMLButtonElement
+const measure = document.querySelector('#measure') as HTMLInputElement
 const language = document.querySelector('#language') as HTMLSelectElement
 
 /** Out of the address before anything else. */
@@ -34,12 +36,17 @@ try {
     leave()
     const brought = ticket ?? takeTicket()
     ticket = null
-    const id = /^#\/products\/(\d+)$/.exec(location.hash)?.[1]
-    const product = settings.products.find((each) => each.id === id)
-    const page = brought
-      ? broughtPage(room, settings.products, brought)
-      : product
-        ? productPage(room, product)
+    const [, of, id, variant] = /^#\/(products|try-ons)\/([^/]+)(?:\/(\d+))?$/.exec(location.hash) ?? []
+    const product = settings.products.find((each) => of === 'products' && each.id === id)
+    const opened = async () => {
+      const [entry] = (await room.list()).filter(({ attemptId }) => attemptId === id)
+      if (!entry) throw new Error('it was forgotten')
+      return entry.open()
+    }
+    const page = product
+      ? productPage(room, product, variant)
+      : brought || of === 'try-ons'
+        ? broughtPage(room, settings.products, brought ? () => room.claim(brought) : opened)
         : productList(room, settings.products)
     leave = page.leave
     document.title = `${product?.title ?? 'Atelier'} — try it on`
@@ -54,7 +61,7 @@ try {
   const speak = () => {
     declareLanguage()
     for (const place of document.querySelectorAll<HTMLElement>('[data-text]')) {
-      place.textContent = say()[place.dataset['text'] as 'skip' | 'demonstration' | 'forget']
+      place.textContent = say()[place.dataset['text'] as 'skip' | 'demonstration' | 'forget' | 'measure']
     }
     language.ariaLabel = say().language
   }
@@ -65,6 +72,7 @@ try {
     scrollTo(0, 0)
   })
   reset.onclick = () => room.reset().then(() => (location.hash = '#/'))
+  measuring(room, measure)
   languageSwitch(language, () => {
     speak()
     greet()

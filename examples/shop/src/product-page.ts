@@ -6,8 +6,8 @@ import type { Page } from './page.ts'
 import { tryOnPanel } from './try-on-panel.ts'
 
 /** One product: its sizes, and the fitting room for the chosen size. The choice is kept in the address bar's history. */
-export function productPage(room: FittingRoom, product: Product): Page {
-  const remembered = (history.state as { variant?: string } | null)?.variant
+export function productPage(room: FittingRoom, product: Product, wanted?: string): Page {
+  const remembered = (history.state as { variant?: string } | null)?.variant ?? wanted
   const first = product.variants.find(({ id }) => id === remembered) ?? product.variants[0]
   const place = h('div', {})
   let leave = () => {}

@@ -7,6 +7,7 @@ export interface Texts {
   back: string
   earlier: string
   taking: string
+  gone: string
   allTheSame: string
   size: string
   soldOut: string
@@ -41,6 +42,7 @@ export interface Texts {
   left: (count: number) => string
   demonstration: string
   forget: string
+  measure: string
   language: string
 }
 
@@ -52,6 +54,7 @@ const en: Texts = {
   back: 'All pieces',
   earlier: 'Your try-ons so far',
   taking: 'One moment: your try-on is being brought here.',
+  gone: 'This try-on is no longer here.',
   allTheSame: 'Use it all the same',
   size: 'Size',
   soldOut: 'sold out',
@@ -86,6 +89,7 @@ const en: Texts = {
   left: (count) => `${count} free try-on${count === 1 ? '' : 's'} left`,
   demonstration: 'A demonstration shop. Garments are drawn; pictures come from the sandbox on this machine.',
   forget: 'Forget me on this device',
+  measure: 'The shop may count what becomes of try-ons',
   language: 'Language',
 }
 
@@ -97,6 +101,7 @@ const de: Texts = {
   back: 'Alle Stücke',
   earlier: 'Ihre Anproben bisher',
   taking: 'Einen Moment: Ihre Anprobe wird hierher geholt.',
+  gone: 'Diese Anprobe ist nicht mehr da.',
   allTheSame: 'Trotzdem verwenden',
   size: 'Größe',
   soldOut: 'ausverkauft',
@@ -132,6 +137,7 @@ const de: Texts = {
   demonstration:
     'Ein Laden zum Vorführen. Die Stücke sind gezeichnet; die Bilder kommen aus dem Sandkasten auf diesem Rechner.',
   forget: 'Mich auf diesem Gerät vergessen',
+  measure: 'Der Shop darf zählen, was aus Anproben wird',
   language: 'Sprache',
 }
 
@@ -143,6 +149,7 @@ const fr: Texts = {
   back: 'Toutes les pièces',
   earlier: 'Vos essayages',
   taking: 'Un instant : votre essayage arrive ici.',
+  gone: 'Cet essayage n’est plus là.',
   allTheSame: 'L’utiliser quand même',
   size: 'Taille',
   soldOut: 'épuisé',
@@ -178,6 +185,7 @@ const fr: Texts = {
   demonstration:
     'Une boutique de démonstration. Les pièces sont dessinées ; les images viennent du bac à sable de cette machine.',
   forget: 'M’oublier sur cet appareil',
+  measure: 'La boutique peut compter ce que deviennent les essayages',
   language: 'Langue',
 }
 
@@ -189,6 +197,7 @@ const es: Texts = {
   back: 'Todas las prendas',
   earlier: 'Tus pruebas',
   taking: 'Un momento: tu prueba está llegando.',
+  gone: 'Esta prueba ya no está aquí.',
   allTheSame: 'Usarla de todos modos',
   size: 'Talla',
   soldOut: 'agotada',
@@ -224,6 +233,7 @@ const es: Texts = {
   demonstration:
     'Una tienda de demostración. Las prendas están dibujadas; las imágenes vienen del entorno de pruebas de este equipo.',
   forget: 'Olvidarme en este dispositivo',
+  measure: 'La tienda puede contar en qué quedan las pruebas',
   language: 'Idioma',
 }
 

@@ -217,6 +217,70 @@ describe('the shop', () => {
     await expect.poll(() => page.locator('.earlier img').getAttribute('src')).toMatch(/^blob:/)
   })
 
+  it('opens what was left for another photo once more, over a reload too, and says what is no longer there', async () => {
+    await tryOn()
+    await finishes()
+    await press('Choose another photo')
+    await reaches('idle')
+    await page.getByRole('link', { name: 'Atelier' }).click()
+    await page.locator('.earlier li a').click()
+    await reaches('final')
+    await page.reload()
+    await reaches('final')
+    await page.getByTestId('save').waitFor()
+    await page.goto(`${shop.url}#/try-ons/none`)
+    await page.getByRole('alert').getByText('This try-on is no longer here.').waitFor()
+    expect(submissions).toHaveLength(1)
+  })
+
+  it('leads from the list to the size that was tried on', async () => {
+    await open('1001')
+    await page.getByTestId('size-2003').click()
+    await page.locator('input[type=file]').setInputFiles(photo)
+    await press('Try it on')
+    await reaches('processing')
+    await page.getByRole('link', { name: 'Atelier' }).click()
+    await page.locator('.earlier li a').click()
+    await reaches('processing')
+    expect(await page.locator('input[name=size]:checked').getAttribute('value')).toBe('2003')
+  })
+
+  it('hands the picture to other programs, where the browser does that', async () => {
+    await page.addInitScript(() => {
+      const shared: string[] = []
+      Object.assign(navigator, {
+        canShare: () => true,
+        share: async ({ files: [file] = [], title }: ShareData) =>
+          void shared.push(`${title}: ${file?.name}, ${file?.size}`),
+      })
+      Object.assign(globalThis, { shared })
+    })
+    await page.reload()
+    await tryOn()
+    await finishes()
+    await press('Share')
+    await expect
+      .poll(() => page.evaluate('shared'))
+      .toEqual([expect.stringMatching(/^Breton tee: try-on\.jpeg, \d{4,}$/)])
+  })
+
+  it('tells a tag manager what becomes of try-ons once the shopper lets it, and no longer', async () => {
+    const types = () => page.evaluate('(globalThis.dataLayer ?? []).map(({ type }) => type)')
+    await tryOn()
+    await reaches('processing')
+    expect(await types()).toEqual([])
+    await page.locator('#measure').check()
+    await expect.poll(types).toEqual(['photoChosen', 'consented', 'submitted'])
+    await finishes()
+    await expect.poll(types).toContain('seen')
+    await page.locator('#measure').uncheck()
+    const told = await types()
+    await press('Choose another photo')
+    await tryOn()
+    await reaches('processing')
+    expect(await types()).toEqual(told)
+  })
+
   it('says that a picture is gone whose address is dead and of which nothing is kept', async () => {
     await context.route('**/pictures/**', (route) => route.fulfill({ status: 404, body: 'gone' }))
     await tryOn()
