@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoom, FittingRoomOptions } from 'fitting-room'
 import {
   createSession,
@@ -173,6 +173,45 @@ describe('a session', () => {
     world.apiKey.current = key
     await world.until(room.tryOn(product), 'final')
     expect(state()).toBe('active')
+  })
+
+  it('is held by a job of which an answer was of no use', async () => {
+    const { room, state } = await begun()
+    await room.tryOn(product).start(person)
+    await world.until(room.tryOn(product), 'processing')
+    world.fault('GET', '/generations', [answers(200, { nothing: 'that is known' })])
+    await world.until(room.tryOn(product), 'protocolError')
+    await world.pass(times.idleMs)
+    expect(state()).toBe('active')
+    await world.pass(times.holdMs)
+    expect(state()).toBe('ready')
+  })
+
+  it('keeps the display on while its page is shown, where it can', async () => {
+    const page = new EventTarget()
+    let locks = 0
+    const given = () => {
+      locks += 1
+      return { release: async () => void (locks -= 1) }
+    }
+    vi.stubGlobal('document', Object.assign(page, { visibilityState: 'visible' }))
+    vi.stubGlobal('navigator', { wakeLock: { request: async () => given() } })
+    try {
+      const { session } = await load()
+      expect(locks).toBe(1)
+      // it is lost with the page, and taken again
+      locks = 0
+      page.dispatchEvent(new Event('visibilitychange'))
+      await world.settle()
+      expect(locks).toBe(1)
+      session.close()
+      await world.settle()
+      expect(locks).toBe(0)
+      await load({}, { keepAwake: false })
+      expect(locks).toBe(0)
+    } finally {
+      vi.unstubAllGlobals()
+    }
   })
 
   it('is held by a job that does not end for no longer than holdMs', async () => {
@@ -359,6 +398,23 @@ describe('a session', () => {
 describe('each shopper of a device', () => {
   const idsSent = () =>
     world.sent.flatMap(({ body, path }) => (path === '/generations' && body ? [body.uniqueUserId] : []))
+
+  it('leaves no attempt of theirs named by the limits of the device', async () => {
+    const limits = deviceLimits({ perShopper: 1, perHour: 2, storage: device, clock: world.clock })
+    const { room, session } = await begun({ limit: limits }, { limits })
+    await room.tryOn(product).start(person)
+    const { attempt } = await world.until(room.tryOn(product), 'final')
+    const counted = () => [...device.items].map(([key, value]) => `${key} ${JSON.stringify(value)}`).join()
+    expect(counted()).toContain(attempt!.id)
+    await session.end()
+    expect(counted()).not.toContain(attempt!.id)
+    // its place by the hour stands
+    await room.tryOn(product).start(person)
+    await world.until(room.tryOn(product), 'final')
+    await session.end()
+    await room.tryOn(product).start(person)
+    expect(await world.until(room.tryOn(product), 'rejected')).toMatchObject({ problem: { limit: 'perHour' } })
+  })
 
   it('is a visitor of their own to the service, over reloads too', async () => {
     const first = await begun()

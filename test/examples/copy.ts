@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { insecureHost } from '../pages/insecure-host.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
@@ -43,7 +44,13 @@ export async function served(folder: string, sandboxUrl: string | null): Promise
     ['node_modules/vite/bin/vite.js', sandboxUrl === null ? 'dev' : 'preview', '--host', '127.0.0.1', '--port', '0'],
     {
       cwd: folder,
-      env: { ...process.env, NODE_ENV: '', NO_COLOR: '1', ...(sandboxUrl !== null && { SANDBOX_URL: sandboxUrl }) },
+      env: {
+        ...process.env,
+        NODE_ENV: '',
+        NO_COLOR: '1',
+        __VITE_ADDITIONAL_SERVER_ALLOWED_HOSTS: insecureHost,
+        ...(sandboxUrl !== null && { SANDBOX_URL: sandboxUrl }),
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )

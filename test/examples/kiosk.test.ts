@@ -14,6 +14,7 @@ import { engines, type RunningEngine, type Tab } from '../engines/engines.ts'
 import { serveShop } from '../../examples/shop/serve-shop.ts'
 import { hangMs, limits } from '../limits.ts'
 import { keptExpression } from '../support/everything-kept.ts'
+import { insecureHost, mapInsecureHost } from '../pages/insecure-host.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import { copyOf, packedIn, served } from './copy.ts'
@@ -132,21 +133,24 @@ it('a finger presses what it touches, though its touch keeps the visit', async (
 })
 
 /** A display in a Chromium of its own, whose service lets nobody try anything on without an e-mail address if it asks for one. */
-async function displayPage({ asksEmail = false } = {}) {
+async function displayPage({ asksEmail = false, isInsecure = false } = {}) {
   jobs.clear()
   const own = openLedger()
   const config = openSandbox({ previewAfterMs: 500, readyAfterMs: 3_000 })
   const email = asksEmail ? { freeTryOns: 0 } : null
   const stores = config.stores.map((each) => ({ ...each, email }))
   const service = await serve({ config: { ...config, stores }, store: own.store }, 0)
-  const browser = await chromium.launch(await chromiumLaunch())
+  const { args, ...usual } = await chromiumLaunch()
+  const browser = await chromium.launch({ ...usual, args: [...args, mapInsecureHost] })
   onTestFinished(async () => {
     await browser.close()
     await service.close()
   })
   const page = await (await browser.newContext({ viewport: { width: 1080, height: 1920 } })).newPage()
   page.setDefaultTimeout(hangMs)
-  await page.goto(`${site.url}/?${new URLSearchParams({ service: service.url })}`)
+  const address = new URL(`?${new URLSearchParams({ service: service.url })}`, site.url)
+  if (isInsecure) address.hostname = insecureHost
+  await page.goto(address.href)
   const press = async (...ids: string[]) => {
     for (const id of ids) await page.getByTestId(id).click()
   }
@@ -236,6 +240,26 @@ it('a display shows what its shopper has left, from what is kept too, and forget
   await press('retry')
   await page.getByTestId('photo').waitFor({ state: 'attached' })
   expect(made.size).toBe(2)
+})
+
+it('a display serves on plain http in a network, through a reload, with what a browser gives it there', async () => {
+  const { page, press, session, reaches, choosePhoto, jobs: made } = await displayPage({ isInsecure: true })
+  await session('ready')
+  expect(await page.evaluate('isSecureContext || "locks" in navigator || "mediaDevices" in navigator')).toBe(false)
+  await press('begin', 'piece-1001')
+  await page.getByText('Take or choose a photo').waitFor()
+  expect(await page.getByTestId('camera').count()).toBe(0)
+  await choosePhoto()
+  await press('start')
+  await reaches('processing')
+  await page.reload()
+  await reaches('final')
+  const [job] = made.values()
+  expect(await page.evaluate(keptExpression)).toContain(job?.id)
+  await press('done')
+  await session('ready')
+  expect(await page.evaluate(keptExpression)).not.toContain(job?.id)
+  expect(made.size).toBe(1)
 })
 
 it('a display lets nobody begin where not all could be removed, until it is', async () => {

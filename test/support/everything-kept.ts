@@ -3,7 +3,8 @@ export function printed(value: unknown, seen = new Set<unknown>()): string {
   if (typeof value !== 'object' || value === null) return String(value)
   if (seen.has(value)) return ''
   seen.add(value)
-  if (value instanceof ArrayBuffer) return new TextDecoder('latin1').decode(value)
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return new TextDecoder('latin1').decode(value)
+  if (value instanceof Blob) return `a blob of ${value.size} bytes`
   return Object.entries(value)
     .map(([name, each]) => `"${name}": ${printed(each, seen)}`)
     .join('\n')

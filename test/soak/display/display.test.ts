@@ -7,8 +7,11 @@ beforeAll(() => display.open(), limits.testTimeout)
 afterAll(() => display.close())
 
 it('a display in a real browser keeps, shows and remembers nothing of the shoppers before', async () => {
-  for (let served = 0; served < 8; served++) await display.serve()
+  for (let served = 0; served < 4; served++) await display.serve()
+  const { nodes } = await display.figures()
+  for (let served = 0; served < 4; served++) await display.serve()
   expect(display.traces).toEqual([])
+  expect((await display.figures()).nodes).toBeLessThanOrEqual(nodes)
   // who is slow has left before there is a picture
   expect(display.did.pictures).toBeGreaterThan(0)
 })

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { createService, type Job } from '@fitting-room/service'
+import { createService, intakeInMemory as takePhoto, type Generator, type Job } from '@fitting-room/service'
 import type { CDPSession, Page } from 'playwright'
 import { seededChance } from '../../model/platform.ts'
 import { newProfile, startChromium, type Chromium } from '../../pages/chromium-process.ts'
@@ -8,7 +8,6 @@ import { openLedger } from '../../support/open-ledger.ts'
 import { openSandbox } from '../../support/open-sandbox.ts'
 import { serveFetch, type FetchServer } from '../../support/serve-fetch.ts'
 import { servePage } from '../../support/serve-page.ts'
-import { undrawn } from '../../support/undrawn.ts'
 import { tracesInMemory } from './snapshot.ts'
 
 /** How fast the time of page and service passes. */
@@ -30,6 +29,14 @@ const faster = `(() => {
   URL.revokeObjectURL = (url) => { live.delete(url); revoke.call(URL, url) }
 })()`
 
+/** A picture that every browser shows. */
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII='
+const picture = { bytes: Uint8Array.from(Buffer.from(pixel, 'base64')), type: 'image/png' }
+const generator: Generator = async () => ({ preview: picture, final: picture })
+
+/** How the bytes of every photo and picture begin, and what else may be one. */
+const startsOfPictures = ['\xFF\xD8\xFF', 'PNG\r\n', 'a blob of ']
+
 /** What is to be flat, in bytes or as numbers. */
 export interface Figures {
   heap: number
@@ -50,6 +57,9 @@ export class Display {
   readonly traces: string[] = []
   #random: () => number
   #jobs: ReadonlyMap<string, Job> = new Map()
+  /** Those of the present shopper that storage has had. */
+  readonly #attempts = new Set<string>()
+  #hasLooked = false
   #close: (() => unknown)[] = []
   #url = ''
   #profile = ''
@@ -67,7 +77,14 @@ export class Display {
     const config = openSandbox({ previewAfterMs: 2_000, readyAfterMs: 6_000 })
     const stores = config.stores.map((each) => ({ ...each, email: { freeTryOns: 0 }, tryOnCap: null, credits: null }))
     const uploads: FetchServer = await serveFetch((request) => service.fetch(request, { ip: '127.0.0.1' }))
-    const service = createService({ config: { ...config, stores }, store, clock, publicUrl: uploads.url, ...undrawn })
+    const service = createService({
+      config: { ...config, stores },
+      store,
+      clock,
+      publicUrl: uploads.url,
+      generator,
+      takePhoto,
+    })
     const site = await servePage(fileURLToPath(new URL('./page.tsx', import.meta.url)), (request) => {
       const url = request.url.replace('/api/', '/')
       return service.fetch(new Request(url, request), { ip: '127.0.0.1' })
@@ -85,6 +102,7 @@ export class Display {
 
   async #switchOn(): Promise<void> {
     this.#chromium = await startChromium({ profile: this.#profile })
+    await this.#chromium.context.grantPermissions(['clipboard-read'])
     this.#page = await this.#chromium.context.newPage()
     await this.#page.addInitScript(faster)
     await this.#page.goto(this.#url)
@@ -98,6 +116,8 @@ export class Display {
     /** At which look the power, or the network, fails; at none for most. */
     const [power, network] = [this.#look(0.1), this.#look(0.15)]
     const known = new Set(this.#jobs.keys())
+    this.#attempts.clear()
+    this.#hasLooked = false
     await this.#reach('ready')
     await this.#press('begin')
     let isOver = false
@@ -130,10 +150,16 @@ export class Display {
   async #goOn(email: string, isLeftAlone: boolean): Promise<boolean> {
     const { session, state, asksEmail } = await this.#see()
     if (session === 'ready') return true
+    const kept = await this.#page.evaluate<string>(keptExpression)
+    for (const [, id] of kept.matchAll(/attemptId\W+(\w+)/g)) this.#attempts.add(id!)
     if (asksEmail) await this.#giveEmail(email)
     else if (state === undefined) await this.#press('piece-1001')
     else if (state === 'idle') await this.#try()
-    else if (['final', 'failed', 'rejected', 'outcomeUnknown', 'stalled'].includes(state) && !isLeftAlone)
+    else if (state === 'final' && !this.#hasLooked) {
+      // long enough for the picture to be kept
+      this.#hasLooked = true
+      await this.#page.waitForTimeout(200)
+    } else if (['final', 'failed', 'rejected', 'outcomeUnknown', 'stalled'].includes(state) && !isLeftAlone)
       await this.#press('done')
     await this.#page.waitForTimeout(30)
     return false
@@ -191,15 +217,23 @@ export class Display {
     await this.#chromium.context.setOffline(false)
   }
 
-  /** Whether anything of these is kept, shown, addressed or held in memory. */
+  /**
+   * Whether anything of these is kept, shown, addressed or held in memory; a page knows of former attempts, by numbers that are
+   * nothing to anybody, so that what is late is not taken for the next shopper's.
+   */
   async #search(texts: readonly string[]): Promise<void> {
+    const outside = [...texts, ...this.#attempts]
     const isIn = (where: string, text: string) =>
-      texts.filter((each) => text.includes(each)).map((each) => `${where}: ${each}`)
-    const shown = () => `${document.documentElement.outerHTML} ${history.length}`
-    const clipboard = () => navigator.clipboard?.readText().catch(() => '') ?? ''
+      outside.filter((each) => text.includes(each)).map((each) => `${where}: ${each}`)
+    const shown = () => document.documentElement.outerHTML
+    const clipboard = () => navigator.clipboard.readText()
     const urls = await this.#page.evaluate<number>('liveUrls.size')
+    const { entries } = await this.#session.send('Page.getNavigationHistory')
+    const kept = await this.#page.evaluate<string>(keptExpression)
     this.traces.push(
-      ...isIn('kept', await this.#page.evaluate<string>(keptExpression)),
+      ...isIn('kept', kept),
+      ...startsOfPictures.filter((start) => kept.includes(start)).map((start) => `kept: a picture, ${start}`),
+      ...isIn('history', JSON.stringify(entries)),
       ...isIn('shown', await this.#page.evaluate(shown)),
       ...isIn('clipboard', await this.#page.evaluate(clipboard)),
       ...(urls > 0 ? [`${urls} addresses of photos`] : []),

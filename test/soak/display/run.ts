@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { Display } from './display.ts'
+import { Display, type Figures } from './display.ts'
 
 const { values } = parseArgs({
   options: { shoppers: { type: 'string', default: '500' }, seed: { type: 'string', default: '20261121' } },
@@ -8,14 +8,25 @@ const shoppers = Number(values.shoppers)
 /** How often the figures are taken; the first time everything that is made once has been made. */
 const every = Math.ceil(shoppers / 10)
 
+/** How much more of anything the second half may show than the first, where what is made once has been made. */
+const slack = 1.25
+const figures: Figures[] = []
+
 const display = new Display(Number(values.seed))
 await display.open()
 for (let served = 1; served <= shoppers; served++) {
   await display.serve()
-  if (served % every === 0)
-    console.log(`${served} shoppers: ${JSON.stringify(await display.figures())} ${JSON.stringify(display.did)}`)
+  if (served % every !== 0) continue
+  figures.push(await display.figures())
+  console.log(`${served} shoppers: ${JSON.stringify(figures.at(-1))} ${JSON.stringify(display.did)}`)
 }
 await display.close()
 for (const trace of new Set(display.traces)) console.log(`  ${trace}`)
 console.log(`${shoppers} shoppers: ${JSON.stringify(display.did)}; ${display.traces.length} traces`)
-process.exitCode = display.traces.length > 0 ? 1 : 0
+const half = Math.ceil(figures.length / 2)
+const most = (of: keyof Figures, among: readonly Figures[]) => Math.max(...among.map((each) => each[of]))
+const growing = (['heap', 'nodes', 'kept'] as const).filter(
+  (of) => most(of, figures.slice(half)) > slack * most(of, figures.slice(0, half)),
+)
+for (const of of growing) console.log(`${of} is not flat`)
+process.exitCode = display.traces.length + growing.length > 0 ? 1 : 0
