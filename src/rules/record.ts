@@ -64,7 +64,7 @@ export const attemptRecord = is.object({
   problem: is.optional(problem),
   /** It came in place of another one, by `retry()`. */
   retried: is.optional(is.boolean),
-  /** The phases before this one of which nothing else is left to tell. */
+  /** The phases before this one; a claim only where nobody had heard what came of it. */
   passed: is.optional(is.listOf(phase)),
   /** A ticket has brought it: its job is another device's, whose visitor is nobody here. */
   elsewhere: is.optional(is.boolean),
@@ -95,25 +95,15 @@ export function ageOfWord(record: AttemptRecord, now: number): number {
   return age < -clockSlackMs ? Infinity : Math.max(0, age)
 }
 
-/** The next phase of a record: `change` over it, without the traces of the phase before. */
+/** The next phase of a record: `change` over it, without the traces of the phase before but that it was. */
 export function advance(record: AttemptRecord, now: number, change: Partial<AttemptRecord>): AttemptRecord {
-  const { until: _until, waitMs: _waitMs, problem: _problem, ...lasting } = record
-  const passed = leavesNoTrace(record) && { passed: [...(record.passed ?? []), record.phase] }
+  const { until: _until, waitMs: _waitMs, problem: why, ...lasting } = record
+  const before = record.passed ?? []
+  // a claim with a problem is one that nobody has heard of
+  const isTold = before.includes(record.phase) || (record.phase === 'claimed' && !why)
+  const passed = isTold ? before : [...before, record.phase]
   // of two copies the later one has come further, whatever the clock did
-  return { ...lasting, ...passed, ...change, version: 2, savedAt: Math.max(record.savedAt + 1, whole(now)) }
-}
-
-const tracelessPhases: readonly Phase[] = [
-  'awaitingEmail',
-  'emailRegistered',
-  'limitReached',
-  'rejected',
-  'protocolError',
-]
-
-function leavesNoTrace({ phase: left, passed, problem: why }: AttemptRecord): boolean {
-  const isToTell = tracelessPhases.includes(left) || (left === 'claimed' && why?.kind === 'outcomeUnknown')
-  return isToTell && !passed?.includes(left)
+  return { ...lasting, passed, ...change, version: 2, savedAt: Math.max(record.savedAt + 1, whole(now)) }
 }
 
 /** Clocks may give fractions. */

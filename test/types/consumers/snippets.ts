@@ -104,6 +104,15 @@ export async function codeFor(tryOn: TryOn): Promise<string> {
   return `https://shop.example/#ticket=${await tryOn.ticket()}`
 }
 
+export function displayed(tryOn: TryOn) {
+  async function photoFromPhone(word: string): Promise<void> {
+    const answer = await fetch(`/photos-from-phones/${word}`)
+    const { imageUrl } = (await answer.json()) as { imageUrl: string }
+    await tryOn.start({ imageUrl })
+  }
+  return photoFromPhone
+}
+
 async function save(tryOn: TryOn): Promise<void> {
   const address = URL.createObjectURL(await tryOn.picture())
   Object.assign(document.createElement('a'), { href: address, download: 'try-on' }).click()
