@@ -44,11 +44,26 @@ describe('the documentation', () => {
   it.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'service/README.md', ...pages('docs')])(
     '%s links to what is there',
     (file) => {
-      const links = [...textOf(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link = '']) => link)
-      expect(links.filter((link) => !existsSync(join(root, dirname(file), link)))).toEqual([])
+      const links = [...textOf(file).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link)
+      expect(links.filter((link) => !leadsSomewhere(file, link))).toEqual([])
     },
   )
 })
+
+function leadsSomewhere(from: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#')
+  const to = path === '' ? from : join(dirname(from), path)
+  return existsSync(join(root, to)) && (anchor === undefined || anchorsOf(textOf(to)).includes(anchor))
+}
+
+/** The headings of a page, as its addresses name them. */
+const anchorsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
 
 function pages(folder: string): string[] {
   return readdirSync(root + folder).flatMap((name) => (name.endsWith('.md') ? `${folder}/${name}` : []))
