@@ -1,11 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { isUrl } from './config.ts'
 import { fetchPhoto } from './photo-fetcher.ts'
+import { imageTypeOf } from './photo-formats.ts'
 import { placeholderGarment } from './placeholder.ts'
 import type { Job } from './ports.ts'
 
 /** The picture of a product: its file, its address, or one that is drawn. */
-export async function garmentOf({ image, title }: Job['product']): Promise<Uint8Array> {
+export async function garmentOf({ image, title }: Job['product'], fetch = fetchPhoto): Promise<Uint8Array> {
   if (!image) return placeholderGarment(title)
-  return isUrl(image) ? fetchPhoto(image) : readFile(image)
+  if (!isUrl(image)) return readFile(image)
+  const bytes = await fetch(image)
+  if (imageTypeOf(bytes) === null) throw new Error('the picture of the product is no JPEG, PNG, WebP, HEIC or AVIF')
+  return bytes
 }

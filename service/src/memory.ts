@@ -13,13 +13,14 @@ import {
   type Store,
   type Visitor,
 } from './ports.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 /** A store that lives as long as the process; transactions run one after another. */
-export function memoryStore(places = usualPlaces): Store {
+export function memoryStore(places = usualPlaces, turns = createTurns()): Store {
   const kept = new Map<string, unknown>()
   /** When each was used last. */
   const photos = new Map<string, number>()
-  const queues = { fetch: createQueue(places.fetch), render: createQueue(places.render) }
+  const queues = { fetch: createQueue(places.fetch, turns), render: createQueue(places.render, turns) }
   const nameOf = (...parts: string[]) => JSON.stringify(parts)
   const visitorIn = (storeId: string, id: string) => nameOf('visitor', storeId, id)
   const jobIn = (id: string) => nameOf('job', id)
@@ -116,18 +117,19 @@ const longAgo = -1
 /** How soon a job that could not be done is handed out again, in ms. */
 const againMs = 1_000
 
-function createQueue({ ofOneStore, ofAll }: Places) {
-  const waiting: Job[] = []
+function createQueue({ ofOneStore, ofAll }: Places, turns: Turns) {
+  /** In the order of their turns. */
+  const waiting: { job: Job; turn: number }[] = []
   const running = new Map<Promise<void>, Job>()
   let work: ((jobId: string) => Promise<void>) | null = null
 
   const ofStore = (storeId: string) => [...running.values()].filter((job) => job.storeId === storeId).length
   /** Which one is next; -1 where there is none, or no place for it. */
-  const place = () => (running.size < ofAll ? waiting.findIndex(({ storeId }) => ofStore(storeId) < ofOneStore) : -1)
+  const place = () => (running.size < ofAll ? waiting.findIndex(({ job }) => ofStore(job.storeId) < ofOneStore) : -1)
 
   function next(): void {
     for (let at = place(); work && at >= 0; at = place()) {
-      const [job] = waiting.splice(at, 1) as [Job]
+      const { job } = waiting.splice(at, 1)[0]!
       const done = work(job.id)
         // who could not do it now may later; its age ends that
         .catch(() => void setTimeout(() => push(job), againMs))
@@ -140,7 +142,9 @@ function createQueue({ ofOneStore, ofAll }: Places) {
   }
 
   function push(job: Job): void {
-    waiting.push(job)
+    const turn = turns(job.storeId)
+    const before = waiting.findLastIndex((each) => each.turn <= turn)
+    waiting.splice(before + 1, 0, { job, turn })
     next()
   }
   return {

@@ -7,6 +7,7 @@ import { postgresLimiter } from './postgres/postgres-limiter.ts'
 import { postgresStore } from './postgres/postgres-store.ts'
 import { openJobQueue } from './postgres/job-queue.ts'
 import { openRounds } from './postgres/rounds.ts'
+import type { Turns } from './turns.ts'
 
 /** A store that outlasts the process, and what its processes have in common. */
 export interface DurableStore {
@@ -20,6 +21,8 @@ export interface DurableStore {
 export interface DurableStoreOptions {
   /** How many jobs of each stage this process works on at once. Default: 12 of one store to fetch, and 4 to render. */
   places?: Readonly<Record<Stage, Places>>
+  /** The line in which jobs wait. */
+  turns?: Turns
   /** What several processes count requests by. Default: the database's. */
   clock?: Clock
   report: (error: unknown) => void
@@ -36,13 +39,13 @@ export function openServerStore(connectionString: string, options: DurableStoreO
 /** A store behind this connection, whose tables are made where they are missing. */
 export async function openStore(
   connection: Connection,
-  { places = usualPlaces, clock, report, isEmbedded }: DurableStoreOptions & { isEmbedded: boolean },
+  { places = usualPlaces, turns, clock, report, isEmbedded }: DurableStoreOptions & { isEmbedded: boolean },
 ): Promise<DurableStore> {
   const database = openDatabase(connection, isEmbedded ? 1 : serverConnections, report)
   try {
     await migrate(database)
     const uploadSecret = await secretOf(database, 'uploads')
-    const queue = await openJobQueue({ place: isEmbedded ? database : connection, places, report })
+    const queue = await openJobQueue({ place: isEmbedded ? database : connection, places, turns, report })
     const ask = openRounds(database)
     const shared = !isEmbedded && { limiter: postgresLimiter(database, ask, report, clock) }
     return { store: postgresStore(database, ask, queue), uploadSecret, ...shared }

@@ -89,7 +89,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
       if (typeof photo === 'string') throw new PhotoNotAccessible()
       return photo
     },
-    garmentOf,
+    garmentOf: (product) => garmentOf(product),
   }
   const service = assemble(parts)
   const stopDeleting = parts.works ? keepDeleting(parts) : async () => {}

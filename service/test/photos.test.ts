@@ -8,12 +8,13 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { createService, parseConfig } from '@fitting-room/service'
 import sharp from 'sharp'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi, onTestFinished } from 'vitest'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { cleaned } from '../src/drawing/cleaned.ts'
 import { openDrawing } from '../src/drawing/drawing-pool.ts'
 import { render } from '../src/drawing/renderer.ts'
 import { imageTypeOf } from '../src/photo-formats.ts'
+import { garmentOf } from '../src/garments.ts'
 import { fetchPhoto } from '../src/photo-fetcher.ts'
 import { PhotoNotAccessible, PhotoNotReadable } from '../src/photo-problems.ts'
 import { ofJobs } from '../src/ports.ts'
@@ -246,6 +247,43 @@ describe('an address of IPv6', () => {
   )
 
   it('of the internet is', () => expect(isPublic('2606:2800:220:1:248:1893:25c8:1946')).toBe(true))
+})
+
+describe('the picture of a product', () => {
+  const drawn = '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="90"><rect width="60" height="90"/></svg>'
+  const product = { id: '1001', title: 'Tee', image: 'https://shop.test/tee' }
+
+  it.each([
+    ['a drawing', async () => new TextEncoder().encode(drawn)],
+    ['a GIF', () => bytesOf(plain().gif())],
+    ['a TIFF', () => bytesOf(plain().tiff())],
+  ])('is not taken from another server where it is %s', async (_, made) => {
+    await expect(garmentOf(product, made)).rejects.toThrow('no JPEG, PNG, WebP, HEIC or AVIF')
+  })
+
+  it.each([
+    ['PNG', () => bytesOf(plain().png())],
+    ['AVIF', () => bytesOf(plain().avif())],
+    ['HEIC', async () => heic],
+  ])('is taken from another server, and drawn, where it is %s', async (_, made) => {
+    const drawing = openDrawing({ report: () => {} })
+    onTestFinished(drawing.close)
+    const garment = await garmentOf(product, made)
+    const { final } = await drawing.render(await bytesOf(plain(200, 300).png()), garment, 'upper_body', 'main')
+    expect(final.type).toBe('image/jpeg')
+  })
+
+  it.each([
+    ['GIF', () => bytesOf(plain().gif())],
+    ['TIFF', () => bytesOf(plain().tiff())],
+  ])('is drawn as %s for nobody, whoever has put it there', async (_, made) => {
+    const drawing = openDrawing({ report: () => {} })
+    onTestFinished(drawing.close)
+    const photo = await bytesOf(plain(200, 300).png())
+    await expect(drawing.render(photo, await made(), 'upper_body', 'main')).rejects.toThrow()
+    const asDrawing = new TextEncoder().encode(drawn)
+    await expect(drawing.render(photo, asDrawing, 'upper_body', 'main')).resolves.toBeDefined()
+  })
 })
 
 describe('a picture that takes too much', () => {

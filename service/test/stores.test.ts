@@ -15,7 +15,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { assemble } from '../src/assemble.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
 import { deleteExpired } from '../src/retention.ts'
-import { newVisitor, type Ledger } from '../src/ports.ts'
+import { newVisitor, usualPlaces, type Ledger } from '../src/ports.ts'
+import { createTurns } from '../src/turns.ts'
 import { rememberedUploads } from '../src/uploads.ts'
 import { sandboxConfig } from '../src/sandbox-config.ts'
 import { createWorker } from '../src/worker.ts'
@@ -31,18 +32,27 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
+/** A line in which no time passes, however slow the machine is. */
+const turns = () => createTurns({ now: () => 0 })
+
 const kinds: [string, () => Promise<{ store: Store; release(): Promise<void> }>][] = [
-  ['in memory', async () => ({ store: memoryStore(), release: async () => {} })],
+  ['in memory', async () => ({ store: memoryStore(usualPlaces, turns()), release: async () => {} })],
   [
     'in a folder',
     async () => {
       const folder = await mkdtemp(join(tmpdir(), 'service-'))
-      return { ...(await openFolderStore(folder, { report })), release: () => rm(folder, { recursive: true }) }
+      return {
+        ...(await openFolderStore(folder, { report, turns: turns() })),
+        release: () => rm(folder, { recursive: true }),
+      }
     },
   ],
   [
     'in PostgreSQL',
-    async () => ({ ...(await openServerStore(await server.newDatabase(), { report })), release: async () => {} }),
+    async () => {
+      const options = { report, turns: turns() }
+      return { ...(await openServerStore(await server.newDatabase(), options)), release: async () => {} }
+    },
   ],
 ]
 
@@ -246,6 +256,39 @@ describe.each(kinds)('a store %s', (_, open) => {
         return begun.length
       })
       .toBe(41)
+    await store.close()
+    await release()
+  })
+
+  it('gives a store that begins the next place, however many jobs others have before it', async () => {
+    const { store, release } = await open()
+    const begun: string[] = []
+    const ends: (() => void)[] = []
+    const work = async (jobId: string) => {
+      begun.push(jobId)
+      await new Promise<void>((resolve) => ends.push(resolve))
+    }
+    const add = async (storeId: string, count: number) => {
+      const jobs = Array.from({ length: count }, () => queuedJob({ id: randomUUID(), storeId }))
+      await store.transaction(async (ledger) => {
+        for (const job of jobs) await ledger.addJob(job)
+      })
+      return jobs
+    }
+    for (const storeId of ['one', 'two', 'three', 'four']) await add(storeId, 30)
+    await store.run(work, work)
+    await expect.poll(() => begun.length).toBe(16)
+    const [only] = await add('five', 1)
+    ends.shift()?.()
+    await expect.poll(() => begun.length).toBe(17)
+    expect(begun.at(-1)).toBe(only?.id)
+    // and nobody is left waiting
+    await expect
+      .poll(() => {
+        ends.splice(0).forEach((end) => end())
+        return begun.length
+      })
+      .toBe(121)
     await store.close()
     await release()
   })

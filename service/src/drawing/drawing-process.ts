@@ -29,6 +29,9 @@ guard.unref()
 setPriority(behind)
 // each picture is seen once
 sharp.cache(false)
+// nothing else can be read, wherever it comes from: of drawings only the service's own and the configuration's get here
+sharp.block({ operation: ['VipsForeignLoad'] })
+sharp.unblock({ operation: ['Jpeg', 'Png', 'Webp', 'Heif', 'Svg'].map((format) => `VipsForeignLoad${format}`) })
 
 /** Null in place of `PhotoNotReadable`: an error loses its class on the way. */
 const orNull = <T>(work: Promise<T>): Promise<T | null> =>

@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from 'sharp'
-import { mostPixels } from './pixels.ts'
+import { pictureOf } from './pixels.ts'
 import type { Size } from './placement.ts'
 
 export interface Garment extends Size {
@@ -15,9 +15,9 @@ const nothing = { r: 0, g: 0, b: 0, alpha: 0 }
 
 /** The garment alone: a picture without transparency loses its near-white background, and each one what is around it. */
 export async function garmentAlone(picture: Uint8Array): Promise<Garment> {
-  const read = () => sharp(picture, { limitInputPixels: mostPixels })
-  const { isOpaque } = await read().stats()
-  const sized = read().resize({ width: longestSide, height: longestSide, fit: 'inside' }).ensureAlpha()
+  const read = await pictureOf(picture)
+  const { isOpaque } = await read.clone().stats()
+  const sized = read.resize({ width: longestSide, height: longestSide, fit: 'inside' }).ensureAlpha()
   const alone = isOpaque ? await withoutWhite(sized) : await sized.png().toBuffer()
   const { data, info } = await sharp(alone).trim({ background: nothing }).png().toBuffer({ resolveWithObject: true })
   return { data, width: info.width, height: info.height }

@@ -16,6 +16,11 @@ export async function pixelsOf(photo: Uint8Array): Promise<Sharp> {
   return decoded.autoOrient()
 }
 
+/** A product's picture: what comes from outside is of the formats that photos have, what is not may be a drawing. */
+export async function pictureOf(picture: Uint8Array): Promise<Sharp> {
+  return imageTypeOf(picture) === null ? sharp(picture, { limitInputPixels: mostPixels }) : pixelsOf(picture)
+}
+
 async function commonOf(photo: Uint8Array): Promise<Sharp> {
   const read = sharp(photo, { limitInputPixels: mostPixels })
   const { format } = await read.metadata().catch(() => ({ format: undefined }))

@@ -6,7 +6,7 @@ import { card } from './card.ts'
 import { faceIn } from './face.ts'
 import { garmentAlone, type Garment } from './garment-picture.ts'
 import { sandboxMark, watermark } from './lettering.ts'
-import { mostPixels, pixelsOf } from './pixels.ts'
+import { pictureOf, pixelsOf } from './pixels.ts'
 import { placeOf, visible, type Box, type Size } from './placement.ts'
 
 const longestSide = 1280
@@ -38,8 +38,9 @@ export async function render(photo: Uint8Array, garment: Uint8Array, funnelType:
 
 /** A picture as it is shown: first small and marked, then whole. */
 export async function finished(picture: Uint8Array): Promise<Pictures> {
-  const final = await sharp(picture).jpeg({ quality: 88 }).toBuffer()
-  const small = await sharp(picture)
+  const read = await pixelsOf(picture)
+  const final = await read.clone().jpeg({ quality: 88 }).toBuffer()
+  const small = await read
     .resize({ width: previewWidth, height: longestSide, fit: 'inside' })
     .toBuffer({ resolveWithObject: true })
   const preview = await sharp(small.data)
@@ -51,9 +52,9 @@ export async function finished(picture: Uint8Array): Promise<Pictures> {
 
 /** A picture as others are sent it: an opaque JPEG, not larger than they have use for. */
 export async function prepared(picture: Uint8Array): Promise<Uint8Array> {
+  const read = await pictureOf(picture)
   return new Uint8Array(
-    await sharp(picture, { limitInputPixels: mostPixels })
-      .autoOrient()
+    await read
       .resize({ width: longestSent, height: longestSent, fit: 'inside', withoutEnlargement: true })
       .flatten({ background: '#fff' })
       .jpeg({ quality: 90 })

@@ -1,5 +1,6 @@
 import { PgBoss } from 'pg-boss'
 import { longestCloseMs, stageOf, stages, type Job, type Places, type Stage } from '../ports.ts'
+import { createTurns, type Turns } from '../turns.ts'
 import type { Connection, Database, Queries } from './database.ts'
 
 /** Jobs on their way through their stages, in the service's own database. */
@@ -17,6 +18,7 @@ export interface JobQueueOptions {
   /** A server that other processes share, or the database that is this process's own, with its one connection. */
   place: Connection | Database
   places: Readonly<Record<Stage, Places>>
+  turns?: Turns | undefined
   report: (error: unknown) => void
 }
 
@@ -38,10 +40,12 @@ const fetchPollingIntervalSeconds = 30
 const wokenAtOnce = 2
 /** How often it is looked for jobs whose process fell silent, in seconds. */
 const superviseIntervalSeconds = 10
+/** The turn from which priorities count down, in epoch seconds: PostgreSQL has them as integers. */
+const firstTurn = Date.UTC(2026, 0, 1) / 1_000
 /** How long a job that nobody takes is remembered, in seconds: a year. */
 const retentionSeconds = 31_536_000
 export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> {
-  const { place, places, report } = options
+  const { place, places, turns = createTurns(), report } = options
   const isOwn = 'query' in place
   const boss = new PgBoss({
     schema: 'fitting_room_queue',
@@ -72,7 +76,11 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
           sent()
           return rows
         }
-        const terms = { db: sqlOf({ query: sending }), group: { id: job.storeId } }
+        const terms = {
+          db: sqlOf({ query: sending }),
+          group: { id: job.storeId },
+          priority: firstTurn - turns(job.storeId),
+        }
         boss.send(stageOf(job), { jobId: job.id }, terms).catch(reject)
       })
     },
