@@ -2,16 +2,18 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { endpoints } from 'fitting-room/contract'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
 import { openServerStore } from '../src/open-store.ts'
-import type { Clock } from '../src/ports.ts'
+import { newVisitor, type Clock } from '../src/ports.ts'
 import { openDatabase, type Database } from '../src/postgres/database.ts'
 import { gathered } from '../src/postgres/gathered.ts'
+import { migrate, migrations } from '../src/postgres/migrations.ts'
 import { postgresLimiter } from '../src/postgres/postgres-limiter.ts'
 import { openRounds, type Question } from '../src/postgres/rounds.ts'
+import { queuedJob } from './queued-job.ts'
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
 
 const report = (error: unknown) => console.error(error)
@@ -90,6 +92,57 @@ describe('a transaction', () => {
   it('has written what it did not wait for once it has resolved', async () => {
     await database.transaction(async ({ query }) => void query(insert, ['three']))
     expect(await photos()).toEqual([{ name: 'three' }])
+  })
+})
+
+describe('the schema', () => {
+  const jobId = '00000000-0000-4000-8000-000000000001'
+  const opened = async () => {
+    const connectionString = await server.newDatabase()
+    const own = openDatabase({ connectionString }, 1, report)
+    onTestFinished(own.close)
+    await own.query('create schema fitting_room')
+    await own.query('create table fitting_room.schema_version (version integer not null)')
+    return own
+  }
+
+  it.each(migrations.map((_, at) => at + 1))(
+    'of version %i is brought to this one with all that is in it',
+    async (from) => {
+      const own = await opened()
+      for (const migration of migrations.slice(0, from)) await own.query(migration)
+      await own.query('insert into fitting_room.schema_version values ($1)', [from])
+      const job = queuedJob({ id: jobId, storeId: 'main', acceptedAt: 1_234 })
+      await own.query(`insert into fitting_room.jobs values ($1, 'queued', $2)`, [jobId, job])
+      await migrate(own)
+      await migrate(own)
+      expect(await own.query('select version from fitting_room.schema_version')).toEqual([
+        { version: migrations.length },
+      ])
+      expect(await own.query('select id, accepted_at::integer as at from fitting_room.jobs')).toEqual([
+        { id: jobId, at: 1_234 },
+      ])
+      // what the last one adds is there
+      await own.query('select had_key, former_hash from fitting_room.stores')
+    },
+  )
+
+  it('of a newer version is left alone', async () => {
+    const own = await opened()
+    await own.query('insert into fitting_room.schema_version values (99)')
+    await expect(migrate(own)).rejects.toThrow('the database is of version 99')
+    expect(await own.query('select version from fitting_room.schema_version')).toEqual([{ version: 99 }])
+  })
+
+  it('looks shoppers up by a hash of their ID, however long that is', async () => {
+    const { store } = await openServerStore(address, { report })
+    const visitor = { ...newVisitor('main', 'x'.repeat(10_000)), email: 'a@example.com' }
+    await store.transaction((ledger) => ledger.saveVisitor(visitor))
+    expect(await database.query('select octet_length(key) as bytes from fitting_room.visitors')).toEqual([
+      { bytes: 32 },
+    ])
+    expect(await store.visitor('main', visitor.id)).toEqual(visitor)
+    await store.close()
   })
 })
 

@@ -293,6 +293,44 @@ describe.each(kinds)('a store %s', (_, open) => {
     await release()
   })
 
+  it('makes what was accepted as it was accepted, whatever the configuration says by then', async () => {
+    const { store, release } = await open()
+    const blobs = memoryBlobs()
+    await blobs.put('there.png', { bytes: new Uint8Array(1), type: 'image/png' })
+    const config = configOf(null)
+    const before = createService({ config, publicUrl: url, store, blobs, works: false, report })
+    const order = { funnelId: 12, productId: '1001', variantId: '2001', imageUrl: `${url}/photos/there.png` }
+    const body = JSON.stringify({ ...order, uniqueUserId: 'one' })
+    const answer = await before.fetch(new Request(`${url}/generations`, { method: 'POST', headers, body }), {})
+    const { jobId } = ((await answer.json()) as { data: { jobId: string } }).data
+    const made: string[] = []
+    const stores = config.stores.map((each) => ({
+      ...each,
+      products: [],
+      funnels: each.funnels.map((funnel) => ({ ...funnel, funnelType: 'dress' as const, productIds: [] })),
+    }))
+    const after = createService({
+      config: { ...config, stores, generation: { ...config.generation, readyAfterMs: 1e9 } },
+      publicUrl: url,
+      store,
+      blobs,
+      ...undrawn,
+      generator: (photo, garment, funnelType, storeId) => {
+        made.push(`${funnelType} of ${storeId}`)
+        return undrawn.generator(photo, garment, funnelType, storeId)
+      },
+      report,
+    })
+    const state = async () => {
+      const polled = await after.fetch(new Request(`${url}/generations/${jobId}`, { headers }), {})
+      return ((await polled.json()) as { data: { storageStatus?: string } }).data.storageStatus
+    }
+    await expect.poll(state, { interval: 300 }).toBe('READY')
+    expect(made).toEqual(['upper_body of main'])
+    await after.close()
+    await release()
+  })
+
   it('keeps no job waiting for photos of the same store that other people’s servers do not send', async () => {
     const { store, release } = await open()
     const isWaitedFor = (name: string) => name.endsWith('never.png')

@@ -466,31 +466,52 @@ describe('every other state has words and a next step', () => {
 })
 
 // here and at the end, because it builds the shop where this file serves it
-it('npm start prints where the shop and the service are, serves both, and stops both at Ctrl-C', async () => {
+/** What `npm start` runs, once it says where everything is. */
+async function startWith(data: string) {
   const start = fileURLToPath(new URL('../start.ts', import.meta.url))
-  const data = await mkdtemp(join(tmpdir(), 'shop-'))
-  onTestFinished(() => rm(data, { recursive: true }))
   const child = spawn(process.execPath, ['--conditions=fitting-room-source', start, '--data', data])
   let out = ''
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
-  const ready = new Promise<void>((resolve, reject) => {
+  await new Promise<void>((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {
       out += chunk.toString()
       if (out.includes('Ctrl-C')) resolve()
     })
     child.on('close', () => reject(new Error(out)))
   })
-  await ready
-  const [, shop = ''] = /The shop: +(http:\S+)/.exec(out) ?? []
+  const [, shopUrl = ''] = /The shop: +(http:\S+)/.exec(out) ?? []
   const [, service = ''] = /The service: +(http:\S+)/.exec(out) ?? []
-  expect(new URL(shop).origin).not.toBe(new URL(service).origin)
-  expect(await (await fetch(shop)).text()).toContain('Atelier')
-  const settings = (await (await fetch(`${shop}settings.json`)).json()) as { baseUrl: string; products: unknown[] }
+  return {
+    shopUrl,
+    service,
+    stop: () => {
+      child.kill('SIGINT')
+      return ended
+    },
+  }
+}
+
+it('npm start serves the shop and the service, stops both at Ctrl-C, and knows their try-ons when it starts again', async () => {
+  const data = await mkdtemp(join(tmpdir(), 'shop-'))
+  onTestFinished(() => rm(data, { recursive: true }))
+  const { shopUrl, service, stop } = await startWith(data)
+  expect(new URL(shopUrl).origin).not.toBe(new URL(service).origin)
+  expect(await (await fetch(shopUrl)).text()).toContain('Atelier')
+  const settings = (await (await fetch(`${shopUrl}settings.json`)).json()) as { baseUrl: string; products: unknown[] }
   expect(settings.baseUrl).toBe(service)
   expect(settings.products.length).toBeGreaterThanOrEqual(6)
   expect((await fetch(`${service}/context`)).status).toBe(401)
-  child.kill('SIGINT')
-  expect(await ended).toBe(0)
-  await expect(fetch(shop)).rejects.toThrow()
+  const headers = { 'X-Service-SDK-Key': sandboxKey, 'Content-Type': 'application/json' }
+  const order = { funnelId: 11, productId: '1001', variantId: '2001', imageUrl: `${service}/photos/none.png` }
+  const answer = await fetch(`${service}/generations`, { method: 'POST', headers, body: JSON.stringify(order) })
+  const { jobId } = ((await answer.json()) as { data: { jobId: string } }).data
+  expect(await stop()).toBe(0)
+  await expect(fetch(shopUrl)).rejects.toThrow()
   await expect(fetch(service)).rejects.toThrow()
+
+  const again = await startWith(data)
+  const polled = await fetch(`${again.service}/generations/${jobId}`, { headers })
+  // its photo is not there
+  expect(await polled.json()).toMatchObject({ data: { status: 'ERROR' } })
+  expect(await again.stop()).toBe(0)
 })

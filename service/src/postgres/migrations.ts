@@ -1,7 +1,7 @@
 import type { Database } from './database.ts'
 
 /** What each version of the schema adds to the one before; what has been released is never changed. */
-const migrations: readonly string[] = [
+export const migrations: readonly string[] = [
   `
   create table fitting_room.visitors (
     store_id text not null,
