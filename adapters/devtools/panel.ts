@@ -21,6 +21,7 @@ function h(tag: string, attributes: Record<string, string>, ...children: Child[]
 }
 
 const timeOf = (at: number) => new Date(at).toISOString().slice(11, 19)
+const dayOf = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
 const none = (text: string) => h('p', { class: 'none' }, text)
 
 function table(heads: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
@@ -62,7 +63,7 @@ export function createPanel(): Panel {
       const kept = (stored ?? []).map(({ kind, key, until }) => [
         kind,
         withoutVisitor(key),
-        until === 0 ? 'due' : timeOf(until),
+        until === 0 ? 'due' : dayOf(until),
       ])
       const empty = stored ? 'Nothing is kept.' : 'Storage can not be read.'
       replace(places.stored, kept.length > 0 ? [table(['kind', 'key', 'until (UTC)'], kept)] : [], empty)

@@ -33,6 +33,7 @@ describe('the panel', () => {
     const tryOn = room.tryOn(product)
     tryOn.subscribe(() => {})
     await tryOn.start(new File([await (await fetch(photoUrl)).blob()], 'person.png', { type: 'image/png' }))
+    await expect.poll(() => section('Try-ons').textContent).toMatch(/goes on by itself at \d\d:\d\d:\d\d UTC/)
     await tryOn.result()
     await expect.poll(() => section('Try-ons').querySelector('[aria-current]')?.textContent).toBe('final')
     expect(section('Try-ons').querySelector('h3')?.textContent).toBe('1001 / 2001')
@@ -45,7 +46,11 @@ describe('the panel', () => {
       new Set(['getFunnel', 'createUpload', 'putPhoto', 'createGeneration', 'getGeneration']),
     )
     await expect.poll(() => section('History').textContent).toContain('final')
+    expect(section('Requests').textContent).toMatch(/costs the others behind this address \d\.\d\d/)
     await expect.poll(() => section('Storage').textContent).toContain('try-on:1001:2001')
+    // it may be another day
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
+    expect(section('Storage').textContent).toContain(tomorrow)
     const isSecure = globalThis.isSecureContext
     await expect.poll(() => section('Pages').textContent).toMatch(isSecure ? /this page/ : /by leases/)
   })

@@ -245,6 +245,9 @@ export class Display {
     await this.#session.send('HeapProfiler.collectGarbage')
     const { usedSize } = await this.#session.send('Runtime.getHeapUsage')
     const { nodes } = await this.#session.send('Memory.getDOMCounters')
-    return { heap: usedSize, nodes, kept: (await this.#page.evaluate<string>(keptExpression)).length }
+    const all = await this.#page.evaluate<string>(keptExpression)
+    // which of an hour's places are taken is the device's own, and grows and shrinks with how many came
+    const counted = await this.#page.evaluate(() => localStorage.getItem('fitting-room:kiosk:default:taken') ?? '')
+    return { heap: usedSize, nodes, kept: all.length - counted.length }
   }
 }
