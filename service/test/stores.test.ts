@@ -56,6 +56,27 @@ const kinds: [string, () => Promise<{ store: Store; release(): Promise<void> }>]
   ],
 ]
 
+/** Jobs of a store, each of which is begun and ends as a test says. */
+function held(store: Store) {
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  return {
+    begun,
+    ends,
+    async work(jobId: string) {
+      begun.push(jobId)
+      await new Promise<void>((resolve) => ends.push(resolve))
+    },
+    async add(storeId: string, count: number) {
+      const jobs = Array.from({ length: count }, () => queuedJob({ id: randomUUID(), storeId }))
+      await store.transaction(async (ledger) => {
+        for (const job of jobs) await ledger.addJob(job)
+      })
+      return jobs.map(({ id }) => id)
+    },
+  }
+}
+
 describe.each(kinds)('a store %s', (_, open) => {
   /** The statuses of 200 submissions at once, and how many are accepted. */
   async function accepted(credits: number | null, shopperOf: (at: number) => string, config = configOf(credits)) {
@@ -230,24 +251,14 @@ describe.each(kinds)('a store %s', (_, open) => {
 
   it('keeps no store waiting for another one that has many jobs, none of which ends', async () => {
     const { store, release } = await open()
-    const begun: string[] = []
-    const ends: (() => void)[] = []
-    const work = async (jobId: string) => {
-      begun.push(jobId)
-      await new Promise<void>((resolve) => ends.push(resolve))
-    }
-    const add = async (storeId: string) => {
-      const job = queuedJob({ id: randomUUID(), storeId })
-      await store.transaction((ledger) => ledger.addJob(job))
-      return job.id
-    }
-    for (let at = 0; at < 20; at += 1) await add('main')
+    const { begun, ends, work, add } = held(store)
+    await add('main', 20)
     await store.run(work, work)
     await expect.poll(() => begun.length).toBe(4)
-    for (let at = 0; at < 20; at += 1) await add('another')
+    await add('another', 20)
     await expect.poll(() => begun.length).toBe(8)
-    const other = await add('other')
-    await expect.poll(() => begun.includes(other)).toBe(true)
+    const [other] = await add('other', 1)
+    await expect.poll(() => begun.includes(other!)).toBe(true)
     expect(begun.length).toBe(9)
     // the rest of them, too, however they are worked on
     await expect
@@ -262,26 +273,14 @@ describe.each(kinds)('a store %s', (_, open) => {
 
   it('gives a store that begins the next place, however many jobs others have before it', async () => {
     const { store, release } = await open()
-    const begun: string[] = []
-    const ends: (() => void)[] = []
-    const work = async (jobId: string) => {
-      begun.push(jobId)
-      await new Promise<void>((resolve) => ends.push(resolve))
-    }
-    const add = async (storeId: string, count: number) => {
-      const jobs = Array.from({ length: count }, () => queuedJob({ id: randomUUID(), storeId }))
-      await store.transaction(async (ledger) => {
-        for (const job of jobs) await ledger.addJob(job)
-      })
-      return jobs
-    }
+    const { begun, ends, work, add } = held(store)
     for (const storeId of ['one', 'two', 'three', 'four']) await add(storeId, 30)
     await store.run(work, work)
     await expect.poll(() => begun.length).toBe(16)
     const [only] = await add('five', 1)
     ends.shift()?.()
     await expect.poll(() => begun.length).toBe(17)
-    expect(begun.at(-1)).toBe(only?.id)
+    expect(begun.at(-1)).toBe(only)
     // and nobody is left waiting
     await expect
       .poll(() => {
