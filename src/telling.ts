@@ -39,7 +39,8 @@ export function createTelling(
   let loading: Promise<Teller> | null = null
   let loaded: Teller | null = null
 
-  const tell = (event: RoomEvent) => listeners.forEach((listener) => listener(event))
+  // who comes while it is told hears the next one
+  const tell = (event: RoomEvent) => [...listeners].forEach((listener) => listeners.has(listener) && listener(event))
   const isHeard = () => listeners.size > 0
 
   /** What happens meanwhile waits with its record. */

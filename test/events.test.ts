@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import type { FittingRoom, FittingRoomOptions, RoomEvent } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
 import { hung, refused, testStorage } from './support/storage.ts'
-import { createWorld, person, product, refuses, refusesVariant, started, type World } from './support/world.ts'
+import { answers, createWorld, person, product, refuses, refusesVariant, started, type World } from './support/world.ts'
 
 /** What is loaded with the first event is there: no time of a test's own clock passes until it is. */
 beforeAll(() => import('../src/afterwards/afterwards.ts'))
@@ -202,16 +202,80 @@ describe('each thing is told once', () => {
     const { room: later, types } = told()
     await world.until(later.tryOn(product), 'final')
     await world.settle()
-    expect(types()).toEqual([
-      'photoChosen',
-      'consented',
-      'emailAsked',
-      'emailGiven',
-      'submitted',
-      'preview',
-      'final',
-      'seen',
-    ])
+    expect(types()).toEqual([...whole.slice(0, 3), 'emailAsked', 'emailGiven', ...whole.slice(3)])
+  })
+
+  it('once somebody listens, of a failure that is over, and of what came before one', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'processing')
+    world.fault('GET', '/generations', [answers(200, { nothing: 'that is known' })])
+    await world.until(tryOn, 'protocolError')
+    await tryOn.resume()
+    await world.until(tryOn, 'preview')
+    world.fault('GET', '/generations', [answers(200, { nothing: 'that is known' })])
+    await world.until(tryOn, 'protocolError')
+    room.close()
+    const { room: later, events, types } = told()
+    await world.until(later.tryOn(product), 'protocolError')
+    await world.settle()
+    expect(types()).toEqual(['photoChosen', 'consented', 'submitted', 'failed', 'preview'])
+    expect(events[3]).toMatchObject({ problem: 'protocol' })
+  })
+
+  it('once somebody listens again, of what has passed though it stands as it stood', async () => {
+    const { room, types, unsubscribe } = told()
+    world.fault('POST', '/generations', [refuses('emailRequired'), refuses('emailRequired')])
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'needsEmail')
+    await world.settle()
+    unsubscribe()
+    await tryOn.submitEmail({ email: 'a@example.com' })
+    await world.until(tryOn, 'needsEmail')
+    expect(types()).not.toContain('emailGiven')
+    const again = told({}, room)
+    await world.settle()
+    expect(again.types()).toEqual(['emailGiven'])
+  })
+
+  it('to a listener that comes and goes as it hears, and to none twice', async () => {
+    const room = world.room()
+    const heard: string[] = []
+    let last = { unsubscribe: () => {} }
+    const listen = ({ key }: RoomEvent) => {
+      heard.push(key)
+      last.unsubscribe()
+      last = room.on(listen)
+    }
+    last = room.on(listen)
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await world.settle()
+    expect(heard).toEqual([...new Set(heard)])
+    expect(heard.length).toBe(whole.length)
+  })
+
+  it('that a picture was seen, though who listened left as that was about to be told', async () => {
+    const storage = testStorage()
+    const page = { visibilityState: 'hidden' }
+    vi.stubGlobal('document', page)
+    const { room, unsubscribe } = told({ storage })
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await started(tryOn)
+    await world.until(tryOn, 'final')
+    await world.settle()
+    page.visibilityState = 'visible'
+    const claiming = storage.hold(({ type, key }) => type === 'update' && key.endsWith(':told'))
+    tryOn.subscribe(() => {})
+    await world.settle()
+    await claiming.reached
+    unsubscribe()
+    claiming.release()
+    await world.settle()
+    const again = told({}, room)
+    await world.pass(30_000)
+    expect(again.types()).toEqual(['seen'])
   })
 
   it('that a picture was seen by another page, where the one that was about to tell it has ended', async () => {

@@ -484,6 +484,44 @@ describe('the limits of a device', () => {
     expect((await final(other)).state).toBe('final')
   })
 
+  it('give a place back to a shopper who has gone by then', async () => {
+    const limits = limitsOf({ perHour: 1 })
+    const { room, session } = await begun({ limit: limits }, { limits })
+    await limits.take('an attempt')
+    await session.end()
+    await limits.giveBack('an attempt')
+    expect((await final(room.tryOn(product))).state).toBe('final')
+  })
+
+  it('are the next shopper’s own, though that could not be noted as the one before left', async () => {
+    const counting = testStorage()
+    const limits = limitsOf({ perShopper: 1, storage: counting })
+    const { room, session } = await begun({ limit: limits }, { limits })
+    expect((await final(room.tryOn(product))).state).toBe('final')
+    const uncaught = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException').once('uncaughtException', () => {})
+    counting.meet(() => true, refused)
+    await session.end()
+    await expect.poll(() => process.listenerCount('uncaughtException')).toBe(0)
+    for (const each of uncaught) process.on('uncaughtException', each)
+    counting.recover()
+    session.begin()
+    await world.settle()
+    expect((await final(room.tryOn(product))).state).toBe('final')
+  })
+
+  it('say when there is room where more stand than are let out by now', async () => {
+    const wide = limitsOf({ perHour: 5 })
+    for (let at = 0; at < 4; at += 1) {
+      await wide.take(`attempt ${at}`)
+      await world.pass(60_000)
+    }
+    const narrow = limitsOf({ perHour: 2 })
+    const reached = await narrow.take('another')
+    await world.pass(Number(reached?.nextAt) - world.clock.now())
+    expect(await narrow.take('another')).toBeNull()
+  })
+
   it('say when the next one may begin, by the hour', async () => {
     const limits = limitsOf({ perHour: 1 })
     const { room, session } = await begun({ limit: limits }, { limits })

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoomOptions, RoomEvent, TryOn } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
+import { attemptIdOf } from '../src/afterwards/claim.ts'
 import { markOf, readTicket, ticketOf } from '../src/afterwards/ticket.ts'
 import { testStorage, type TestStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, started, type World } from './support/world.ts'
@@ -31,6 +33,11 @@ async function ticketOfFinal(): Promise<string> {
 }
 
 describe('a ticket', () => {
+  it('brings an attempt of its own for each job', () => {
+    const jobs = Array.from({ length: 200_000 }, (_, at) => createHash('sha1').update(`${at}`).digest('hex'))
+    expect(new Set(jobs.map(attemptIdOf)).size).toBe(jobs.length)
+  })
+
   it('is short, and tells a job, a product and its time, but nothing of the shopper', async () => {
     const { tryOn } = await atKiosk()
     const { attempt } = await world.until(tryOn, 'final')

@@ -53,12 +53,18 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
 
   function reachedBy(counted: Taken): ReachedLimit | null {
     if (counted.filter(({ isFormer }) => !isFormer).length >= perShopper) return { limit: 'perShopper', nextAt: null }
-    const ofHour = counted.filter(isOfHour).map(({ at }) => at)
-    return ofHour.length >= perHour ? { limit: 'perHour', nextAt: Math.min(...ofHour) + hourMs } : null
+    const ofHour = counted
+      .filter(isOfHour)
+      .map(({ at }) => at)
+      .toSorted((one, other) => one - other)
+    // there may be more than a limit of now lets out
+    return ofHour.length >= perHour ? { limit: 'perHour', nextAt: ofHour.at(-perHour)! + hourMs } : null
   }
 
   /** This page load. */
   const own = newId()
+  /** What the places of the shopper before are called since: a refusal may come late. */
+  let former = new Map<string, string>()
 
   return {
     async take(id) {
@@ -77,10 +83,16 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
     giveBack: (id) =>
       update((counted) =>
         counted
-          .map((each) => (each.id === id ? { ...each, by: each.by.filter((page) => page !== own) } : each))
+          .map((each) =>
+            each.id === (former.get(id) ?? id) ? { ...each, by: each.by.filter((page) => page !== own) } : each,
+          )
           .filter(({ by }) => by.length > 0),
       ),
     // which attempts they were is the former shopper's own
-    nextShopper: () => update((counted) => counting(counted.map(({ at, by }) => ({ id: '', at, isFormer: true, by })))),
+    nextShopper: () =>
+      update((counted) => {
+        former = new Map(counted.flatMap(({ id, isFormer }) => (isFormer ? [] : [[id, newId()]])))
+        return counting(counted.map((each) => ({ ...each, id: former.get(each.id) ?? each.id, isFormer: true })))
+      }),
   }
 }

@@ -102,6 +102,8 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   /** What there was to see. */
   let pictures = ''
   let failures = 0
+  /** Whether the limits know that it is somebody else. */
+  let isCounted = true
   let timer: unknown
   let ending: Promise<void> | null = null
   let isClosed = false
@@ -138,6 +140,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
 
   function begin(): void {
     if (view.get().state !== 'ready' || isClosed) return
+    if (!isCounted) void count()
     noteActivity()
     view.set({ state: 'active' })
     look()
@@ -194,8 +197,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
       lock(isTryOnError(error) ? error.problem : { kind: 'internal', sent: false })
       throw error
     }
-    const counted = Promise.resolve().then(() => limits?.nextShopper())
-    await withinLimit(clock, longestCountMs, counted).catch(report)
+    await count()
     forgetLastMatch()
     failures = 0
     savedAt = -Infinity
@@ -205,6 +207,18 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     take(room.history.get())
     view.set({ state: 'ready' })
     hear(room.history.get())
+  }
+
+  /** The next shopper's places are their own. */
+  async function count(): Promise<void> {
+    const counted = Promise.resolve().then(() => limits?.nextShopper())
+    await withinLimit(clock, longestCountMs, counted).then(
+      () => (isCounted = true),
+      (error: unknown) => {
+        isCounted = false
+        report(error)
+      },
+    )
   }
 
   function lock(problem: Problem): void {

@@ -47,11 +47,13 @@ export async function claim(
   return kept === 'unchanged' ? 'repeated' : { place, record, durable: listed === 'stored' && kept === 'stored' }
 }
 
-/** One attempt for one job, whichever pages claim it; its name, which events tell, hides the job. */
+/** One name for one job, whichever pages claim it; events tell it, and it hides the job. */
+export const attemptIdOf = (jobId: string) => `ticket-${markOf(jobId)}${markOf(`again ${jobId}`)}`
+
 const attemptOf = ({ productId, variantId, jobId, startedAt }: Ticket, savedAt: number): AttemptRecord => ({
   version: 2,
   savedAt,
-  attemptId: `ticket-${markOf(jobId)}${markOf(`${jobId} again`)}`,
+  attemptId: attemptIdOf(jobId),
   startedAt,
   phase: 'accepted',
   productId,

@@ -151,11 +151,17 @@ export function createTeller(parts: TellerParts): Teller {
       at,
       sinceMs: Math.max(0, at - startedAt),
     }
-    return type === 'failed' ? { ...of, type, problem: problem?.kind ?? null } : { ...of, type }
+    // of a failure that has passed the phase is known
+    const kind = problem?.kind ?? (record.passed?.includes('protocolError') ? 'protocol' : null)
+    return type === 'failed' ? { ...of, type, problem: kind } : { ...of, type }
   }
 
   /** Whichever page shows the picture may be the one to tell of it, and may end before it has. */
-  async function tellSeen(of: Pick<RoomEvent, 'attemptId' | 'productId' | 'variantId'>, startedAt: number, by: Shopper) {
+  async function tellSeen(
+    of: Pick<RoomEvent, 'attemptId' | 'productId' | 'variantId'>,
+    startedAt: number,
+    by: Shopper,
+  ) {
     const { attemptId } = of
     if (!isHeard()) return void standingsOf(by).delete(attemptId)
     const at = Math.round(clock.now())
@@ -168,6 +174,8 @@ export function createTeller(parts: TellerParts): Teller {
     // by another page, or it is not known by whom
     if (isUnderWay) return standOnceMore(attemptId, by)
     if (!isMine) return
+    // who listens next hears of it once this claim is over
+    if (!isHeard()) return standOnceMore(attemptId, by)
     tell({ key: `${attemptId}:seen`, ...of, at, sinceMs: Math.max(0, at - startedAt), type: 'seen' }, by)
     await note(attemptId, ['seen'], by)
   }
@@ -176,7 +184,7 @@ export function createTeller(parts: TellerParts): Teller {
     stand({ view, record, product, isSeen, by }) {
       const id = view.attempt?.id
       if (id === undefined) return
-      const standing = [record?.phase, view.state, isSeen].join()
+      const standing = [record?.phase, record?.passed?.length, view.state, isSeen].join()
       const stood = standingsOf(by)
       if (stood.get(id) === standing) return
       stood.set(id, standing)

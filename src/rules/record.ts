@@ -13,8 +13,7 @@ export const clockSlackMs = 300_000
 
 const epochMs = is.integerFrom(0)
 
-/** How far an attempt has come; each phase replaces the one before it in one write. */
-const phase = is.oneOf(
+const phases = [
   'consented',
   'claimed',
   'throttled',
@@ -28,8 +27,14 @@ const phase = is.oneOf(
   'preview',
   'final',
   'failed',
-)
+] as const
+
+/** How far an attempt has come; each phase replaces the one before it in one write. */
+const phase = is.oneOf(...phases)
 export type Phase = is.TypeOf<typeof phase>
+
+/** A phase that an attempt has stood in, or that nobody knew then what had come of its claim. */
+export type Passed = Phase | 'outcomeUnknown'
 
 /**
  * What is persisted of one attempt. Times are epoch ms. Never in it: e-mail address, key, signed URL, photo bytes.
@@ -64,8 +69,8 @@ export const attemptRecord = is.object({
   problem: is.optional(problem),
   /** It came in place of another one, by `retry()`. */
   retried: is.optional(is.boolean),
-  /** The phases before this one; a claim only where nobody had heard what came of it. */
-  passed: is.optional(is.listOf(phase)),
+  /** What it has stood in before, in that order. */
+  passed: is.optional(is.listOf(is.oneOf(...phases, 'outcomeUnknown'))),
   /** A ticket has brought it: its job is another device's, whose visitor is nobody here. */
   elsewhere: is.optional(is.boolean),
 })
@@ -98,10 +103,8 @@ export function ageOfWord(record: AttemptRecord, now: number): number {
 /** The next phase of a record: `change` over it, without the traces of the phase before but that it was. */
 export function advance(record: AttemptRecord, now: number, change: Partial<AttemptRecord>): AttemptRecord {
   const { until: _until, waitMs: _waitMs, problem: why, ...lasting } = record
-  const before = record.passed ?? []
-  // a claim with a problem is one that nobody has heard of
-  const isTold = before.includes(record.phase) || (record.phase === 'claimed' && !why)
-  const passed = isTold ? before : [...before, record.phase]
+  const marks: Passed[] = record.phase === 'claimed' && why ? ['claimed', 'outcomeUnknown'] : [record.phase]
+  const passed = [...new Set([...(record.passed ?? []), ...marks])]
   // of two copies the later one has come further, whatever the clock did
   return { ...lasting, passed, ...change, version: 2, savedAt: Math.max(record.savedAt + 1, whole(now)) }
 }

@@ -1,5 +1,5 @@
 import type { ProblemKind } from './problem.ts'
-import type { AttemptRecord, Phase } from './record.ts'
+import type { AttemptRecord, Passed } from './record.ts'
 import type { TryOnState } from './words.ts'
 
 /** What every event says: nothing of the shopper. */
@@ -46,29 +46,35 @@ export type RoomEvent =
 
 export type RoomEventType = RoomEvent['type']
 
-/** From where on a submission was sent. */
-const sentPhases: readonly Phase[] = ['claimed', 'accepted', 'preview', 'final', 'failed']
+/** What a phase tells of an attempt that stands in it, or has stood in it. */
+const typesOfPhase: Partial<Record<Passed, RoomEventType>> = {
+  awaitingEmail: 'emailAsked',
+  emailRegistered: 'emailGiven',
+  claimed: 'submitted',
+  outcomeUnknown: 'unknown',
+  limitReached: 'limited',
+  rejected: 'failed',
+  protocolError: 'failed',
+  preview: 'preview',
+  final: 'final',
+  failed: 'failed',
+}
 
 /** What must have happened to an attempt that stands there, in that order. */
-export function eventsOf(
-  { phase, passed = [], preview, retried, elsewhere }: AttemptRecord,
-  state: TryOnState,
-): RoomEventType[] {
-  const isSent = sentPhases.includes(phase)
-  const stood = (...phases: Phase[]) => phases.some((each) => each === phase || passed.includes(each))
-  const events: [RoomEventType, boolean][] = [
+export function eventsOf(record: AttemptRecord, state: TryOnState): RoomEventType[] {
+  const { phase, job, preview, retried, elsewhere } = record
+  // what an earlier version wrote does not say what has passed
+  const { passed = [...(job ? ['claimed' as const] : []), ...(preview ? ['preview' as const] : [])] } = record
+  const events: [RoomEventType | undefined, boolean][] = [
     // of what a ticket has brought the other device has told the beginning
     ['photoChosen', !elsewhere],
     ['consented', !elsewhere],
     ['retried', retried === true],
-    ['emailAsked', stood('awaitingEmail')],
-    ['emailGiven', stood('emailRegistered')],
-    ['submitted', isSent && !elsewhere],
-    ['unknown', state === 'outcomeUnknown' || passed.includes('claimed')],
-    ['limited', stood('limitReached')],
-    ['preview', phase === 'preview' || preview !== undefined],
-    ['final', phase === 'final'],
-    ['failed', stood('failed', 'rejected', 'protocolError')],
+    ...[...passed, phase].map((each): [RoomEventType | undefined, boolean] => {
+      const type = typesOfPhase[each]
+      return [type, type !== 'submitted' || !elsewhere]
+    }),
+    ['unknown', state === 'outcomeUnknown'],
   ]
-  return events.flatMap(([type, hasHappened]) => (hasHappened ? type : []))
+  return [...new Set(events.flatMap(([type, hasHappened]) => (type && hasHappened ? type : [])))]
 }

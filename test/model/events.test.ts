@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { FittingRoom, RoomEvent, RoomEventType, TryOn, TryOnState } from 'fitting-room'
 import { testStorage } from '../support/storage.ts'
-import { createWorld, person, product, refuses, refusesVariant, type World } from '../support/world.ts'
+import { answers, createWorld, person, product, refuses, refusesVariant, type World } from '../support/world.ts'
 import { seededChance } from './platform.ts'
 
 const sequences = 1_000
@@ -10,6 +10,8 @@ const steps = 12
 interface Page {
   room: FittingRoom
   tryOn: TryOn
+  /** What ends its listening, if it does. */
+  heard?: { unsubscribe(): void } | undefined
 }
 
 type Step = (world: Stage) => Promise<unknown> | void
@@ -29,6 +31,10 @@ const eventOfState: Partial<Record<TryOnState, RoomEventType>> = {
   limitReached: 'limited',
   outcomeUnknown: 'unknown',
   rejected: 'failed',
+  failed: 'failed',
+  protocolError: 'failed',
+  processing: 'submitted',
+  preview: 'preview',
   final: 'final',
 }
 
@@ -44,7 +50,19 @@ function openDeaf({ world, pages, stood }: Stage): Page | undefined {
   return pages.at(-1)
 }
 
-const open = (stage: Stage): void => void openDeaf(stage)?.room.on((event) => stage.told.push(event))
+function listen(page: Page | undefined, { told }: Stage): void {
+  if (page) page.heard ??= page.room.on((event) => told.push(event))
+}
+
+const open = (stage: Stage): void => listen(openDeaf(stage), stage)
+
+/** Who listens goes, and who does not begins. */
+function turn(stage: Stage): void {
+  const page = stage.pick(stage.pages)
+  if (!page?.heard) return listen(page, stage)
+  page.heard.unsubscribe()
+  page.heard = undefined
+}
 
 function close({ pages, pick }: Stage): void {
   const page = pick(pages)
@@ -76,6 +94,8 @@ const operations: readonly Step[] = [
   open,
   async (stage) => void openDeaf(stage),
   close,
+  turn,
+  ({ world }) => world.fault('GET', '/generations', [answers(200, { nothing: 'that is known' })]),
   say((tryOn) => tryOn.start(person)),
   say((tryOn) => tryOn.start(person)),
   say((tryOn) => tryOn.retry()),

@@ -15,13 +15,15 @@ export function useObjectUrl(bytes: Blob | undefined): string | undefined {
 /** A picture by its address, or by what is kept of it where that is dead; `otherwise` where there is neither. */
 export function usePicture(address: string | undefined, otherwise: string, load: () => Promise<Blob>) {
   const [dead, setDead] = useState<string>()
-  const [bytes, setBytes] = useState<Blob>()
-  const kept = useObjectUrl(bytes)
+  const [loaded, setLoaded] = useState<{ of: string; bytes: Blob }>()
+  const kept = useObjectUrl(loaded?.of === address ? loaded?.bytes : undefined)
   function onError() {
     if (address === undefined || address === dead) return
     setDead(address)
-    setBytes(undefined)
-    load().then(setBytes, () => undefined)
+    load().then(
+      (bytes) => setLoaded({ of: address, bytes }),
+      () => undefined,
+    )
   }
   return { src: address === dead ? (kept ?? otherwise) : address, onError }
 }

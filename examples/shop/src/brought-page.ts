@@ -17,30 +17,33 @@ export function takeTicket(): string | null {
 export function broughtPage(room: FittingRoom, products: readonly Product[], bring: () => Promise<TryOn>): Page {
   const list = productList(room, products)
   const place = h('div', {}, h('p', { className: 'lead', attributes: { role: 'status' } }, say().taking))
-  let leave = () => {}
   let isLeft = false
+  let leave = () => {}
 
-  async function panelOf(tryOn: TryOn): Promise<Page> {
-    const [{ attempt }, entries] = await Promise.all([tryOn.ready, room.list()])
-    const { productId } = entries.find(({ attemptId }) => attemptId === attempt?.id) ?? {}
-    const product = products.find(({ id }) => productId?.endsWith(id))
-    if (!product) throw new Error('it is of nothing that is sold here')
-    return tryOnPanel(room, product, tryOn)
+  function refuse(why: string): void {
+    leave()
+    leave = () => {}
+    place.replaceChildren(h('p', { className: 'note', attributes: { role: 'alert' } }, why))
   }
 
-  bring()
-    .then(panelOf)
-    .then(
-      (panel) => {
-        if (isLeft) return panel.leave()
-        leave = panel.leave
-        place.replaceChildren(panel.element)
-      },
-      (error: unknown) => {
-        const problem = isTryOnError(error) ? words().problem(error.problem) : null
-        place.replaceChildren(h('p', { className: 'note', attributes: { role: 'alert' } }, problem ?? say().gone))
-      },
-    )
+  async function open(): Promise<void> {
+    const tryOn = await bring()
+    const [{ attempt }, entries] = await Promise.all([tryOn.ready, room.list()])
+    const [entry] = entries.filter(({ attemptId }) => attemptId === attempt?.id)
+    const product = products.find(({ id }) => entry?.productId.endsWith(id))
+    if (!entry || !product) throw new Error('it is of nothing that is sold here')
+    if (isLeft) return
+    const panel = tryOnPanel(room, product, tryOn)
+    place.replaceChildren(panel.element)
+    // what was left can be forgotten here, and not be tried on
+    const following = tryOn.subscribe(({ state }) => entry.archived && state === 'idle' && refuse(say().gone))
+    leave = () => {
+      following.unsubscribe()
+      panel.leave()
+    }
+  }
+
+  open().catch((error: unknown) => refuse((isTryOnError(error) && words().problem(error.problem)) || say().gone))
   return {
     element: h('div', {}, h('div', { className: 'page' }, place), list.element),
     leave() {

@@ -32,21 +32,30 @@ try {
   devtools?.open(room)
   let leave = () => {}
 
+  const opened = (id: string | undefined) => async () => {
+    const [entry] = (await room.list()).filter(({ attemptId }) => attemptId === id)
+    if (!entry) throw new Error('it was forgotten')
+    return entry.open()
+  }
+
+  /** Its address is that of what it has brought from then on. */
+  const claimed = (brought: string) => async () => {
+    const tryOn = await room.claim(brought)
+    const { attempt } = await tryOn.ready
+    if (attempt && location.hash === '#/') history.replaceState(null, '', `#/try-ons/${attempt.id}`)
+    return tryOn
+  }
+
   const show = () => {
     leave()
     const brought = ticket ?? takeTicket()
     ticket = null
     const [, of, id, variant] = /^#\/(products|try-ons)\/([^/]+)(?:\/(\d+))?$/.exec(location.hash) ?? []
     const product = settings.products.find((each) => of === 'products' && each.id === id)
-    const opened = async () => {
-      const [entry] = (await room.list()).filter(({ attemptId }) => attemptId === id)
-      if (!entry) throw new Error('it was forgotten')
-      return entry.open()
-    }
     const page = product
       ? productPage(room, product, variant)
       : brought || of === 'try-ons'
-        ? broughtPage(room, settings.products, brought ? () => room.claim(brought) : opened)
+        ? broughtPage(room, settings.products, brought ? claimed(brought) : opened(id))
         : productList(room, settings.products)
     leave = page.leave
     document.title = `${product?.title ?? 'Atelier'} — try it on`
@@ -71,8 +80,13 @@ try {
     main.focus()
     scrollTo(0, 0)
   })
-  reset.onclick = () => room.reset().then(() => (location.hash = '#/'))
-  measuring(room, measure)
+  const stopMeasuring = measuring(room, measure)
+  reset.onclick = async () => {
+    await room.reset()
+    stopMeasuring()
+    if (location.hash === '#/') show()
+    else location.hash = '#/'
+  }
   languageSwitch(language, () => {
     speak()
     greet()

@@ -6,21 +6,27 @@ const key = 'measure'
 /** What a tag manager reads. */
 const queue = () => ((globalThis as { dataLayer?: object[] }).dataLayer ??= [])
 
-/** Tells what becomes of try-ons while the shopper has nothing against it; what happens before is told then, too. */
-export function measuring(room: FittingRoom, box: HTMLInputElement): void {
+/**
+ * Tells what becomes of try-ons while the shopper has nothing against it, in whichever tab that was said; what happened
+ * before is told then, too. Returns what takes the shopper's word back.
+ */
+export function measuring(room: FittingRoom, box: HTMLInputElement): () => void {
   let heard: { unsubscribe(): void } | undefined
-  const follow = () => {
+  const follow = (isOn: boolean) => {
+    box.checked = isOn
     heard?.unsubscribe()
-    heard = undefined
-    if (!box.checked) return
-    heard = room.on(({ type, key: id, productId, sinceMs }) =>
-      queue().push({ event: 'try_on', type, id, productId, sinceMs }),
-    )
+    heard = isOn
+      ? room.on(({ type, key: id, productId, sinceMs }) =>
+          queue().push({ event: 'try_on', type, id, productId, sinceMs }),
+        )
+      : undefined
   }
-  box.checked = recall(key) === 'yes'
-  box.onchange = () => {
-    remember(key, box.checked ? 'yes' : 'no')
-    follow()
+  const say = (isOn: boolean) => {
+    remember(key, isOn ? 'yes' : 'no')
+    follow(isOn)
   }
-  follow()
+  box.onchange = () => say(box.checked)
+  addEventListener('storage', ({ key: changed, newValue }) => changed === key && follow(newValue === 'yes'))
+  follow(recall(key) === 'yes')
+  return () => say(false)
 }

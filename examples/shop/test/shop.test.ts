@@ -228,6 +228,10 @@ describe('the shop', () => {
     await page.reload()
     await reaches('final')
     await page.getByTestId('save').waitFor()
+    // and says so where it is forgotten, with nothing to try on in its place
+    await page.getByRole('button', { name: 'Forget this try-on: Breton tee' }).click()
+    await page.getByRole('alert').getByText('This try-on is no longer here.').waitFor()
+    expect(await page.locator('.screen').count()).toBe(0)
     await page.goto(`${shop.url}#/try-ons/none`)
     await page.getByRole('alert').getByText('This try-on is no longer here.').waitFor()
     expect(submissions).toHaveLength(1)
@@ -273,12 +277,19 @@ describe('the shop', () => {
     await expect.poll(types).toEqual(['photoChosen', 'consented', 'submitted'])
     await finishes()
     await expect.poll(types).toContain('seen')
-    await page.locator('#measure').uncheck()
+    // which is taken back in whatever tab
+    const other = await context.newPage()
+    await other.goto(shop.url)
+    await other.locator('#measure').uncheck()
+    await expect.poll(() => page.locator('#measure').isChecked()).toBe(false)
     const told = await types()
     await press('Choose another photo')
     await tryOn()
     await reaches('processing')
     expect(await types()).toEqual(told)
+    await page.locator('#measure').check()
+    await page.getByRole('button', { name: 'Forget me on this device' }).click()
+    await expect.poll(() => page.locator('#measure').isChecked()).toBe(false)
   })
 
   it('says that a picture is gone whose address is dead and of which nothing is kept', async () => {
