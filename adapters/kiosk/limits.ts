@@ -56,7 +56,7 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
     const ofHour = counted
       .filter(isOfHour)
       .map(({ at }) => at)
-      .toSorted((one, other) => one - other)
+      .sort((one, other) => one - other)
     // there may be more than a limit of now lets out
     return ofHour.length >= perHour ? { limit: 'perHour', nextAt: ofHour.at(-perHour)! + hourMs } : null
   }

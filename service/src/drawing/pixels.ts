@@ -4,7 +4,7 @@ import { imageTypeOf, isHeif } from '../photo-formats.ts'
 import { PhotoNotReadable } from '../photo-problems.ts'
 
 /** What a picture may have at the most, decoded. */
-export const mostPixels = 60_000_000
+const mostPixels = 60_000_000
 
 /** What the decoder may find in a photo, as it names it: its own look goes further than the first bytes. */
 const decodable: readonly (string | undefined)[] = ['jpeg', 'png', 'webp', 'heif']
