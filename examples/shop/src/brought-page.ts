@@ -30,8 +30,9 @@ export function broughtPage(room: FittingRoom, products: readonly Product[], bri
     const tryOn = await bring()
     const [{ attempt }, entries] = await Promise.all([tryOn.ready, room.list()])
     const [entry] = entries.filter(({ attemptId }) => attemptId === attempt?.id)
-    const product = products.find(({ id }) => entry?.productId.endsWith(id))
-    if (!entry || !product) throw new Error('it is of nothing that is sold here')
+    // a picture is there to be looked at, also of what is sold elsewhere
+    const product = products.find(({ id }) => entry?.productId.endsWith(id)) ?? products[0]
+    if (!entry || !product) throw new Error('it is not here')
     if (isLeft) return
     const panel = tryOnPanel(room, product, tryOn)
     place.replaceChildren(panel.element)
