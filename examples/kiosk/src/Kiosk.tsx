@@ -1,7 +1,7 @@
 import { useTryOn } from 'fitting-room/react'
 import { useEffect, useRef, useState } from 'react'
 import { pieces } from './pieces.ts'
-import { session, words } from './room.ts'
+import { session } from './room.ts'
 import { Visit } from './Visit.tsx'
 
 /** One screen for each state of the session. */
@@ -23,7 +23,6 @@ export function Kiosk() {
           <div role="alert">
             <h1>This screen is having a break</h1>
             <p>Not all of the last visit could be removed, so nobody can begin. It is tried again by itself.</p>
-            <p>{words.problem(view.problem)}</p>
           </div>
           <button className="main" onClick={() => session.end()}>
             Try again now
