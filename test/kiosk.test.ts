@@ -319,6 +319,34 @@ describe('a session', () => {
     expect(state()).toBe('locked')
   })
 
+  it('is locked over a reload where the device keeps nothing either, though both work again by then', async () => {
+    const kept = new Map<string, string>()
+    vi.stubGlobal('sessionStorage', {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+      removeItem: (key: string) => void kept.delete(key),
+    })
+    try {
+      const before = await begun()
+      await before.room.tryOn(product).start(person)
+      await world.until(before.room.tryOn(product), 'final')
+      storage.meet(isWrite, refused)
+      device.meet(isWrite, refused)
+      await before.session.end().catch(() => undefined)
+      expect(before.state()).toBe('locked')
+      lose(before)
+      storage.recover()
+      device.recover()
+      const { session, room, state } = await load()
+      expect(session.get().state).not.toBe('active')
+      await world.settle()
+      expect([state(), room.history.get()]).toEqual(['ready', []])
+      expect(kept.size).toBe(0)
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+
   it('announces its end after work that came to no picture, however long that took', async () => {
     const { room, state } = await begun()
     const tryOn = room.tryOn(product)

@@ -13,6 +13,7 @@ import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
 import type { TryOnState } from '../../src/rules/words.ts'
 import { keptValue, type DeviceOptions } from './kept.ts'
 import type { DeviceLimits } from './limits.ts'
+import { lockedMark } from './locked-mark.ts'
 import { keepDisplayOn, missingHere, watchPage, type Missing } from './page.ts'
 
 /** All times in ms. */
@@ -93,6 +94,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   check(Number.isFinite(holdMs) && holdMs >= idleMs, 'holdMs', holdMs, 'a number of ms, at least idleMs')
   const clock = steadyClock(options.clock ?? systemClock)
   const kept = keptValue(options.storage ?? webStorage(), clock, [name, 'session'], is.object({ activeAt: is.number }))
+  const locked = lockedMark(name)
   const view = createValue<SessionView>({ state: 'restoring' })
   /** By the page's own time: when somebody was active, when there was news, when the first of these was written down. */
   let activeAt = -Infinity
@@ -199,6 +201,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     }
     await count()
     forgetLastMatch()
+    locked.set(false)
     failures = 0
     savedAt = -Infinity
     if (isClosed) return
@@ -222,6 +225,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   }
 
   function lock(problem: Problem): void {
+    locked.set(true)
     const retryMs = Math.min(firstRetryMs * 2 ** failures++, longestRetryMs)
     view.set({ state: 'locked', problem, nextTryAt: clock.now() + retryMs })
     later(end, retryMs)
@@ -244,7 +248,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
 
   /** How long ago somebody was active, in ms; Infinity where nobody knows. */
   async function agoMs(): Promise<number> {
-    const seen = await goesOn().catch(() => null)
+    const seen = locked.isSet() ? null : await goesOn().catch(() => null)
     const ms = seen ? clock.now() - seen.activeAt : Infinity
     return ms < 0 ? Infinity : ms
   }
