@@ -1,8 +1,11 @@
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { FittingRoom, RoomEvent, RoomEventType, TryOn, TryOnState } from 'fitting-room'
 import { testStorage } from '../support/storage.ts'
 import { answers, createWorld, person, product, refuses, refusesVariant, type World } from '../support/world.ts'
 import { seededChance } from './platform.ts'
+
+/** What is loaded with the first event is there: no time of a world's own clock passes until it is. */
+beforeAll(() => import('../../src/afterwards/afterwards.ts'))
 
 const sequences = 1_000
 const steps = 12

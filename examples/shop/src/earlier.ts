@@ -1,4 +1,4 @@
-import { isTryOnError, type FittingRoom, type HistoryEntry } from 'fitting-room'
+import { isTryOnError, type FittingRoom, type HistoryEntry, type TryOnView } from 'fitting-room'
 import type { Product } from './catalog.ts'
 import { button, h } from './dom.ts'
 import { say, words } from './language.ts'
@@ -30,13 +30,17 @@ export function earlier(room: FittingRoom, products: readonly Product[]): Page {
 
   function goOn(entry: HistoryEntry): void {
     const tryOn = entry.open()
-    if (!followed.has(entry.attemptId))
-      followed.set(
-        entry.attemptId,
-        tryOn.subscribe(() => {}),
-      )
+    let isAsked = false
+    // it may be read from storage first, or looked at once
+    const resume = ({ can }: TryOnView) => {
+      if (isAsked || !can.resume) return
+      isAsked = true
+      void tryOn.resume()
+    }
+    followed.get(entry.attemptId)?.unsubscribe()
     // the list says what has come of it
-    tryOn.ready.then(({ can }) => (can.resume ? tryOn.resume() : undefined)).catch(() => undefined)
+    followed.set(entry.attemptId, tryOn.subscribe(resume))
+    resume(tryOn.get())
   }
 
   /** In place of a picture whose address is dead. */

@@ -193,6 +193,7 @@ describe('the shop', () => {
     await list.getByText('forgetting it does not take it back').waitFor()
     expect(await list.locator(':focus').innerText()).toBe('Forget this try-on')
     await pressIn('Go on')
+    await expect.poll(() => list.locator('a').allInnerTexts()).toEqual([expect.stringMatching(/being made/)])
     ahead += 2 * hourMs
     await page.clock.fastForward(60_000)
     await expect.poll(() => list.locator('a').allInnerTexts()).toEqual(['Breton tee\nThere you are'])
