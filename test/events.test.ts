@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoom, FittingRoomOptions, RoomEvent } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
-import { hung, refused, testStorage } from './support/storage.ts'
+import { hung, refused, testStorage, type TestStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, refuses, refusesVariant, started, type World } from './support/world.ts'
 
 /** What is loaded with the first event is there: no time of a test's own clock passes until it is. */
@@ -19,6 +19,19 @@ function told(options: Partial<FittingRoomOptions> = {}, room: FittingRoom = wor
   const events: RoomEvent[] = []
   const { unsubscribe } = room.on((event) => events.push(event))
   return { room, events, unsubscribe, types: () => events.map(({ type }) => type) }
+}
+
+/** A try-on whose picture is there on a page that is hidden. */
+async function unseen(storage: TestStorage) {
+  const page = { visibilityState: 'hidden' }
+  vi.stubGlobal('document', page)
+  const heard = told({ storage })
+  const tryOn = heard.room.tryOn(product)
+  tryOn.subscribe(() => {})
+  await started(tryOn)
+  await world.until(tryOn, 'final')
+  await world.settle()
+  return { ...heard, tryOn, page }
 }
 
 const whole = ['photoChosen', 'consented', 'submitted', 'preview', 'final', 'seen']
@@ -257,14 +270,7 @@ describe('each thing is told once', () => {
 
   it('that a picture was seen, though who listened left as that was about to be told', async () => {
     const storage = testStorage()
-    const page = { visibilityState: 'hidden' }
-    vi.stubGlobal('document', page)
-    const { room, unsubscribe } = told({ storage })
-    const tryOn = room.tryOn(product)
-    tryOn.subscribe(() => {})
-    await started(tryOn)
-    await world.until(tryOn, 'final')
-    await world.settle()
+    const { room, unsubscribe, page, tryOn } = await unseen(storage)
     page.visibilityState = 'visible'
     const claiming = storage.hold(({ type, key }) => type === 'update' && key.endsWith(':told'))
     tryOn.subscribe(() => {})
@@ -280,14 +286,7 @@ describe('each thing is told once', () => {
 
   it('that a picture was seen by another page, where the one that was about to tell it has ended', async () => {
     const storage = testStorage()
-    const page = { visibilityState: 'hidden' }
-    vi.stubGlobal('document', page)
-    const { room, events } = told({ storage })
-    const tryOn = room.tryOn(product)
-    tryOn.subscribe(() => {})
-    await started(tryOn)
-    await world.until(tryOn, 'final')
-    await world.settle()
+    const { room, events, page } = await unseen(storage)
     let updates = 0
     storage.meet(({ type, key }) => type === 'update' && key.endsWith(':told') && ++updates > 1, hung)
     page.visibilityState = 'visible'

@@ -477,7 +477,6 @@ describe('every other state has words and a next step', () => {
   })
 })
 
-// here and at the end, because it builds the shop where this file serves it
 /** What `npm start` runs, once it says where everything is. */
 async function startWith(data: string) {
   const start = fileURLToPath(new URL('../start.ts', import.meta.url))
@@ -503,6 +502,7 @@ async function startWith(data: string) {
   }
 }
 
+// here and at the end, because it builds the shop where this file serves it
 it('npm start serves the shop and the service, stops both at Ctrl-C, and knows their try-ons when it starts again', async () => {
   const data = await mkdtemp(join(tmpdir(), 'shop-'))
   onTestFinished(() => rm(data, { recursive: true }))
