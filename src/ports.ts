@@ -112,6 +112,8 @@ export interface PhotoStore {
   get(key: string): MaybePromise<StoredPhoto | undefined>
   set(key: string, photo: StoredPhoto): MaybePromise<unknown>
   remove(key: string): MaybePromise<unknown>
+  /** Every key that it has: without it bytes stay that a page was about to take away again when it was killed. */
+  keys?(): MaybePromise<readonly string[]>
 }
 
 /** Bytes sent of all bytes. */

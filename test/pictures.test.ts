@@ -404,6 +404,69 @@ describe('pictures that are kept', () => {
     expect([...photos.keys()]).toEqual([])
   })
 
+  describe('and bytes that a killed page has left', () => {
+    /** Bytes that land over their removal, and nobody is there any more to take them away again. */
+    async function left() {
+      const { room, tryOn } = await finished({ keepPictures })
+      await tryOn.picture()
+      await world.settle()
+      const keys = await keptKeys(room)
+      expect(keys).toHaveLength(2)
+      const bytes = (await kept().get(keys[0]!)) as StoredPhoto
+      await room.reset()
+      room.close()
+      for (const key of keys) await kept().set(key, bytes)
+      return { keys, bytes }
+    }
+    async function opened(options: Partial<FittingRoomOptions> = {}) {
+      await world.room(options).ready
+      await world.settle()
+    }
+
+    it('are gone as the next room opens', async () => {
+      await left()
+      await opened()
+      expect(await kept().keys!()).toEqual([])
+    })
+
+    it('stay where they are another room’s', async () => {
+      const { keys, bytes } = await left()
+      const others = keys.map((key) => key.replace(':default:', ':other:'))
+      for (const key of others) await kept().set(key, bytes)
+      await opened()
+      expect(await kept().keys!()).toEqual(others)
+    })
+
+    it('stay where a newer version may know of them, or storage does not say', async () => {
+      const { keys } = await left()
+      storage.meet(({ type, key }) => type === 'get' && key.endsWith(':catalog'), refused)
+      await opened()
+      expect(await kept().keys!()).toEqual(keys)
+      storage.recover()
+      const [catalog] = [...storage.items.keys()].filter((key) => key.endsWith(':catalog'))
+      storage.items.set(catalog!, '{"version":99}')
+      await opened()
+      expect(await kept().keys!()).toEqual(keys)
+    })
+
+    it('are gone as the next room opens where it was killed as it discarded them', async () => {
+      const { photos, photoStore } = storeOf()
+      const { room, tryOn } = await finished({ keepPictures, photoStore })
+      await tryOn.picture()
+      await world.settle()
+      const [reached, arrive] = gate()
+      const killed = { ...photoStore, remove: () => (arrive(), new Promise(() => {})) }
+      room.close()
+      const other = world.room({ keepPictures, photoStore: killed }).tryOn(product)
+      await world.until(other, 'final')
+      void other.discard().catch(() => undefined)
+      await reached
+      expect([tryOn.get().state, photos.size]).toEqual(['final', 2])
+      await opened({ photoStore })
+      expect([...photos.keys()]).toEqual([])
+    })
+  })
+
   it('wait for nothing once the room is closed', async () => {
     const timers = new Set<unknown>()
     const clock: FittingRoomOptions['clock'] = {

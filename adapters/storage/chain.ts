@@ -169,6 +169,9 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
         await firstThatTakes('photos', answering, failed, (tier) => tier.use(({ photos }) => photos?.set(key, photo)))
       },
       remove: (key) => everywhere(({ photos }) => photos?.remove(key), 'photos'),
+      async keys() {
+        return (await Promise.all(tiers.map((tier) => tier.use(({ photos }) => photos?.keys?.() ?? [])))).flat()
+      },
     },
   }
 }

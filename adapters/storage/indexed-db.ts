@@ -20,6 +20,7 @@ export function indexedDbStorage(name = databaseName): AtomicStorage {
       get: (key) => valueIn<StoredPhoto>(photos, key),
       set: (key, photo) => updateIn(photos, key, () => photo),
       remove: (key) => updateIn(photos, key, () => null),
+      keys: () => photos('readonly', (items) => answered(items.getAllKeys())) as Promise<string[]>,
     },
   }
 }

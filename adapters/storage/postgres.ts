@@ -42,6 +42,7 @@ export function postgresStorage(
         new Uint8Array(bytes),
       ),
     remove: (key) => rows(`delete from ${table} where key = $1`, key),
+    keys: async () => (await rows<{ key: string }>(`select key from ${table}`)).map(({ key }) => key),
   }
 
   return {

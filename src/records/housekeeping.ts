@@ -3,7 +3,7 @@ import type { Clock } from '../ports.ts'
 import { clockSlackMs, mayBeRunning, recordCodec, type AttemptRecord } from '../rules/record.ts'
 import { dueNow, type Catalog } from './catalog.ts'
 import type { Codec, Journal } from './journal.ts'
-import { isBytes, kindOf, leaseOf, type Keys } from './keys.ts'
+import { isBytes, kindOf, leaseOf, picturedIn, type Keys } from './keys.ts'
 import type { BoundedPhotoStore } from './photo-store.ts'
 
 export interface HousekeepingParts {
@@ -23,21 +23,40 @@ const anyCodec: Codec<is.TypeOf<typeof savedValue>> = {
 
 const lease = is.object({ until: is.number })
 
-/** Removes what has expired, as a room does when it opens. */
+/** Removes what has expired, and what a page was about to remove when it was killed, as a room does when it opens. */
 export async function sweep(parts: HousekeepingParts): Promise<void> {
+  await removeDue(parts)
+  await removeStray(parts)
+}
+
+async function removeDue(parts: HousekeepingParts): Promise<void> {
   const { catalog, clock, retentionMs } = parts
   const now = clock.now()
   const changes: Parameters<Catalog['reschedule']>[0] = {}
   for (const [key, seen] of Object.entries(await catalog.entries())) {
     // what was listed by a clock that ran ahead is due no later than if it was listed now
     if (seen > now + retentionMs) changes[key] = { seen, next: now + retentionMs }
-    else if (seen <= now) changes[key] = { seen, next: await dueAt(parts, key, seen).catch(() => seen) }
+    else if (seen <= now || (await isOfDiscarded(parts, key)))
+      changes[key] = { seen, next: await dueAt(parts, key, seen).catch(() => seen) }
   }
   if (Object.keys(changes).length === 0) return
   // a page that was killed has left its lease
   const gone = Object.keys(changes).filter((key) => changes[key]?.next === null)
   await parts.journal.remove(gone.map(leaseOf), (stored) => Number(lease.safeParse(stored).data?.until) > now)
   await catalog.reschedule(changes)
+}
+
+async function isOfDiscarded({ catalog }: HousekeepingParts, key: string): Promise<boolean> {
+  const attemptId = picturedIn(key)
+  return attemptId !== undefined && (await catalog.fateOf(attemptId)) === 'discarded'
+}
+
+/** Bytes are listed before they are written: what is in no list was written over its removal. */
+async function removeStray({ catalog, keys, store }: HousekeepingParts): Promise<void> {
+  const found = (await store.keys()).filter((key) => key.startsWith(`${keys().room}:`))
+  const listed = await catalog.entries()
+  // a newer version may have listed it
+  if (!catalog.isUnreadable()) await Promise.all(found.filter((key) => !(key in listed)).map(store.remove))
 }
 
 /** When what was due expires now; null once it is gone. */

@@ -57,6 +57,10 @@ export function kindOf(key: string): 'attempt' | 'photo' | 'picture' | 'shopper'
   return kind === 'photo' && id !== undefined ? 'photo' : 'shopper'
 }
 
+/** Which attempt's picture is kept under a key; undefined where it is none. */
+export const picturedIn = (key: string): string | undefined =>
+  kindOf(key) === 'picture' ? key.split(':')[5] : undefined
+
 /** Whether what is kept under a key is bytes, which are not beside the values. */
 export const isBytes = (key: string): boolean => ['photo', 'picture'].includes(kindOf(key))
 

@@ -12,6 +12,8 @@ export interface BoundedPhotoStore {
   set(key: string, photo: StoredPhoto, confirm: () => Promise<boolean>): Promise<void>
   /** Resolves with whether it is gone. */
   remove(key: string): Promise<boolean>
+  /** Every key that it has, as far as it can tell. */
+  keys(): Promise<readonly string[]>
   /** As `remove`, and listed no more; what could not be removed is due then, and is tried again when a room opens. */
   strikeOut(key: string): Promise<boolean>
 }
@@ -40,6 +42,7 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Cata
         throw new Error('nobody wants this photo any more')
       }),
     remove,
+    keys: () => bounded(() => store.keys?.() ?? []),
     strikeOut,
   }
 }

@@ -47,5 +47,6 @@ function photosOn({ photos }: Disk, reach: Reach): PhotoStore {
     get: (key) => reach('read', () => photos.get(key)),
     set: (key, photo) => reach('write', () => void photos.set(key, photo)),
     remove: (key) => reach('write', () => void photos.delete(key)),
+    keys: () => reach('read', () => [...photos.keys()]),
   }
 }

@@ -93,7 +93,9 @@ export function storageConformance(
       const photo = await photos.get('photo:1')
       expect(photo?.type).toBe('image/png')
       expect(new Uint8Array(photo?.bytes ?? new ArrayBuffer())).toEqual(new Uint8Array([1, 2, 3]))
+      expect(await photos.keys?.()).toEqual(['photo:1'])
       await photos.remove('photo:1')
+      expect(await photos.keys?.()).toEqual([])
       expect(await photos.get('photo:1')).toBeUndefined()
     })
 

@@ -84,6 +84,7 @@ function onDisk(disk: Disk, options: TestStorageOptions): TestStorage {
       get: (key) => photos.get(key),
       set: (key, photo) => void photos.set(key, photo),
       remove: (key) => void photos.delete(key),
+      keys: () => [...photos.keys()],
     },
     meet: (which, how) => void (meeting = { which, how }),
     recover: () => void (meeting = null),

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { AtomicStorage, PhotoStore, StoredPhoto } from '../../../src/ports.ts'
 import { createTurns, isLost, type Turn } from './turns.ts'
 
 /** Those of this process, by folder: two storages of one folder wait for each other. */
 const turnsOf = new Map<string, ReturnType<typeof createTurns>>()
+
+/** What the files of photos end with: `%` ends none of a value. */
+const photoEnding = '%photo'
 
 /**
  * Keeps records and photos in a folder, a file each, for Node and what is like it. A change is on disk once it resolves,
@@ -19,7 +22,7 @@ export function fileStorage(folder: string): AtomicStorage {
   const inTurn = turnsOf.get(at) ?? createTurns(join(at, '%turns'))
   turnsOf.set(at, inTurn)
   const fileOf = (key: string, kind = '') => join(at, nameOf(key) + kind)
-  const photoOf = (key: string) => fileOf(key, '%photo')
+  const photoOf = (key: string) => fileOf(key, photoEnding)
 
   async function write(turn: Turn, file: string, ...parts: (string | Uint8Array)[]): Promise<void> {
     const handle = await open(turn.part, 'w', 0o600)
@@ -54,6 +57,11 @@ export function fileStorage(folder: string): AtomicStorage {
     set: (key, { bytes, ...about }) =>
       inTurn((turn) => write(turn, photoOf(key), `${JSON.stringify(about)}\n`, new Uint8Array(bytes))),
     remove: (key) => inTurn((turn) => remove(turn, photoOf(key))),
+    // of a long key only its hash is known
+    keys: async () =>
+      (await readdir(at).catch(() => []))
+        .filter((name) => name.endsWith(photoEnding) && !name.startsWith('%'))
+        .map((name) => decodeURIComponent(name.slice(0, -photoEnding.length))),
   }
 
   return {
