@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { serve, type RunningServer } from '@fitting-room/service'
+import { source as axe } from 'axe-core'
 import sharp from 'sharp'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -58,7 +59,18 @@ beforeEach(async () => {
     if (request.method() === 'GET' && pathname.startsWith('/generations/')) polled.add(pathname)
   })
 })
-afterEach(() => context.close())
+afterEach(async () => {
+  const faults = await faultsIn(page)
+  await context.close()
+  expect(faults).toEqual([])
+})
+
+/** What axe-core finds wrong, wherever a test has led to; nothing where it has opened no page here. */
+async function faultsIn(page: Page): Promise<unknown> {
+  if (page.url() === 'about:blank') return []
+  await page.evaluate(axe)
+  return page.evaluate(`axe.run().then(({ violations }) => violations.map(({ id }) => id))`)
+}
 
 const state = () => page.locator('.screen').getAttribute('data-state')
 const reaches = (wanted: string) => page.locator(`.screen[data-state="${wanted}"]`).waitFor()
