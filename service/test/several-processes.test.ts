@@ -162,22 +162,53 @@ describe('several processes on one PostgreSQL', () => {
     await Promise.all([api.close(), working.close()])
   })
 
-  it('do the jobs of one that was killed', async () => {
-    const address = await server.newDatabase()
-    const config = configOf(null)
-    const api = await apiOn(address, config)
-    const killed = spawn(process.execPath, [
+  /** A process that takes a job, says its ID and never ends it; it closes its store as it is asked to end. */
+  const holder = (address: string) =>
+    spawn(process.execPath, [
       '--conditions=fitting-room-source',
       '--input-type=module',
       '--eval',
       `import { openServerStore } from '@fitting-room/service'
        const { store } = await openServerStore('${address}', { report: console.error })
        const hold = (id) => (console.log(id), new Promise(() => {}))
-       await store.run(hold, hold)`,
+       await store.run(hold, hold)
+       process.on('SIGTERM', () => store.close().then(() => process.exit(0)))`,
     ])
+  const saidBy = async ({ stdout }: ReturnType<typeof holder>) =>
+    ((await once(stdout, 'data')) as [Buffer])[0].toString().trim()
+
+  it('hand back what they are at and do not end as they are asked to end', async () => {
+    const address = await server.newDatabase()
+    const api = await apiOn(address, configOf(1))
+    const ended = holder(address)
     const { data } = (await (await submit(api, 0, 'one', '2003')).json()) as { data: { jobId: string } }
-    const [line] = (await once(killed.stdout, 'data')) as [Buffer]
-    expect(line.toString().trim()).toBe(data.jobId)
+    expect(await saidBy(ended)).toBe(data.jobId)
+    ended.kill('SIGTERM')
+    expect(await once(ended, 'exit')).toEqual([0, null])
+    const pool = openPool({ connectionString: address })
+    const { rows } = await pool.query('select state, retry_count from fitting_room_queue.job where name = $1', [
+      'render',
+    ])
+    await pool.end()
+    // it is nobody's, before anybody has noticed that its process is silent
+    expect(rows).toEqual([{ state: 'retry', retry_count: 0 }])
+    const working = createService({
+      config: configOf(1),
+      publicUrl: url,
+      report,
+      ...(await openServerStore(address, { report })),
+    })
+    await expect.poll(async () => (await submit(api, 1, 'another', '2003')).status).toBe(200)
+    await Promise.all([api.close(), working.close()])
+  })
+
+  it('do the jobs of one that was killed', async () => {
+    const address = await server.newDatabase()
+    const config = configOf(null)
+    const api = await apiOn(address, config)
+    const killed = holder(address)
+    const { data } = (await (await submit(api, 0, 'one', '2003')).json()) as { data: { jobId: string } }
+    expect(await saidBy(killed)).toBe(data.jobId)
     killed.kill('SIGKILL')
     const worker = await openServerStore(address, { report })
     const working = createService({ config, publicUrl: url, report, ...worker })
