@@ -43,6 +43,16 @@ async function raw(url: string, head: string): Promise<string> {
   return answer
 }
 
+/** What comes back for a body of which a byte comes from time to time. */
+async function dripped(url: string, head: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.write(`${head}Host: a\r\nContent-Length: 60000\r\n\r\n`)
+  const drip = setInterval(() => socket.write(' '), 100)
+  const [chunk] = (await once(socket, 'data').finally(() => clearInterval(drip))) as [Buffer]
+  socket.destroy()
+  return chunk.toString()
+}
+
 describe('what comes over the wire', () => {
   it.each([
     ['without a host', 'GET /funnel HTTP/1.1\r\nConnection: close\r\n\r\n'],
@@ -203,6 +213,19 @@ describe('photos', () => {
     const answers = await Promise.all([put(), put(), put()])
     expect(answers.map(({ status }) => status)).toEqual([415, 415, 415])
     expect(looks).toBe(1)
+  })
+
+  it('and bodies that drip are answered in the end, and nothing of them is kept', async () => {
+    const url = await served()
+    const init = { method: 'POST', headers, body: '{"contentType":"image/png"}' }
+    const { data } = (await (await fetch(`${url}/uploads`, init)).json()) as { data: Record<string, string> }
+    const { pathname, search } = new URL(data['uploadUrl'] ?? '')
+    const put = `PUT ${pathname}${search} HTTP/1.1\r\nContent-Type: image/png\r\n`
+    const post = `POST /generations HTTP/1.1\r\nX-Service-SDK-Key: main-key\r\nContent-Type: application/json\r\n`
+    const answers = await Promise.all([put, post].map((head) => dripped(url, head)))
+    expect(answers.map((answer) => answer.slice(0, 12))).toEqual(['HTTP/1.1 400', 'HTTP/1.1 400'])
+    for (const answer of answers) expect(answer).toContain('did not arrive in time')
+    expect((await fetch(data['imageUrl'] ?? '')).status).toBe(404)
   })
 
   it('of a client of whom too many wait are asked for again', async () => {
