@@ -43,6 +43,14 @@ describe('a configuration', () => {
     ['stores[1].apiKey', (config: any) => config.stores.push({ ...config.stores[0], id: 'other' })],
     ['generation.readyAfterMs', (config: any) => (config.generation = { previewAfterMs: 2, readyAfterMs: 1 })],
     ['stores[0]', (config: any) => (config.stores[0].colour = 'red')],
+    ['stores[0].apiKey', (config: any) => (config.stores[0].apiKey = 'k')],
+    [
+      'stores[0].products[0].variants[1].id',
+      (config: any) => config.stores[0].products[0].variants.push({ id: '2001', title: 'L' }),
+    ],
+    ['trustedProxies[0]', (config: any) => (config.trustedProxies = ['10.0.0.0/99'])],
+    ['publicUrl', (config: any) => (config.publicUrl = 'https://shop.example/try-on')],
+    ['publicUrl', (config: any) => (config.generator = { provider: 'fashn', webhook: true })],
   ])('is refused with the path %s', (path, change) => {
     const parse = () => parseConfig(changed(change))
     expect(parse).toThrow(ConfigError)

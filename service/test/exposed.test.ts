@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -8,7 +7,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createService, memoryBlobs, memoryStore, parseConfig, serve, type Store } from '@fitting-room/service'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { seldom } from '../../test/limits.ts'
 import { undrawn } from '../../test/support/undrawn.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { clientOf } from '../src/client-address.ts'
@@ -18,7 +16,6 @@ import { IpLimiter } from '../src/ip-limiter.ts'
 import { newVisitor, type PhotoIntake } from '../src/ports.ts'
 import { png } from './contract.suite.ts'
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
 const order = { funnelId: 12, productId: '1001', variantId: '2001', imageUrl: 'https://cdn.example/a.png' }
 
@@ -323,112 +320,5 @@ describe('behind a proxy', () => {
     now = 61_000
     expect(limiter.count('client 0', 'getFunnel')).toBeGreaterThan(0)
     expect(limiter.size).toBe(1)
-  })
-})
-
-describe('a configuration', () => {
-  const [store] = suiteConfig.stores
-  it.each([
-    ['a short key', { ...store, apiKey: 'k' }, 'stores[0].apiKey: 8 or more visible ASCII characters'],
-    [
-      'two variants of one ID',
-      {
-        ...store,
-        products: [
-          {
-            id: '1001',
-            title: 'Tee',
-            variants: [
-              { id: '1', title: 'S' },
-              { id: '1', title: 'M' },
-            ],
-          },
-        ],
-        funnels: [],
-      },
-      'stores[0].products[0].variants[1].id: this ID is taken',
-    ],
-  ])('with %s is refused', (_, wrong, message) => {
-    expect(() => parseConfig({ stores: [wrong] })).toThrow(message)
-  })
-
-  it.each([
-    ['a range that is none', { trustedProxies: ['10.0.0.0/99'] }, 'trustedProxies[0]'],
-    ['a public address with a path', { publicUrl: 'https://shop.example/try-on' }, 'publicUrl'],
-    ['a webhook that leads nowhere', { generator: { provider: 'fashn', webhook: true } }, 'publicUrl'],
-  ])('with %s is refused', (_, wrong, path) => {
-    expect(() => parseConfig({ ...suiteConfig, ...wrong })).toThrow(path)
-  })
-})
-
-describe('the end of a process', () => {
-  // whoever asks all the time holds it up
-  const isClosed = (url: string) => expect.poll(() => fetch(url).catch(() => 'is closed'), seldom).toBe('is closed')
-
-  async function command(...args: string[]) {
-    const folder = await mkdtemp(join(tmpdir(), 'service-'))
-    onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
-    const child = spawn(
-      process.execPath,
-      ['--conditions=fitting-room-source', main, '--sandbox', '--port', '0', '--data', folder, ...args],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    )
-    onTestFinished(() => void child.kill('SIGKILL'))
-    const [line] = (await once(child.stdout, 'data')) as [Buffer]
-    return { child, url: /http:\S+/.exec(line.toString())?.[0] ?? '', ended: once(child, 'close') }
-  }
-
-  it.each(['SIGTERM', 'SIGHUP'] as const)('at %s answers what is under way, and takes nothing new', async (signal) => {
-    const { child, url, ended } = await command()
-    const socket = connect(Number(new URL(url).port), '127.0.0.1')
-    const body = '{"contentType":"image/png"}'
-    const head = `POST /uploads HTTP/1.1\r\nHost: a\r\nX-Service-SDK-Key: sandbox-key\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
-    socket.write(head + body.slice(0, 5))
-    // the request is there before the signal is
-    await fetch(`${url}/context`)
-    child.kill(signal)
-    // as an npm hands on what it is sent, after the child was sent it, too
-    for (const again of ['SIGTERM', 'SIGINT', signal] as const) child.kill(again)
-    await isClosed(url)
-    for (const again of ['SIGTERM', 'SIGINT', signal] as const) child.kill(again)
-    socket.write(body.slice(5))
-    const [chunk] = (await once(socket, 'data')) as [Buffer]
-    expect(chunk.toString()).toMatch(/^HTTP\/1\.1 200/)
-    socket.end()
-    expect((await ended)[0]).toBe(0)
-  })
-
-  it('comes with that of the npm that started it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'service-'))
-    onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
-    const root = fileURLToPath(new URL('../..', import.meta.url))
-    const npm = spawn('npm', ['run', '-s', 'service', '--', '--sandbox', '--port', '0', '--data', folder], {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    const [line] = (await once(npm.stdout, 'data')) as [Buffer]
-    const url = /http:\S+/.exec(line.toString())?.[0] ?? ''
-    npm.kill('SIGTERM')
-    await isClosed(url)
-  })
-
-  it('that finds its folder taken says so', async () => {
-    const { child, ended } = await command()
-    const folder = child.spawnargs.at(-1)!
-    const second = spawn(process.execPath, [
-      '--conditions=fitting-room-source',
-      main,
-      '--sandbox',
-      '--port',
-      '0',
-      '--data',
-      folder,
-    ])
-    let said = ''
-    second.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    const [code] = (await once(second, 'close')) as [number]
-    expect([code, said]).toEqual([2, expect.stringContaining('is in use by another service')])
-    child.kill('SIGTERM')
-    await ended
   })
 })

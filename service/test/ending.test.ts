@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { spawn } from 'node:child_process'
+import { connect } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { seldom } from '../../test/limits.ts'
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+describe('the end of a process', () => {
+  // whoever asks all the time holds it up
+  const isClosed = (url: string) => expect.poll(() => fetch(url).catch(() => 'is closed'), seldom).toBe('is closed')
+
+  async function command(...args: string[]) {
+    const folder = await mkdtemp(join(tmpdir(), 'service-'))
+    onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
+    const child = spawn(
+      process.execPath,
+      ['--conditions=fitting-room-source', main, '--sandbox', '--port', '0', '--data', folder, ...args],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    return { child, url: /http:\S+/.exec(line.toString())?.[0] ?? '', ended: once(child, 'close') }
+  }
+
+  it.each(['SIGTERM', 'SIGHUP'] as const)('at %s answers what is under way, and takes nothing new', async (signal) => {
+    const { child, url, ended } = await command()
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const body = '{"contentType":"image/png"}'
+    const head = `POST /uploads HTTP/1.1\r\nHost: a\r\nX-Service-SDK-Key: sandbox-key\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+    socket.write(head + body.slice(0, 5))
+    // the request is there before the signal is
+    await fetch(`${url}/context`)
+    child.kill(signal)
+    // as an npm hands on what it is sent, after the child was sent it, too
+    for (const again of ['SIGTERM', 'SIGINT', signal] as const) child.kill(again)
+    await isClosed(url)
+    for (const again of ['SIGTERM', 'SIGINT', signal] as const) child.kill(again)
+    socket.write(body.slice(5))
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    expect(chunk.toString()).toMatch(/^HTTP\/1\.1 200/)
+    socket.end()
+    expect((await ended)[0]).toBe(0)
+  })
+
+  it('comes with that of the npm that started it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'service-'))
+    onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    const npm = spawn('npm', ['run', '-s', 'service', '--', '--sandbox', '--port', '0', '--data', folder], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const [line] = (await once(npm.stdout, 'data')) as [Buffer]
+    const url = /http:\S+/.exec(line.toString())?.[0] ?? ''
+    npm.kill('SIGTERM')
+    await isClosed(url)
+  })
+
+  it('that finds its folder taken says so', async () => {
+    const { child, ended } = await command()
+    const folder = child.spawnargs.at(-1)!
+    const second = spawn(process.execPath, [
+      '--conditions=fitting-room-source',
+      main,
+      '--sandbox',
+      '--port',
+      '0',
+      '--data',
+      folder,
+    ])
+    let said = ''
+    second.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const [code] = (await once(second, 'close')) as [number]
+    expect([code, said]).toEqual([2, expect.stringContaining('is in use by another service')])
+    child.kill('SIGTERM')
+    await ended
+  })
+})
