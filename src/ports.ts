@@ -112,7 +112,7 @@ export interface PhotoStore {
   get(key: string): MaybePromise<StoredPhoto | undefined>
   set(key: string, photo: StoredPhoto): MaybePromise<unknown>
   remove(key: string): MaybePromise<unknown>
-  /** Every key that it has: without it bytes stay that a page was about to take away again when it was killed. */
+  /** Every key that it has: without it bytes stay that a killed page has left, or that a lost list named. */
   keys?(): MaybePromise<readonly string[]>
 }
 

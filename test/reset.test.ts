@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { deferred } from '../src/platform/deferred.ts'
 import { collectGarbage } from './support/collect-garbage.ts'
 import {
   full,
@@ -11,7 +12,7 @@ import {
   testStorage,
   type TestStorage,
 } from './support/storage.ts'
-import { createWorld, person, product, started, type World } from './support/world.ts'
+import { createWorld, dropped, person, product, started, type World } from './support/world.ts'
 
 let world: World
 let storage: TestStorage
@@ -389,6 +390,64 @@ it('what version 0.1.0 has listed goes once its index can be read', async () => 
   flaky.recover()
   await room.reset()
   expect([storage.items.has(index), storage.items.has(record)]).toEqual([false, false])
+})
+
+describe('bytes that no list names any more', () => {
+  /** A photo waits for its upload. */
+  async function waiting() {
+    world.fault('POST', '/uploads', [dropped], true)
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.settle()
+    expect(await photoKeys()).toHaveLength(1)
+    return { room, tryOn }
+  }
+  const photoKeys = () => storage.another().photos!.keys!()
+  const catalogKey = () => [...storage.items.keys()].find((key) => key.endsWith(':catalog'))!
+
+  it.each([
+    ['the list alone was lost', () => storage.items.delete(catalogKey())],
+    ['all values were lost, and photos stand elsewhere', () => storage.items.clear()],
+  ])('go with the others where %s', async (_, lose) => {
+    const { room } = await waiting()
+    lose()
+    await room.reset()
+    expect(await photoKeys()).toEqual([])
+  })
+
+  it('stay as a room opens: another page may be about to upload them', async () => {
+    const { tryOn } = await waiting()
+    storage.items.delete(catalogKey())
+    await world.room().ready
+    await world.settle()
+    expect([tryOn.get().state, (await photoKeys()).length]).toEqual(['preparing', 1])
+  })
+
+  it('are the next shopper’s where they are listed since', async () => {
+    const { room } = await waiting()
+    const counted = deferred()
+    const removing = deferred()
+    storage.photos!.keys = async () => {
+      counted.resolve()
+      await removing.promise
+      return photoKeys()
+    }
+    const wiped = room.reset()
+    await counted.promise
+    await started(world.room({ storage: storage.another() }).tryOn(product))
+    await world.settle()
+    const before = await photoKeys()
+    expect(before).toHaveLength(1)
+    removing.resolve()
+    await wiped
+    expect(await photoKeys()).toEqual(before)
+  })
+
+  it('are not said to be gone where it can not be told', async () => {
+    const { room } = await waiting()
+    storage.photos!.keys = refused
+    await expect(room.reset()).rejects.toMatchObject({ kind: 'storage' })
+  })
 })
 
 it('everything goes in one call where the storage has one for that', async () => {

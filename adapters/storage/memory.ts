@@ -24,5 +24,6 @@ export function memoryPhotos(): PhotoStore {
     get: (key) => photos.get(key),
     set: (key, photo) => void photos.set(key, photo),
     remove: (key) => void photos.delete(key),
+    keys: () => [...photos.keys()],
   }
 }

@@ -203,6 +203,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     },
     async entries() {
       const found = await cellAt(candidate).read()
+      isUnreadable ||= found === 'unreadable'
       if (found === null || found === 'unreadable') return {}
       epochs.learn(found.epochs)
       return found.entries

@@ -51,13 +51,19 @@ async function isOfDiscarded({ catalog }: HousekeepingParts, key: string): Promi
   return attemptId !== undefined && (await catalog.fateOf(attemptId)) === 'discarded'
 }
 
-/** Bytes are listed before they are written: what is in no list was written over its removal. */
-async function removeStray({ catalog, keys, store }: HousekeepingParts): Promise<void> {
-  const found = (await store.keys()).filter((key) => key.startsWith(`${keys().room}:`))
+/** Pictures are listed before they are written: one in no list was written over its removal, or is asked for once more. */
+async function removeStray({ catalog, store, ...parts }: HousekeepingParts): Promise<void> {
+  const found = await bytesIn({ store, ...parts })
   const listed = await catalog.entries()
   // a newer version may have listed it
-  if (!catalog.isUnreadable()) await Promise.all(found.filter((key) => !(key in listed)).map(store.remove))
+  if (catalog.isUnreadable()) return
+  const stray = found.filter((key) => kindOf(key) === 'picture' && !(key in listed))
+  await Promise.all(stray.map(store.remove))
 }
+
+/** Which bytes there are of the room's visitors, whatever is listed. */
+const bytesIn = async ({ keys, store }: Pick<HousekeepingParts, 'keys' | 'store'>) =>
+  (await store.keys()).filter((key) => key.startsWith(`${keys().room}:`) && isBytes(key))
 
 /** When what was due expires now; null once it is gone. */
 async function dueAt(parts: HousekeepingParts, key: string, until: number): Promise<number | null> {
@@ -95,7 +101,8 @@ export async function wipe(
 ): Promise<boolean> {
   const { listed, isCounted } = await catalog.reset()
   onCounted()
-  const bytesGone = await Promise.all(listed.filter(isBytes).map((key) => store.remove(key)))
+  const bytesGone = await Promise.all(listed.filter(isBytes).map(store.remove))
+  const isStrayGone = await removeUnlisted({ catalog, keys, store }).catch(() => false)
   const values = listed.filter((key) => !isBytes(key))
   const leases = values.map(leaseOf)
   const { visitor, photo, told, former } = keys()
@@ -104,7 +111,16 @@ export async function wipe(
     [...new Set([...values, ...leases, visitor, photo, told, ...(isCounted ? former : [])])],
     catalog.isOfNow,
   )
-  if (!valuesGone || bytesGone.includes(false)) return false
+  if (!valuesGone || !isStrayGone || bytesGone.includes(false)) return false
   await catalog.reschedule(Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }])))
   return isCounted && !catalog.isUnreadable()
+}
+
+/** A list may have been lost, and a killed page may have written over a removal; what is listed by now is the next shopper's. */
+async function removeUnlisted({ catalog, keys, store }: Pick<HousekeepingParts, 'catalog' | 'keys' | 'store'>) {
+  const found = await bytesIn({ keys, store })
+  if (found.length === 0) return true
+  const listed = await catalog.entries()
+  const gone = await Promise.all(found.filter((key) => !listed[key]).map(store.remove))
+  return !gone.includes(false)
 }
