@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -59,6 +59,28 @@ describe('the end of a process', () => {
     const url = /http:\S+/.exec(line.toString())?.[0] ?? ''
     npm.kill('SIGTERM')
     await isClosed(url)
+  })
+
+  it('comes where its database ends by itself, with words for whoever begins it anew', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'service-'))
+    onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
+    const gone = join(folder, 'gone')
+    const ends = `import { existsSync } from 'node:fs'
+      import { workerData } from 'node:worker_threads'
+      if (workerData?.socket) setInterval(() => existsSync('${gone}') && process.exit(), 50)`
+    const preload = `--import=data:text/javascript,${encodeURIComponent(ends)}`
+    const child = spawn(
+      process.execPath,
+      ['--conditions=fitting-room-source', preload, main, '--sandbox', '--port', '0', '--data', join(folder, 'data')],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    )
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    await once(child.stdout, 'data')
+    await writeFile(gone, '')
+    expect((await once(child, 'close'))[0]).toBe(1)
+    expect(said).toContain('has ended by itself')
   })
 
   it('that finds its folder taken says so', async () => {

@@ -131,6 +131,14 @@ describe('a file', () => {
     }
   })
 
+  it('is not blamed for the picture of a product that can not be drawn', async () => {
+    const photo = await bytesOf(plain(400, 400).png())
+    const broken = (await bytesOf(plain(400, 400).png())).slice(0, 60)
+    const drawn = render(photo, broken, 'upper_body').catch((error: unknown) => error)
+    expect(await drawn).toMatchObject({ message: 'the picture of a product can not be drawn' })
+    expect(await drawn).not.toBeInstanceOf(PhotoNotReadable)
+  })
+
   it('that would get too large, or take long to write, becomes a JPEG', async () => {
     const side = 2_800
     const random = new Uint8Array(side * side * 3)

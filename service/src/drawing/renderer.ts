@@ -22,7 +22,10 @@ const previewWidth = 360
  */
 export async function render(photo: Uint8Array, garment: Uint8Array, funnelType: FunnelType): Promise<Pictures> {
   const base = await upright(photo)
-  const cloth = await garmentAlone(garment)
+  const cloth = await garmentAlone(garment).catch((cause: unknown) => {
+    // whatever is wrong with it is not the shopper's
+    throw new Error('the picture of a product can not be drawn', { cause })
+  })
   const face = await faceIn(base.data)
   const box = face && placeOf(funnelType, cloth, face, base)
   const drawn = box ? await dressed(base, cloth, box) : await card(base.data, cloth)

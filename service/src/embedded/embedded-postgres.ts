@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { setTimeout as after } from 'node:timers/promises'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Connection } from '../postgres/database.ts'
@@ -52,7 +53,9 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
   const thread = new Worker(new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: data,
   })
+  let isEnding = false
   async function end(): Promise<void> {
+    isEnding = true
     await thread.terminate()
     await rm(host, { recursive: true, force: true })
     lock.release()
@@ -63,14 +66,19 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
     await end()
     throw new Error(`the database in ${folder} can not be opened`, { cause })
   }
+  thread.once('exit', () => {
+    // nothing could be answered any more: whoever watches this process begins another one
+    if (!isEnding) throw new Error(`the database in ${folder} has ended by itself`)
+  })
   return {
     connection: { host, user: 'postgres', database: 'postgres' },
     async close() {
-      const isOver = once(thread, 'exit', { signal: AbortSignal.timeout(longestExitMs) })
+      isEnding = true
+      const isOver = once(thread, 'exit').catch(() => undefined)
       thread.postMessage('close')
-      await once(thread, 'message')
+      await Promise.race([once(thread, 'message'), isOver])
       // one that is ended from outside while its code runs may take the process along
-      await isOver.catch(() => undefined)
+      await Promise.race([isOver, after(longestExitMs, null, { ref: false })])
       await end()
     },
   }
