@@ -180,7 +180,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       listen()
       await catalog.open()
       await refresh()
-      void sweep(records).catch(() => undefined)
+      void sweep(records, keeps).catch(() => undefined)
     })().catch((error: unknown) => {
       opened = null
       throw error

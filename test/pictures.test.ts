@@ -419,7 +419,7 @@ describe('pictures that are kept', () => {
       return { keys, bytes }
     }
     async function opened(options: Partial<FittingRoomOptions> = {}) {
-      await world.room(options).ready
+      await world.room({ keepPictures, ...options }).ready
       await world.settle()
     }
 

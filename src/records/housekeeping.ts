@@ -24,9 +24,10 @@ const anyCodec: Codec<is.TypeOf<typeof savedValue>> = {
 const lease = is.object({ until: is.number })
 
 /** Removes what has expired, and what a page was about to remove when it was killed, as a room does when it opens. */
-export async function sweep(parts: HousekeepingParts): Promise<void> {
+export async function sweep(parts: HousekeepingParts, keepsPictures: boolean): Promise<void> {
   await removeDue(parts)
-  await removeStray(parts)
+  // a picture in no list was written over its removal, or is asked for once more; a photo may be about to be uploaded
+  if (keepsPictures && !parts.catalog.isUnreadable()) await removeUnlisted(parts, (key) => kindOf(key) === 'picture')
 }
 
 async function removeDue(parts: HousekeepingParts): Promise<void> {
@@ -50,20 +51,6 @@ async function isOfDiscarded({ catalog }: HousekeepingParts, key: string): Promi
   const attemptId = picturedIn(key)
   return attemptId !== undefined && (await catalog.fateOf(attemptId)) === 'discarded'
 }
-
-/** Pictures are listed before they are written: one in no list was written over its removal, or is asked for once more. */
-async function removeStray({ catalog, store, ...parts }: HousekeepingParts): Promise<void> {
-  const found = await bytesIn({ store, ...parts })
-  const listed = await catalog.entries()
-  // a newer version may have listed it
-  if (catalog.isUnreadable()) return
-  const stray = found.filter((key) => kindOf(key) === 'picture' && !(key in listed))
-  await Promise.all(stray.map(store.remove))
-}
-
-/** Which bytes there are of the room's visitors, whatever is listed. */
-const bytesIn = async ({ keys, store }: Pick<HousekeepingParts, 'keys' | 'store'>) =>
-  (await store.keys()).filter((key) => key.startsWith(`${keys().room}:`) && isBytes(key))
 
 /** When what was due expires now; null once it is gone. */
 async function dueAt(parts: HousekeepingParts, key: string, until: number): Promise<number | null> {
@@ -102,7 +89,8 @@ export async function wipe(
   const { listed, isCounted } = await catalog.reset()
   onCounted()
   const bytesGone = await Promise.all(listed.filter(isBytes).map(store.remove))
-  const isStrayGone = await removeUnlisted({ catalog, keys, store }).catch(() => false)
+  // what is listed by then is the next shopper's
+  const isStrayGone = await removeUnlisted({ catalog, keys, store }, isBytes).catch(() => false)
   const values = listed.filter((key) => !isBytes(key))
   const leases = values.map(leaseOf)
   const { visitor, photo, told, former } = keys()
@@ -116,9 +104,12 @@ export async function wipe(
   return isCounted && !catalog.isUnreadable()
 }
 
-/** A list may have been lost, and a killed page may have written over a removal; what is listed by now is the next shopper's. */
-async function removeUnlisted({ catalog, keys, store }: Pick<HousekeepingParts, 'catalog' | 'keys' | 'store'>) {
-  const found = await bytesIn({ keys, store })
+/** Removes bytes of the room's visitors that stand in no list: it may have been lost, or a killed page have written over a removal. */
+async function removeUnlisted(
+  { catalog, keys, store }: Pick<HousekeepingParts, 'catalog' | 'keys' | 'store'>,
+  isMeant: (key: string) => boolean,
+): Promise<boolean> {
+  const found = (await store.keys()).filter((key) => key.startsWith(`${keys().room}:`) && isMeant(key))
   if (found.length === 0) return true
   const listed = await catalog.entries()
   const gone = await Promise.all(found.filter((key) => !listed[key]).map(store.remove))
