@@ -170,7 +170,10 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
       },
       remove: (key) => everywhere(({ photos }) => photos?.remove(key), 'photos'),
       async keys() {
-        return (await Promise.all(tiers.map((tier) => tier.use(({ photos }) => photos?.keys?.() ?? [])))).flat()
+        const found: string[] = []
+        const keep = (keys: readonly string[] = []) => found.push(...keys)
+        await everywhere(({ photos }) => Promise.resolve(photos?.keys?.()).then(keep), 'photos')
+        return found
       },
     },
   }

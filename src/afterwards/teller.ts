@@ -122,21 +122,29 @@ export function createTeller(parts: TellerParts): Teller {
     standLater()
   }
 
-  async function tellOf(record: AttemptRecord, state: Stand['view']['state'], by: Shopper): Promise<void> {
+  /** Resolves with whether it waits until storage can be read. */
+  async function tellOf(record: AttemptRecord, state: Stand['view']['state'], by: Shopper): Promise<boolean> {
     const { attemptId, photo } = record
     // where it is not known what was told, that waits until it is
     const all = await toldOf().catch(() => null)
-    if (all === null) return standOnceMore(attemptId, by)
+    if (all === null) {
+      standOnceMore(attemptId, by)
+      return true
+    }
     const known = all[attemptId]?.types ?? []
     const isNewPhoto = Object.entries(all).every(([id, each]) => id === attemptId || each.photo !== photo.id)
     const news = eventsOf(record, state).filter(
       (type) => !known.includes(type) && (type !== 'photoChosen' || isNewPhoto),
     )
     // no page may have said here that there was a reset
-    if (news.length === 0 || !(await catalog.isPresent(by))) return
-    if (!isHeard()) return void standingsOf(by).delete(attemptId)
+    if (news.length === 0 || !(await catalog.isPresent(by))) return false
+    if (!isHeard()) {
+      standingsOf(by).delete(attemptId)
+      return false
+    }
     for (const type of news) tell(eventOf(type, record), by)
     await note(attemptId, news, by, photo.id)
+    return false
   }
 
   function eventOf(type: RoomEventType, record: AttemptRecord): RoomEvent {
@@ -188,10 +196,12 @@ export function createTeller(parts: TellerParts): Teller {
       const stood = standingsOf(by)
       if (stood.get(id) === standing) return
       stood.set(id, standing)
-      if (record) queued(() => tellOf(record, view.state, by))
+      let isWaiting = false
+      if (record) queued(async () => void (isWaiting = await tellOf(record, view.state, by)))
       if (!isSeen || view.state !== 'final') return
       const { startedAt } = view.attempt
-      queued(() => tellSeen({ attemptId: id, ...product }, startedAt, by))
+      // what comes before it is told first
+      queued(async () => (isWaiting ? undefined : tellSeen({ attemptId: id, ...product }, startedAt, by)))
     },
     settling: () => (pending > 0 ? settled() : null),
     discard(record, by) {

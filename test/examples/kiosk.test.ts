@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { serve, type Job, type RunningServer } from '@fitting-room/service'
-import { source as axe } from 'axe-core'
 import jsQR from 'jsqr'
 import { chromium, type Page } from 'playwright'
 import sharp from 'sharp'
@@ -17,6 +16,7 @@ import { keptExpression } from '../support/everything-kept.ts'
 import { insecureHost, mapInsecureHost } from '../pages/insecure-host.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
+import { findViolations } from '../support/violations.ts'
 import { copyOf, packedIn, served } from './copy.ts'
 import { pageIn, samplePhoto } from './page-in.ts'
 
@@ -161,10 +161,7 @@ async function displayPage({ asksEmail = false, isInsecure = false } = {}) {
     session: (state: string) => page.locator(`[data-session=${state}]`).waitFor(),
     reaches: (state: string) => page.locator(`[data-testid=try-on][data-state=${state}]`).waitFor(),
     choosePhoto: () => page.getByTestId('photo').setInputFiles(samplePhoto),
-    violations: async () => {
-      await page.evaluate(axe)
-      return page.evaluate(`axe.run().then(({ violations }) => violations.map(({ id }) => id))`)
-    },
+    violations: () => page.evaluate(findViolations),
   }
 }
 
@@ -299,10 +296,6 @@ it('a phone takes a try-on home by its code: one paid job on two devices', async
     page.setDefaultTimeout(hangMs)
     return page
   }
-  const violationsIn = async (page: Page) => {
-    await page.evaluate(axe)
-    return page.evaluate(`axe.run().then(({ violations }) => violations.map(({ id }) => id))`)
-  }
   const reachesFinal = (page: Page) => page.locator('[data-testid=try-on][data-state=final]').waitFor()
   const display = await profile({ width: 1080, height: 1920 })
   const addresses = new URLSearchParams({ shop: shop.url, service: sandbox.url })
@@ -316,14 +309,14 @@ it('a phone takes a try-on home by its code: one paid job on two devices', async
   const { data, info } = await shot.raw().toBuffer({ resolveWithObject: true })
   const read = jsQR.default(new Uint8ClampedArray(data), info.width, info.height)
   expect(read?.data).toBe(await code.getAttribute('data-text'))
-  expect(await violationsIn(display)).toEqual([])
+  expect(await display.evaluate(findViolations)).toEqual([])
 
   const phone = await profile({ width: 390, height: 844 })
   await phone.goto(read!.data)
   // the address is nobody's to find
   expect(phone.url()).not.toContain('ticket')
   await reachesFinal(phone)
-  expect(await violationsIn(phone)).toEqual([])
+  expect(await phone.evaluate(findViolations)).toEqual([])
   await display.getByTestId('close').click()
   await display.getByTestId('done').click()
   await display.getByTestId('begin').waitFor()

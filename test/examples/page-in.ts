@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { source as axe } from 'axe-core'
 import { expect } from 'vitest'
 import type { Tab } from '../engines/engines.ts'
+import { findViolations } from '../support/violations.ts'
 
 export const samplePhoto = fileURLToPath(new URL('../../examples/sample/person.png', import.meta.url))
 
@@ -30,10 +30,6 @@ export function pageIn(tab: Tab) {
       })()`)
     },
     /** What axe-core finds wrong, by the names of its rules. */
-    violations: () =>
-      tab.run(`(() => {
-      ${axe}
-      return axe.run().then(({ violations }) => violations.map(({ id }) => id))
-    })()`),
+    violations: () => tab.run(findViolations),
   }
 }

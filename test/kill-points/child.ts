@@ -1,3 +1,4 @@
+import { setTimeout as after } from 'node:timers/promises'
 import { createFittingRoom, isTryOnError, type FlowStorage, type TryOnState } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import { fileStorage } from 'fitting-room/storage/file'
@@ -110,6 +111,11 @@ await new Promise<void>((resolve) => {
   }
   tryOn.subscribe(look)
 })
+// where no storage fails one may be slow, and its shopper presses the button again until it is read
+while (!failing && tryOn.get().problem?.kind === 'storageUnreadable') {
+  await tryOn.resume().catch(() => undefined)
+  await after(100)
+}
 const { state, problem } = tryOn.get()
 // only a shopper who has not consented yet gives a consent, and nobody does where it is not known
 if (state === 'idle' && problem === null) await consent()

@@ -40,7 +40,10 @@ describe('the chain', () => {
     const chain = storageChain([indexedDbStorage('begun'), memoryStorage()])
     await expect(chain.getItem('key')).rejects.toThrow('broken')
     await expect(chain.photos?.remove('key')).rejects.toThrow('broken')
-    expect(await storageChain([indexedDbStorage('never begun'), memoryStorage()]).getItem('key')).toBeNull()
+    await expect(chain.photos?.keys?.()).rejects.toThrow('broken')
+    const other = storageChain([indexedDbStorage('never begun'), memoryStorage()])
+    expect(await other.getItem('key')).toBeNull()
+    expect(await other.photos?.keys?.()).toEqual([])
     vi.restoreAllMocks()
   })
 

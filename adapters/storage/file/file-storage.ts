@@ -59,7 +59,7 @@ export function fileStorage(folder: string): AtomicStorage {
     remove: (key) => inTurn((turn) => remove(turn, photoOf(key))),
     // of a long key only its hash is known
     keys: async () =>
-      (await readdir(at).catch(() => []))
+      ((await readdir(at).catch(ifThere)) ?? [])
         .filter((name) => name.endsWith(photoEnding) && !name.startsWith('%'))
         .map((name) => decodeURIComponent(name.slice(0, -photoEnding.length))),
   }
@@ -79,13 +79,12 @@ function nameOf(key: string): string {
   return isPlain ? encodeURIComponent(key) : `%${createHash('sha256').update(JSON.stringify(key)).digest('hex')}`
 }
 
-async function read(file: string): Promise<Buffer | null> {
-  try {
-    return await readFile(file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
+const read = (file: string): Promise<Buffer | null> => readFile(file).catch(ifThere)
+
+/** Null for what is not there. */
+function ifThere(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null
+  throw error
 }
 
 /** What a photo is stands in its first line. */

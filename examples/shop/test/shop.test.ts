@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { serve, type RunningServer } from '@fitting-room/service'
-import { source as axe } from 'axe-core'
 import sharp from 'sharp'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { chromiumLaunch } from '../../../test/engines/chromium.ts'
 import { hangMs } from '../../../test/limits.ts'
 import { openSandbox } from '../../../test/support/open-sandbox.ts'
+import { findViolations } from '../../../test/support/violations.ts'
 import { openTestStore, type TestStore } from '../../../test/support/test-store.ts'
 import { sandboxKey } from '../sandbox.ts'
 import { serveShop } from '../serve-shop.ts'
@@ -60,17 +60,11 @@ beforeEach(async () => {
   })
 })
 afterEach(async () => {
-  const faults = await faultsIn(page)
+  // wherever a test has led to; `npm start` has pages of its own
+  const found = page.url() === 'about:blank' ? [] : await page.evaluate(findViolations)
   await context.close()
-  expect(faults).toEqual([])
+  expect(found).toEqual([])
 })
-
-/** What axe-core finds wrong, wherever a test has led to; nothing where it has opened no page here. */
-async function faultsIn(page: Page): Promise<unknown> {
-  if (page.url() === 'about:blank') return []
-  await page.evaluate(axe)
-  return page.evaluate(`axe.run().then(({ violations }) => violations.map(({ id }) => id))`)
-}
 
 const state = () => page.locator('.screen').getAttribute('data-state')
 const reaches = (wanted: string) => page.locator(`.screen[data-state="${wanted}"]`).waitFor()
