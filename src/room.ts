@@ -429,7 +429,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     },
     async stored() {
       await open()
-      return storedIn(catalog).catch(unreadable)
+      return storedIn(records).catch(unreadable)
     },
     async reset() {
       await open()

@@ -143,6 +143,22 @@ describe('what is stored', () => {
     }
   })
 
+  it('is no attempt that was left or discarded', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await tryOn.startOver()
+    expect(kinds(await room.stored())).toEqual(['attempt', 'shopper', 'shopper'])
+    for (const entry of await room.list()) await entry.open().discard()
+    expect(kinds(await room.stored())).toEqual(['shopper', 'shopper'])
+    world.fault('POST', '/generations', [answers(400, { error: 'no' })])
+    await started(tryOn)
+    await world.until(tryOn, 'rejected')
+    expect(kinds(await room.stored())).toEqual(['attempt', 'shopper', 'shopper'])
+    await tryOn.discard()
+    expect(kinds(await room.stored())).toEqual(['shopper', 'shopper'])
+  })
+
   it('is asked for through the door, too', async () => {
     const room = world.door()
     const tryOn = await started(room.tryOn(product))

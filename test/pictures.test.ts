@@ -117,6 +117,7 @@ describe('the picture of a try-on', () => {
   it.each([
     ['its server says no CORS, or is away', dropped],
     ['what comes is no picture', answers(200, '<p>please log in</p>', { 'Content-Type': 'text/html' })],
+    ['what comes is empty', answers(200, '', { 'Content-Type': 'image/jpeg' })],
     ['its server fails', answers(503, '')],
   ])('can not be read where %s, which is no reason to ask the job', async (_, fault) => {
     const { tryOn, path, polls, before } = await finished()

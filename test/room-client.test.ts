@@ -340,6 +340,14 @@ describe('an e-mail address that was sent', () => {
     expect(await room.getGeneration(job)).toMatchObject({ answer: { error: '[e-mail], [e-mail]' } })
   })
 
+  it('of another page is in no text for developers; a merchant may name its own to shoppers', async () => {
+    const body = { error: 'no credit for ada@shop.example', code: 'ada@shop.example', message: 'Ask help@shop.example' }
+    answer = () => Response.json(body, { status: 400 })
+    expect(await client().getFunnel([12])).toMatchObject({
+      answer: { error: 'no credit for [e-mail]', code: '[e-mail]', message: 'Ask help@shop.example' },
+    })
+  })
+
   it('is hidden in JSON however that escapes it, and the JSON stays whole', async () => {
     const body = String.raw`{"error":"\nob\u0040shop.example\n"}`
     answer = () => new Response(body, { status: 400 })
@@ -356,12 +364,12 @@ describe('an e-mail address that was sent', () => {
     await turn()
     slow.forgetAddresses()
     reply(refusal('ada@shop.example')())
-    expect(await outcome).toMatchObject({ answer: { error: '[e-mail]' } })
+    expect(await outcome).toMatchObject({ answer: { message: '[e-mail]' } })
 
     answer = refusal('ada@shop.example')
     await room.registerCustomer({ email: 'ada@shop.example' })
     room.forgetAddresses()
-    expect(await room.getFunnel([12])).toMatchObject({ answer: { error: 'ada@shop.example' } })
+    expect(await room.getFunnel([12])).toMatchObject({ answer: { message: 'ada@shop.example' } })
   })
 })
 

@@ -72,14 +72,15 @@ export function createCore({ config, store, uploads, clock, publicUrl, provided,
     const gated = variant.test === undefined
     if (gated && of.tryOnCap && recent.length >= of.tryOnCap.max) return named('tryOnLimitReached', of.tryOnCap.message)
     if (gated && statusOf(of, visitor).requestsLeft === 0) return named('emailRequired')
+    // the last that is waited for, as it is what most of them take
+    const credit = of.credits === null ? null : await ledger.takeCredit(of.id, of.credits)
+    // said, not thrown: those that share the transaction are not carried out again for it
+    if (of.credits !== null && credit === null) return named('couldNotCreateGeneration')
     await ledger.saveVisitor({
       ...visitor,
       counted: visitor.counted + 1,
       acceptedAt: [...remembered(of, visitor), now],
     })
-    // last, as it is what most of them take
-    const credit = of.credits === null ? null : await ledger.takeCredit(of.id, of.credits)
-    if (of.credits !== null && credit === null) throw named('couldNotCreateGeneration')
     const photo = uploadedAt(request.imageUrl, publicUrl()) ?? { url: request.imageUrl }
     const terms = { product, variant, funnel, photo, credit, provided: provided !== undefined, now }
     const accepted = jobOf({ storeId: of.id, visitorId: visitor.id, generation: config.generation, ...terms })
@@ -151,7 +152,6 @@ export function createCore({ config, store, uploads, clock, publicUrl, provided,
       if (scope.product.image === null) throw badInput('the product has no image')
       const accept = (ledger: Ledger) => acceptIn(ledger, { of, ip, request, scope })
       const job = await store.transaction(accept).catch((error: unknown) => {
-        if (error instanceof ApiProblem) throw error
         report(error)
         throw named('couldNotCreateGeneration')
       })

@@ -117,34 +117,55 @@ const longAgo = -1
 /** How soon a job that could not be done is handed out again, in ms. */
 const againMs = 1_000
 
+/** A job in line. */
+interface Waiting {
+  job: Job
+  turn: number
+  /** How many came before it: those of one turn are begun as they came. */
+  number: number
+}
+
 function createQueue({ ofOneStore, ofAll }: Places, turns: Turns) {
-  /** In the order of their turns. */
-  const waiting: { job: Job; turn: number }[] = []
+  /** Of each store, as they came. */
+  const lines = new Map<string, Waiting[]>()
   const running = new Map<Promise<void>, Job>()
   let work: ((jobId: string) => Promise<void>) | null = null
+  let came = 0
 
   const ofStore = (storeId: string) => [...running.values()].filter((job) => job.storeId === storeId).length
-  /** Which one is next; -1 where there is none, or no place for it. */
-  const place = () => (running.size < ofAll ? waiting.findIndex(({ job }) => ofStore(job.storeId) < ofOneStore) : -1)
+
+  /** Takes the job whose turn it is out of its line; none where there is none, or no place for it. */
+  function taken(): Job | undefined {
+    if (running.size >= ofAll) return undefined
+    const heads = [...lines].flatMap(([storeId, [head]]) => (head && ofStore(storeId) < ofOneStore ? [head] : []))
+    const [first, ...others] = heads
+    if (!first) return undefined
+    const { job } = others.reduce((one, other) => (isBefore(other, one) ? other : one), first)
+    const line = lines.get(job.storeId)
+    line?.shift()
+    if (line?.length === 0) lines.delete(job.storeId)
+    return job
+  }
 
   function next(): void {
-    for (let at = place(); work && at >= 0; at = place()) {
-      const { job } = waiting.splice(at, 1)[0]!
-      const done = work(job.id)
+    for (let job = work && taken(); work && job; job = taken()) {
+      const begun = job
+      const done = work(begun.id)
         // who could not do it now may later; its age ends that
-        .catch(() => void setTimeout(() => push(job), againMs))
+        .catch(() => void setTimeout(() => push(begun), againMs))
         .finally(() => {
           running.delete(done)
           next()
         })
-      running.set(done, job)
+      running.set(done, begun)
     }
   }
 
   function push(job: Job): void {
-    const turn = turns(job.storeId)
-    const before = waiting.findLastIndex((each) => each.turn <= turn)
-    waiting.splice(before + 1, 0, { job, turn })
+    const waiting = { job, turn: turns(job.storeId), number: came++ }
+    const line = lines.get(job.storeId)
+    if (line) line.push(waiting)
+    else lines.set(job.storeId, [waiting])
     next()
   }
   return {
@@ -162,6 +183,9 @@ function createQueue({ ofOneStore, ofAll }: Places, turns: Turns) {
     },
   }
 }
+
+const isBefore = (one: Waiting, other: Waiting) =>
+  one.turn < other.turn || (one.turn === other.turn && one.number < other.number)
 
 /** Photos and pictures that live as long as the process. */
 export function memoryBlobs(): BlobStore {

@@ -188,6 +188,13 @@ describe('npm run service', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('--data gives another folder')])
   })
 
+  it('says why a database can not be opened', async () => {
+    await mkdir(join(folder, 'data'))
+    await writeFile(join(folder, 'data', 'database'), 'no folder')
+    const { code, err } = await run('--sandbox', '--port', '0', '--data', 'data').ended
+    expect([code, err]).toEqual([2, expect.stringMatching(/can not be opened: .*(not a directory|file already exists)/)])
+  })
+
   it('shows whoever runs it how it is, on an address of its own, with one role or all', async () => {
     const port = String(await freePort())
     const { child, line, ended } = run('--sandbox', '--port', '0', '--role', 'worker', '--operation', port)

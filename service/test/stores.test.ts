@@ -105,6 +105,23 @@ describe.each(kinds)('a store %s', (_, open) => {
     expect(await accepted(37, (at) => `shopper ${at}`)).toBe(37)
   })
 
+  it('carries out each of many submissions at once a single time, though there is no credit for most', async () => {
+    const { store, release } = await open()
+    let times = 0
+    const transaction: Store['transaction'] = (work) =>
+      store.transaction((ledger) => {
+        times += 1
+        return work(ledger)
+      })
+    const parts = { store: { ...store, transaction }, works: false, report }
+    const service = createService({ config: configOf(3), publicUrl: url, ...parts })
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => submit(service, at, `shopper ${at}`)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
+    expect(times).toBe(20)
+    await service.close()
+    await release()
+  })
+
   it('counts for a cap what was accepted while there was none', async () => {
     const { store, release } = await open()
     const withCap = configOf(null)

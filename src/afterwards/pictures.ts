@@ -82,7 +82,7 @@ export function createPictures(parts: PicturesParts): Pictures {
     const answer = await parts.fetch(address, { credentials: 'omit', signal })
     if (dead.includes(answer.status)) return 'gone'
     const blob = await answer.blob()
-    return answer.ok && blob.type.startsWith('image/') ? blob : 'unreadable'
+    return answer.ok && blob.size > 0 && blob.type.startsWith('image/') ? blob : 'unreadable'
   }
 
   /** The picture at an address, or why it is not to be had there; ends with its shopper, and as the room is closed. */

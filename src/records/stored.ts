@@ -1,5 +1,6 @@
 import type { Catalog } from './catalog.ts'
-import { kindOf } from './keys.ts'
+import type { Codec, Journal } from './journal.ts'
+import { isBytes, kindOf } from './keys.ts'
 
 /** Something that a room keeps of its shoppers. */
 export interface Stored {
@@ -11,7 +12,17 @@ export interface Stored {
   until: number
 }
 
+/** Whatever it is. */
+const anything: Codec<object> = { read: () => 'unreadable', write: (value) => value }
+
 /** All that the room keeps, of every visitor; rejects where storage fails. */
-export async function storedIn(catalog: Catalog): Promise<Stored[]> {
-  return Object.entries(await catalog.entries()).map(([key, until]) => ({ kind: kindOf(key), key, until }))
+export async function storedIn({ catalog, journal }: { catalog: Catalog; journal: Journal }): Promise<Stored[]> {
+  // a value is listed before it is written, and until it is due, though it has gone
+  const isThere = async (key: string) => {
+    const cell = journal.cell(key, anything)
+    return isBytes(key) || (await cell.read()) !== null || cell.onDisk() !== null
+  }
+  const listed = Object.entries(await catalog.entries())
+  const there = await Promise.all(listed.map(([key]) => isThere(key)))
+  return listed.filter((_, at) => there[at]).map(([key, until]) => ({ kind: kindOf(key), key, until }))
 }

@@ -61,8 +61,8 @@ export interface TryOn extends Readable<TryOnView> {
   picture(): Promise<Blob>
   /**
    * Says that the page's image could not show the final picture; with the image's address nothing is asked where the view
-   * has another one by now. The job is asked once more, once a minute at the most: either the view has another address
-   * then, or this rejects with kind `picture`, and the view says it.
+   * has another one by now. The job is asked once more, by a page once a minute at the most: either the view has another
+   * address then, or this rejects with kind `picture`, and the view says it.
    */
   pictureFailed(address?: string): Promise<void>
   /** Resolves at `final`; rejects at every stop with a `TryOnError` that carries the problem and the job ID. */

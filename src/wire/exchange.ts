@@ -135,13 +135,17 @@ function addressIn({ body }: RequestParts): string | undefined {
 /** The answer's JSON, its texts without e-mail addresses and key; undefined where it is none. */
 function parsed(text: string, hide: (text: string) => string): unknown {
   try {
-    return JSON.parse(text, (name, value: unknown) =>
-      typeof value === 'string' && told.has(name) ? hide(value) : value,
-    )
+    return JSON.parse(text, (name, value: unknown) => {
+      if (typeof value !== 'string' || !told.has(name)) return value
+      // a merchant may name an address of its own; to developers one may be repeated that another page has sent
+      return name === 'message' ? hide(value) : hide(value).replace(anyAddress, '[e-mail]')
+    })
   } catch {
     return undefined
   }
 }
 
 /** What the service tells in words; its IDs and URLs are used as they are. */
-const told: ReadonlySet<string> = new Set(['error', 'message'])
+const told: ReadonlySet<string> = new Set(['error', 'code', 'message'])
+
+const anyAddress = /[^\s@]{1,64}@[^\s@]{1,255}/g

@@ -64,7 +64,7 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
     await once(thread, 'message')
   } catch (cause) {
     await end()
-    throw new Error(`the database in ${folder} can not be opened`, { cause })
+    throw new Error(`the database in ${folder} can not be opened: ${(cause as Error).message}`, { cause })
   }
   thread.once('exit', () => {
     // nothing could be answered any more: whoever watches this process begins another one
