@@ -64,7 +64,8 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
     await once(thread, 'message')
   } catch (cause) {
     await end()
-    throw new Error(`the database in ${folder} can not be opened: ${(cause as Error).message}`, { cause })
+    const { message = 'its files are not those of a database' } = cause as Partial<Error>
+    throw new Error(`the database in ${folder} can not be opened: ${message}`, { cause })
   }
   thread.once('exit', () => {
     // nothing could be answered any more: whoever watches this process begins another one
