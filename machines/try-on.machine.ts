@@ -63,6 +63,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
   initial: 'restoring',
   on: {
     refused: { actions: { type: 'takeProblem', params: ({ event }) => event.problem } },
+    kept: { actions: { type: 'takeKept', params: ({ event }) => event.durable } },
     /** What comes too late for the state that asked for it, the failure of an actor too, ends nothing. */
     '*': {},
   },

@@ -109,6 +109,7 @@ export const tryOnSetup = setup({
       wordAt: context.clock.elapsed(),
     })),
     takeProblem: assign((_, problem: Problem) => ({ problem })),
+    takeKept: assign((_, durable: boolean) => ({ durable })),
     takeFailure: assign((_, error: unknown) => (error instanceof TryOnError ? { problem: error.problem } : {})),
     takeBreak: assign(({ context: { record } }) => ({
       overtaken: false,

@@ -90,6 +90,8 @@ export type TryOnEvent =
   | { type: 'discard'; abandonPaidJob: boolean }
   /** The answer to a submission that had been given up waiting for. */
   | { type: 'lateAnswer'; written: Written }
+  /** Whether storage has taken what only memory had. */
+  | { type: 'kept'; durable: boolean }
   /** The input of an intent was refused before it could change anything. */
   | { type: 'refused'; problem: Problem }
   | { type: 'uploaded'; progress: UploadProgress }

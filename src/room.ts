@@ -345,6 +345,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       },
       reopen,
       refresh,
+      keepLater: (run) => journal.durable && later(run),
     })
     tryOns.set(name, made)
     return made.tryOn

@@ -123,6 +123,17 @@ describe('an owner that is gone', () => {
   })
 })
 
+it.each(['{"owner":["x"],"until":1}', '{"owner":"x","until":{}}', '{"until":1}', '[]', 'null'])(
+  'a lease that is %s keeps nobody out',
+  async (lease) => {
+    storage.items.set(`${recordKey}:lease`, lease)
+    const tryOn = world.room().tryOn(product)
+    void tryOn.start(person)
+    await world.until(tryOn, 'final')
+    expect(submissions()).toBe(1)
+  },
+)
+
 describe('a page that slept while another one took over', () => {
   /** A page whose timers do not run, and one that has taken over from it. */
   async function overtaken(request: [string, string], where: 'before' | 'after' = 'before') {

@@ -272,3 +272,28 @@ it('a tier that takes long for every call is passed over, not waited for again a
   await world.until(tryOn, 'final')
   expect(world.count('POST', '/generations')).toBe(1)
 })
+
+it.each([
+  ['its picture is there', 'final'],
+  ['it has failed', 'failed'],
+] as const)('a job that only memory has when %s is written once storage takes it, for a reload', async (_, end) => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  const room = world.room()
+  const tryOn = room.tryOn({ ...product, variantId: end === 'final' ? product.variantId : '2003' })
+  tryOn.subscribe(() => {})
+  const held = world.hold('POST', '/generations', 'after')
+  await tryOn.start(person)
+  await held.reached
+  storage.meet((call) => !isRead(call), full)
+  held.release()
+  const { attempt } = await world.until(tryOn, end)
+  expect(tryOn.get().durable).toBe(false)
+  await world.pass(20_000)
+  expect(tryOn.get().durable).toBe(false)
+  storage.recover()
+  await world.until(tryOn, ({ durable }) => durable)
+  room.close()
+  const again = world.room().tryOn({ ...product, variantId: end === 'final' ? product.variantId : '2003' })
+  expect((await world.until(again, end)).attempt?.jobId).toBe(attempt?.jobId)
+})

@@ -191,7 +191,8 @@ function byLease(storage: Pick<AtomicStorage, 'update'>, clock: Clock, key: stri
 function leaseIn(stored: string | null): Lease | null {
   try {
     const { owner, until } = JSON.parse(stored ?? '') as Lease
-    return { owner, until }
+    // of anything else each reading would be another lease, which never grows old
+    return typeof owner === 'string' && typeof until === 'number' ? { owner, until } : null
   } catch {
     return null
   }

@@ -82,6 +82,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
   reopen: () => Promise<boolean>
   /** What another page may have changed is read again, before this page takes over. */
   refresh: () => Promise<void>
+  /** Has something done a while later that storage did not let, where it keeps anything. */
+  keepLater: (run: () => void) => void
 }
 
 export function createTryOn(parts: Parts): RunningTryOn {
@@ -222,6 +224,17 @@ export function createTryOn(parts: Parts): RunningTryOn {
     shown.set(view)
     post({ type: 'view', name: parts.name(), place, view })
     stand()
+    if (unkeptIn(runner)) parts.keepLater(keepAgain)
+  }
+
+  /** What only memory has of a job is lost with the page: it is written again, from time to time. */
+  async function keepAgain(): Promise<void> {
+    const runner = seat?.runner
+    const record = runner && unkeptIn(runner)
+    if (!record) return
+    const written = await attempts.write(record, record)
+    const stands = written.kind === 'stands' && runner.getSnapshot().context.record === record
+    if (stands) runner.send({ type: 'kept', durable: written.durable })
   }
 
   function stand(): void {
@@ -503,4 +516,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function hearAnswer({ record, durable }: TabMessage & { type: 'lateAnswer' }): void {
     seat?.runner?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })
   }
+}
+
+/** The record of a job that only memory has, unless it is written soon: after its next poll, or as it is left. */
+function unkeptIn(runner: Runner): AttemptRecord | null {
+  const snapshot = runner.getSnapshot()
+  const { record, durable } = snapshot.context
+  const isWritten = durable || snapshot.hasTag('busy') || Object(snapshot.value).following
+  return record?.job && !isWritten ? record : null
 }
