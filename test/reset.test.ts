@@ -166,6 +166,28 @@ describe('an answer to the shopper before reset()', () => {
   })
 })
 
+it('a write that hangs, and can not look at what it lands on, is waited for, though a read behind it was given up', async () => {
+  await world.close()
+  storage = testStorage({ atomic: false })
+  world = createWorld({ storage })
+  const room = world.room()
+  const tryOn = room.tryOn(product)
+  await world.until(tryOn, 'idle')
+  const writing = storage.hold(({ type, key }) => type === 'set' && key === recordKey)
+  void tryOn.start(person).catch(() => undefined)
+  await writing.reached
+  await world.pass(6_000)
+  void room.list()
+  await world.pass(6_000)
+  const isRefused = expect(room.reset()).rejects.toMatchObject({ kind: 'storage' })
+  await world.pass(60_000)
+  await isRefused
+  writing.release()
+  await world.settle()
+  await room.reset()
+  expect(storage.items.has(recordKey)).toBe(false)
+})
+
 it('a page that thaws after another one’s reset() submits and writes nothing', async () => {
   await world.close()
   storage = testStorage({ atomic: false })

@@ -74,7 +74,9 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       const end = () => void hanging--
       turn.then(end, end)
     })
-    slot.tail = (isWrite && isBlind ? turn : limited).catch(() => undefined)
+    const ended = (isWrite && isBlind ? turn : limited).catch(() => undefined)
+    // a read that was given up behind such a write has not even begun
+    slot.tail = Promise.all([slot.tail, ended])
     return limited
   }
 
