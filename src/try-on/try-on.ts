@@ -233,7 +233,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const record = runner && unkeptIn(runner)
     if (!record) return
     const written = await attempts.write(record, record)
-    const stands = written.kind === 'stands' && runner.getSnapshot().context.record === record
+    const stands = written.kind === 'stands' && unkeptIn(runner) === record
     if (stands) runner.send({ type: 'kept', durable: written.durable })
   }
 
