@@ -17,6 +17,7 @@ import { deferred } from './platform/deferred.ts'
 import { report } from './platform/guarded.ts'
 import { forgetLastMatch } from './platform/last-match.ts'
 import { provideRandomBytes } from './platform/new-id.ts'
+import { quiet } from './platform/quiet.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { wasReset } from './platform/was-reset.ts'
 import { withDefaults } from './platform/with-defaults.ts'
@@ -389,13 +390,20 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     return listed.catch(unreadable)
   }
 
-  const history = createHistory(list, later)
+  // what is read again by itself opens no room that was closed
+  const history = createHistory(() => (opened ? list() : Promise.reject()), later)
 
   return {
     client: client.operations,
     visitor: readOnly(visitor),
     photo: readOnly(photos),
-    history: readOnly(history),
+    history: {
+      ...readOnly(history),
+      subscribe(onChange) {
+        void quiet(open())
+        return history.subscribe(onChange)
+      },
+    },
     said(ago, epochs, run) {
       if (epochs && wasReset(epochs, catalog.counts())) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
       agoMs = ago

@@ -27,6 +27,24 @@ describe('a room’s history', () => {
     expect(states()).toEqual(['final'])
   })
 
+  it.each(['room', 'door'] as const)('opens no %s that was closed as it resets', async (kind) => {
+    const room = world[kind]()
+    room.history.subscribe(() => {})
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'processing')
+    const reset = room.reset()
+    room.close()
+    await reset
+    await world.settle()
+    const calls = storage.calls.length
+    await world.pass(60_000)
+    expect(storage.calls.length).toBe(calls)
+    // whoever listens anew opens it
+    room.history.subscribe(() => {})
+    await world.settle()
+    expect(storage.calls.length).toBeGreaterThan(calls)
+  })
+
   it('opens what another tab runs, which does at once what is asked for', async () => {
     const own = world.room()
     await world.until(await started(own.tryOn(product)), 'final')

@@ -70,6 +70,16 @@ function lose({ room, session }: { room: FittingRoom; session: Session }): void 
   room.close()
 }
 
+/** What a session reports meanwhile, so many times, ends no test. */
+async function reported(times: number, work: () => Promise<unknown>): Promise<void> {
+  const uncaught = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException')
+  for (let at = 0; at < times; at += 1) process.once('uncaughtException', () => {})
+  await work()
+  await expect.poll(() => process.listenerCount('uncaughtException')).toBe(0)
+  for (const each of uncaught) process.on('uncaughtException', each)
+}
+
 const kept = () => [...storage.items.keys()].filter((key) => !isNobodys(key))
 
 describe('a session', () => {
@@ -319,9 +329,12 @@ describe('a session', () => {
     expect(state()).toBe('locked')
   })
 
-  it('is locked over a reload where the device keeps nothing either, though both work again by then', async () => {
+  it.each([
+    ['a reload', 'sessionStorage'],
+    ['a loss of power', 'localStorage'],
+  ])('is locked over %s where the device keeps nothing either, though both work again by then', async (_, area) => {
     const kept = new Map<string, string>()
-    vi.stubGlobal('sessionStorage', {
+    vi.stubGlobal(area, {
       getItem: (key: string) => kept.get(key) ?? null,
       setItem: (key: string, value: string) => void kept.set(key, value),
       removeItem: (key: string) => void kept.delete(key),
@@ -373,11 +386,7 @@ describe('a session', () => {
   it('waits for no limits that never hear of the next shopper', async () => {
     const deaf = { ...deviceLimits({ storage: device }), nextShopper: () => new Promise<never>(() => {}) }
     const { state } = await load({}, { limits: deaf })
-    const uncaught = process.listeners('uncaughtException')
-    process.removeAllListeners('uncaughtException').once('uncaughtException', () => {})
-    await world.pass(10_000)
-    await expect.poll(() => process.listenerCount('uncaughtException')).toBe(0)
-    for (const each of uncaught) process.on('uncaughtException', each)
+    await reported(1, () => world.pass(10_000))
     expect(state()).toBe('ready')
   })
 
@@ -521,21 +530,44 @@ describe('the limits of a device', () => {
     expect((await final(room.tryOn(product))).state).toBe('final')
   })
 
-  it('are the next shopper’s own, though that could not be noted as the one before left', async () => {
+  /** A session has ended whose limits could not be written; they can be by then. */
+  async function endedUncounted() {
     const counting = testStorage()
     const limits = limitsOf({ perShopper: 1, storage: counting })
-    const { room, session } = await begun({ limit: limits }, { limits })
-    expect((await final(room.tryOn(product))).state).toBe('final')
-    const uncaught = process.listeners('uncaughtException')
-    process.removeAllListeners('uncaughtException').once('uncaughtException', () => {})
+    const kiosk = await begun({ limit: limits }, { limits })
+    const { attempt } = await final(kiosk.room.tryOn(product))
     counting.meet(() => true, refused)
-    await session.end()
-    await expect.poll(() => process.listenerCount('uncaughtException')).toBe(0)
-    for (const each of uncaught) process.on('uncaughtException', each)
+    await reported(1, () => kiosk.session.end())
+    return { ...kiosk, counting, names: () => JSON.stringify([...counting.items]).includes(attempt!.id) }
+  }
+
+  it('are the next shopper’s own, though that could not be noted as the one before left', async () => {
+    const { room, session, counting } = await endedUncounted()
     counting.recover()
     session.begin()
     await world.settle()
     expect((await final(room.tryOn(product))).state).toBe('final')
+  })
+
+  it('are the next shopper’s own, though that could not be noted as this one came either', async () => {
+    const { room, session, counting, names } = await endedUncounted()
+    await reported(1, async () => {
+      session.begin()
+      await world.settle()
+    })
+    counting.recover()
+    expect((await final(room.tryOn(product))).state).toBe('final')
+    expect(names()).toBe(false)
+    // and only one is
+    expect((await final(room.tryOn({ ...product, variantId: '2002' }))).state).toBe('rejected')
+  })
+
+  it('name no attempt of who has left for long, though nobody comes', async () => {
+    const { counting, names } = await endedUncounted()
+    counting.recover()
+    expect(names()).toBe(true)
+    await world.pass(5_000)
+    expect(names()).toBe(false)
   })
 
   it('say when there is room where more stand than are let out by now', async () => {

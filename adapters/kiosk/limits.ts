@@ -61,6 +61,15 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
     return ofHour.length >= perHour ? { limit: 'perHour', nextAt: ofHour.at(-perHour)! + hourMs } : null
   }
 
+  /** It is somebody else, which could not be written down yet. */
+  let isNext = false
+
+  /** Which attempts they were is the former shopper's own. */
+  function asFormer(counted: Taken): Taken {
+    former = new Map(counted.flatMap(({ id, isFormer }) => (isFormer ? [] : [[id, newId()]])))
+    return counting(counted.map((each) => ({ ...each, id: former.get(each.id) ?? each.id, isFormer: true })))
+  }
+
   /** This page load. */
   const own = newId()
   /** What the places of the shopper before are called since: a refusal may come late. */
@@ -69,7 +78,8 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
   return {
     async take(id) {
       let reached: ReachedLimit | null = null
-      await update((counted) => {
+      await update((before) => {
+        const counted = isNext ? asFormer(before) : before
         const [known] = counted.filter((each) => each.id === id)
         const others = counted.filter((each) => each.id !== id)
         // an update may be tried again
@@ -78,21 +88,24 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
         const by = [...(known?.by ?? []).filter((each) => each !== own), own]
         return [...others, { id, at: clock.now(), isFormer: known?.isFormer ?? false, by }]
       })
+      isNext = false
       return reached
     },
     giveBack: (id) =>
       update((counted) =>
         counted
           .map((each) =>
-            each.id === (former.get(id) ?? id) ? { ...each, by: each.by.filter((page) => page !== own) } : each,
+            // what it is called since may not have been written down
+            each.id === id || each.id === former.get(id)
+              ? { ...each, by: each.by.filter((page) => page !== own) }
+              : each,
           )
           .filter(({ by }) => by.length > 0),
       ),
-    // which attempts they were is the former shopper's own
-    nextShopper: () =>
-      update((counted) => {
-        former = new Map(counted.flatMap(({ id, isFormer }) => (isFormer ? [] : [[id, newId()]])))
-        return counting(counted.map((each) => ({ ...each, id: former.get(each.id) ?? each.id, isFormer: true })))
-      }),
+    async nextShopper() {
+      isNext = true
+      await update(asFormer)
+      isNext = false
+    },
   }
 }

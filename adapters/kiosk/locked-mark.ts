@@ -1,23 +1,26 @@
 import { part } from '../../src/records/names.ts'
 
-/** What a reload finds though all that the device keeps has failed: that the session was locked. */
+/** What the next load finds though all that the device keeps has failed: that the session was locked. */
 export interface LockedMark {
   isSet(): boolean
   set(isLocked: boolean): void
 }
 
+/** A page may have none of these, or not be permitted to use them; only the second one outlasts the browser. */
+const places = [() => sessionStorage, () => localStorage]
+
 export function lockedMark(name: string): LockedMark {
   const key = ['fitting-room', 'kiosk', part(name), 'locked'].join(':')
-  /** Null where the page has none, or may not use it. */
-  function on<T>(work: (storage: Storage) => T): T | null {
-    try {
-      return work(sessionStorage)
-    } catch {
-      return null
-    }
-  }
+  const inEach = <T>(work: (storage: Storage) => T) =>
+    places.map((place) => {
+      try {
+        return work(place())
+      } catch {
+        return null
+      }
+    })
   return {
-    isSet: () => on((storage) => storage.getItem(key)) !== null,
-    set: (isLocked) => void on((storage) => (isLocked ? storage.setItem(key, 'yes') : storage.removeItem(key))),
+    isSet: () => inEach((storage) => storage.getItem(key)).some((found) => found !== null),
+    set: (isLocked) => void inEach((storage) => (isLocked ? storage.setItem(key, 'yes') : storage.removeItem(key))),
   }
 }

@@ -209,6 +209,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     ending = null
     take(room.history.get())
     view.set({ state: 'ready' })
+    countLater()
     hear(room.history.get())
   }
 
@@ -222,6 +223,11 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
         report(error)
       },
     )
+  }
+
+  /** Which attempts were whose is nobody's business while nobody is there. */
+  function countLater(): void {
+    if (!isCounted && view.get().state === 'ready') later(() => void count().then(countLater), firstRetryMs)
   }
 
   function lock(problem: Problem): void {
