@@ -315,7 +315,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       candidates: places,
       archiveOf,
       isDurable: journal.durable,
-      mayClaimInMemory: () => ownership.isFirm || !journal.hasWorked(),
+      mayClaimInMemory: (isKnown) => ownership.isFirm || !(isKnown || journal.hasWorked()),
       retentionMs,
     })
     const made = createTryOn({

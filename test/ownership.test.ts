@@ -1,7 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { TryOn } from 'fitting-room'
 import { manualClock } from 'fitting-room/testing'
-import { any, hung, isRecord, recordKey, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
+import {
+  any,
+  hung,
+  isRecord,
+  isWrite,
+  recordKey,
+  refused,
+  testStorage,
+  type StorageCall,
+  type TestStorage,
+} from './support/storage.ts'
 import {
   createWorld,
   person,
@@ -169,6 +179,64 @@ describe('a page that slept while another one took over', () => {
     expect(slept.get().attempt?.jobId).toBe(awake.get().attempt?.jobId)
     expect(submissions()).toBe(1)
   })
+})
+
+describe('a page that reads what another one waits to submit, and can write nothing,', () => {
+  /** A page waits out a refusal, and another one comes, to which storage is read-only. */
+  async function readOnlyBeside(clock = world.clock) {
+    world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 5 })])
+    const waits = await started(world.room({ clock }).tryOn(product))
+    await world.until(waits, ({ waitingUntil }) => waitingUntil !== null)
+    const other = storage.another()
+    other.meet(isWrite, refused)
+    const reads = watched(world.room({ storage: other }).tryOn(product))
+    await world.settle()
+    return { waits, reads }
+  }
+
+  it('leaves it to that one', async () => {
+    const { waits, reads } = await readOnlyBeside()
+    // both wait for the same moment
+    await world.pass(20_000)
+    expect(submissions()).toBe(2)
+    expect(reads.get().attempt?.jobId).toBe(waits.get().attempt?.jobId)
+  })
+
+  it('submits it no more where that one stands still, which may wake', async () => {
+    const sleepy = manualClock()
+    const { waits, reads } = await readOnlyBeside(sleepy)
+    await world.until(reads, 'rejected')
+    expect(reads.get().problem).toEqual({ kind: 'storage' })
+    expect(submissions()).toBe(1)
+    await world.pass(20_000, sleepy)
+    await world.until(waits, ({ state }) => state !== 'submitting')
+    expect(submissions()).toBe(2)
+  })
+})
+
+it('storage that hands back what it has parsed has one owner, too', async () => {
+  const parsed = (text: string | null) => (text === null ? null : (JSON.parse(text) as string))
+  const parsing = () => {
+    const page = storage.another()
+    const { getItem, update } = page
+    const handsBack = {
+      getItem: async (key: string) => parsed((await getItem(key)) as string | null),
+      update: (key: string, change: (old: string | null) => string | null) =>
+        update!(key, (old) => change(parsed(old))),
+    }
+    return { ...page, ...handsBack }
+  }
+  const tryOns = [1, 2].map(() => watched(world.room({ storage: parsing() }).tryOn(product)))
+  await world.settle()
+  const leases = new Set<string>()
+  for (let at = 0; at < 10; at += 1) {
+    await world.pass(500)
+    leases.add((JSON.parse(storage.items.get(`${recordKey}:lease`) ?? '') as { owner: string }).owner)
+  }
+  expect(leases.size).toBe(1)
+  await started(tryOns[1]!)
+  await world.until(tryOns[0]!, 'final')
+  expect(submissions()).toBe(1)
 })
 
 describe('an intent that was passed on', () => {

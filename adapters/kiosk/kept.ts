@@ -1,8 +1,8 @@
 import * as is from '../../src/contract/schema.ts'
+import { apply } from '../../src/platform/apply.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { Clock, FlowStorage } from '../../src/ports.ts'
 import { part } from '../../src/records/names.ts'
-import { apply } from '../../src/records/slot.ts'
 
 /** Where a device keeps what is its own. */
 export interface DeviceOptions {

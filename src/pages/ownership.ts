@@ -1,7 +1,9 @@
 import { hasLocks, isExclusive } from '../platform/exclusive.ts'
-import { withinLimit } from '../platform/clock.ts'
+import { apply, textOf } from '../platform/apply.ts'
+import { TimeLimit, withinLimit } from '../platform/clock.ts'
 import { newId } from '../platform/new-id.ts'
-import type { AtomicStorage, Clock, FlowStorage } from '../ports.ts'
+import { quiet } from '../platform/quiet.ts'
+import type { Clock, FlowStorage } from '../ports.ts'
 
 /** One owner a try-on: only its page runs the flow, every other shows what the owner shows. */
 export interface Ownership {
@@ -56,16 +58,8 @@ export function createOwnership({ storage, clock, leaseOf, storageId }: Ownershi
   const exclusive = isExclusive(storage)
   if (storage.durable === false) return { exclusive, isFirm: true, placeOf, request: uncontested }
   if (hasLocks()) return { exclusive, isFirm: true, placeOf: (key) => `${key}:${storageId()}`, request: byLock }
-  const { update } = storage
-  if (typeof update !== 'function') return { exclusive, isFirm: false, placeOf, request: uncontested }
-  const atomic = {
-    async update(key: string, change: (old: string | null) => string | null) {
-      // one of several storages that fails may hold another page's lease
-      if (typeof storage.copies === 'function') await storage.getItem(key)
-      await update.call(storage, key, change)
-    },
-  }
-  const request: Ownership['request'] = (place, turns) => byLease(atomic, clock, leaseOf(place), turns)
+  if (!exclusive) return { exclusive, isFirm: false, placeOf, request: uncontested }
+  const request: Ownership['request'] = (place, turns) => byLease(storage, clock, leaseOf(place), turns)
   return { exclusive, isFirm: false, placeOf, request }
 }
 
@@ -103,7 +97,7 @@ interface Lease {
   until: number
 }
 
-function byLease(storage: Pick<AtomicStorage, 'update'>, clock: Clock, key: string, turns: Turns): Hold {
+function byLease(storage: FlowStorage, clock: Clock, key: string, turns: Turns): Hold {
   const owner = newId()
   let state: 'asking' | 'waiting' | 'owning' | 'ended' = 'asking'
   let timer: unknown = null
@@ -123,20 +117,34 @@ function byLease(storage: Pick<AtomicStorage, 'update'>, clock: Clock, key: stri
   async function renew(): Promise<boolean> {
     let isMine = false
     let isGivenUp = false
-    const renewal = storage.update(key, (old) => {
-      if (isGivenUp || state === 'ended') return old
-      const lease = leaseIn(old)
-      isMine = lease === null || isFree(lease)
-      return isMine ? JSON.stringify({ owner, until: clock.now() + leaseMs }) : old
-    })
+    const write = () =>
+      apply(storage, key, (old) => {
+        if (isGivenUp || state === 'ended') return old
+        const lease = leaseIn(old)
+        isMine = lease === null || isFree(lease)
+        return isMine ? JSON.stringify({ owner, until: clock.now() + leaseMs }) : old
+      })
+    // one of several storages that fails may hold another page's lease
+    const renewal = typeof storage.copies === 'function' ? read().then(write) : write()
     try {
-      await withinLimit(clock, leaseMs, Promise.resolve(renewal))
+      await withinLimit(clock, leaseMs, renewal)
     } catch (error) {
       isGivenUp = true
       throw error
     }
     hasRenewed ||= isMine
     return isMine
+  }
+
+  const read = async () => textOf(await storage.getItem(key))
+
+  /** Storage that fails keeps this page from nothing and takes no work from another one, whose lease may still be read. */
+  async function mayGoOn(failure: unknown): Promise<boolean> {
+    const isSlow = failure instanceof TimeLimit
+    const found = isSlow ? undefined : await withinLimit(clock, leaseMs, read()).catch(() => undefined)
+    if (found === undefined) return state !== 'waiting'
+    const lease = leaseIn(found)
+    return lease === null || isFree(lease)
   }
 
   function lose(): void {
@@ -146,8 +154,7 @@ function byLease(storage: Pick<AtomicStorage, 'update'>, clock: Clock, key: stri
   }
 
   async function ask(): Promise<void> {
-    // storage that fails does not keep this page from its work, and takes no work from another one
-    const isMine = await renew().catch(() => state !== 'waiting' && !turns.isElsewhere())
+    const isMine = await renew().catch((error: unknown) => !turns.isElsewhere() && mayGoOn(error))
     if (state === 'ended') return
     if (!isMine && state === 'owning') return lose()
     if (isMine && state !== 'owning') {
@@ -174,7 +181,7 @@ function byLease(storage: Pick<AtomicStorage, 'update'>, clock: Clock, key: stri
     async confirm() {
       if (state !== 'owning') return false
       // a lease that was not renewed in time is lost, in this page's eyes first; where none ever stood, nobody else has one
-      const isMine = await renew().catch(() => !hasRenewed)
+      const isMine = await renew().catch((error: unknown) => !hasRenewed && mayGoOn(error))
       return isMine && state === 'owning'
     },
     isProven: () => hasRenewed,
@@ -182,8 +189,7 @@ function byLease(storage: Pick<AtomicStorage, 'update'>, clock: Clock, key: stri
       state = 'ended'
       clock.clearTimeout(timer)
       if (isFreezing) return
-      const free = async () => storage.update(key, (old) => (leaseIn(old)?.owner === owner ? null : old))
-      free().catch(() => undefined)
+      void quiet(apply(storage, key, (old) => (leaseIn(old)?.owner === owner ? null : old)))
     },
   }
 }

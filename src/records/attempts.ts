@@ -40,8 +40,8 @@ export interface AttemptsParts extends ArchiveParts, CurrentParts {
   clock: Clock
   /** False for storage that a reload empties. */
   isDurable: boolean
-  /** Whether a claim that only memory holds is safe from every other page. */
-  mayClaimInMemory: () => boolean
+  /** Whether a claim that only memory holds is safe from every other page, where that may know of the consent or not. */
+  mayClaimInMemory: (isKnown: boolean) => boolean
   retentionMs: number
 }
 
@@ -51,6 +51,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   const { place, isAlive, put, remove } = current
   /** Whether storage, when it was last read, may have held something that it did not tell. */
   let isUnread = false
+  /** Attempts that no other page knows where storage has taken nothing yet; those that were read are another one's, too. */
+  const begun = new Set<string>()
 
   const written = (record: AttemptRecord, kept: Kept): Written =>
     kept === 'unchanged'
@@ -212,6 +214,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async begin(record, previous) {
       current.remember(record, catalog.shopper())
+      begun.add(record.attemptId)
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
       const kept = await put(record, (found) => found === null || isAsSeen(found, previous))
       if (kept === 'unchanged' || previous === null || (await isBuried(previous, kept))) return written(record, kept)
@@ -231,7 +234,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (kept === 'memory' && isOf(current.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed)
       // where the consent stands as it was seen and can not be changed, storage can not be relied on
       if (kept === 'unchanged' && !(await isHeld(consented))) return { kind: 'overtaken' }
-      const isClaimed = kept === 'stored' || (kept === 'memory' && parts.mayClaimInMemory())
+      const isKnown = !begun.has(claimed.attemptId)
+      const isClaimed = kept === 'stored' || (kept === 'memory' && parts.mayClaimInMemory(isKnown))
       if (isClaimed && !(await mayComeBack(claimed))) return written(claimed, listed === 'stored' ? kept : 'memory')
       // another page may have taken over from one whose storage fails, and what stands is that page's
       if (!(await holdsSeat())) {

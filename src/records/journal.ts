@@ -1,6 +1,7 @@
+import { apply } from '../platform/apply.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
-import { apply, createSlot, type Kept, type Slot } from './slot.ts'
+import { createSlot, type Kept, type Slot } from './slot.ts'
 
 export type { Kept } from './slot.ts'
 

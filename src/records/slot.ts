@@ -1,3 +1,4 @@
+import { apply, textOf, type Change } from '../platform/apply.ts'
 import { TimeLimit, withinLimit } from '../platform/clock.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
 
@@ -36,7 +37,6 @@ export interface Slot {
 
 /** What a text becomes: another one, null to remove it, undefined to leave it. */
 type Decide = (old: string | null) => string | null | undefined
-type Change = (old: string | null) => string | null
 
 export interface SlotParts {
   storage: FlowStorage
@@ -180,20 +180,3 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   }
   return slot
 }
-
-/** One read-modify-write, as atomic as the storage can do it. */
-export async function apply(storage: FlowStorage, key: string, change: Change): Promise<void> {
-  // a shop's own item of that name is no method
-  if (typeof storage.update === 'function') {
-    await storage.update(key, (old: unknown) => change(textOf(old)))
-    return
-  }
-  const old = textOf(await storage.getItem(key))
-  const value = change(old)
-  if (value === old) return
-  await (value === null ? storage.removeItem(key) : storage.setItem(key, value))
-}
-
-/** A stored value as text: stores may hand back the parsed object, and nothing in more than one way. */
-const textOf = (value: unknown): string | null =>
-  value === null || value === undefined ? null : typeof value === 'string' ? value : JSON.stringify(value)
