@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StoredPhoto } from 'fitting-room'
 import { isRecord, isWrite, recordKey, testStorage, type TestStorage } from './support/storage.ts'
-import { createWorld, lost, person, product, started, type World } from './support/world.ts'
+import { answers, createWorld, lost, person, product, started, type World } from './support/world.ts'
 
 const retentionMs = 86_400_000
 let world: World
@@ -56,6 +56,21 @@ it('a record with a job is polled once before it expires', async () => {
   world.clock.advance(retentionMs + 1)
   await world.until(world.room().tryOn(product), 'final')
   expect(world.count('POST', '/generations')).toBe(1)
+})
+
+it('a job that the service knows no more is gone a day after it said so', async () => {
+  const first = world.room()
+  await world.until(await started(first.tryOn(product)), 'processing')
+  first.close()
+  world.fault('GET', '/generations/', [answers(404, { error: 'Job not found' })])
+  world.clock.advance(30 * retentionMs)
+  const second = world.room()
+  await world.until(second.tryOn(product), 'protocolError')
+  second.close()
+  world.clock.advance(retentionMs + 1)
+  await world.room().ready
+  await world.settle()
+  expect(storage.items.has(recordKey)).toBe(false)
 })
 
 it('visitor and photo expire like everything else', async () => {

@@ -1,7 +1,7 @@
 import type { Written } from '../../machines/try-on.types.ts'
 import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
-import { advance, ageOfWord, consentLifetimeMs, mayBePaid, mayBeRunning, type AttemptRecord } from '../rules/record.ts'
+import { advance, ageOfWord, consentLifetimeMs, isOwed, mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import { archiveHidden, isDoneWith, keepInArchive, type ArchiveParts } from './archive.ts'
 import { createCurrent, isAsSeen, isOf, type CurrentParts } from './current.ts'
 import { readable, type Found, type Kept } from './journal.ts'
@@ -181,7 +181,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (record.phase === 'consented' && isStale) return { kind: 'consentExpired' }
     // a job that may still be running is polled once more before its record expires
     const isOld = clock.now() - record.savedAt > parts.retentionMs
-    return isOld && !(record.job && mayBeRunning(record)) ? null : undefined
+    return isOld && !isOwed(record) ? null : undefined
   }
 
   /** Storage did not take the claim and holds the consent, with which a reload would submit again: that goes first. */

@@ -1,6 +1,6 @@
 import * as is from '../contract/schema.ts'
 import type { Clock } from '../ports.ts'
-import { clockSlackMs, mayBeRunning, recordCodec, type AttemptRecord } from '../rules/record.ts'
+import { clockSlackMs, isOwed, recordCodec, type AttemptRecord } from '../rules/record.ts'
 import { dueNow, type Catalog } from './catalog.ts'
 import type { Codec, Journal } from './journal.ts'
 import { isBytes, kindOf, leaseOf, picturedIn, type Keys } from './keys.ts'
@@ -66,7 +66,7 @@ async function dueAt(parts: HousekeepingParts, key: string, until: number): Prom
   const record = found === 'unreadable' ? found : recordCodec.read(found)
   // what this version can not read may be another's
   if (kindOf(key) === 'attempt' && record === 'unreadable') return clock.now() + retentionMs
-  if (record !== 'unreadable' && until !== dueNow && (await isOwed(parts, record))) return dueNow
+  if (record !== 'unreadable' && until !== dueNow && (await isAwaited(parts, record))) return dueNow
   const kept = await cell.update((old) => (old !== null && isSame(old, found) ? null : undefined))
   // another attempt may come to light, which another tier of storage had
   if (kept === 'stored') return dueAt(parts, key, until)
@@ -75,8 +75,8 @@ async function dueAt(parts: HousekeepingParts, key: string, until: number): Prom
 }
 
 /** Whether somebody may still ask what has become of a job. */
-const isOwed = async ({ catalog }: HousekeepingParts, record: AttemptRecord) =>
-  record.job !== undefined && mayBeRunning(record) && (await catalog.fateOf(record.attemptId)) !== 'discarded'
+const isAwaited = async ({ catalog }: HousekeepingParts, record: AttemptRecord) =>
+  isOwed(record) && (await catalog.fateOf(record.attemptId)) !== 'discarded'
 
 const isSame = (one: object | 'unreadable', other: object | 'unreadable') =>
   JSON.stringify(one) === JSON.stringify(other)

@@ -194,3 +194,7 @@ export function mayBePaid(record: AttemptRecord): boolean {
 export function mayBeRunning(record: AttemptRecord): boolean {
   return mayBePaid(record) && record.phase !== 'final' && record.phase !== 'failed'
 }
+
+/** Whether a result may be reached yet: not of a job that the service does not know. */
+export const isOwed = (record: AttemptRecord): boolean =>
+  record.job !== undefined && mayBeRunning(record) && Object(record.problem).status !== 404

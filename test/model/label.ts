@@ -5,7 +5,7 @@ import type { Sequence } from './operations.ts'
 export function labelOf({ rule }: Violation, { setup, ops }: Sequence): string {
   const text = JSON.stringify(ops)
   const has = (part: string) => text.includes(`"${part}"`)
-  const isTroubled = ['fail', 'hang', 'failThenOk', 'hangThenLand'].some(has)
+  const isTroubled = ['fail', 'full', 'hang', 'failThenOk', 'hangThenLand'].some(has)
   const isLate = ['hold', 'stall'].some(has)
   if (has('inject')) return 'M'
   if (text.includes('"page":2')) return 'F'

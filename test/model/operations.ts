@@ -4,8 +4,8 @@ import { faultsOf, type Place } from './network.ts'
 /** Whether pages have the room itself, or its door. */
 export type Front = 'core' | 'door'
 
-/** How a storage behaves from a load on; `hangThenLand` holds every call until the page's held calls land. */
-export type Mode = 'ok' | 'fail' | 'hang' | 'failThenOk' | 'hangThenLand'
+/** How a storage behaves from a load on: a `full` one can be read; `hangThenLand` holds every call until the page's held calls land. */
+export type Mode = 'ok' | 'fail' | 'full' | 'hang' | 'failThenOk' | 'hangThenLand'
 
 /** Where a page can be stalled, and what can be held while it runs on. */
 export type Step = 'near' | 'far' | 'apiKey' | 'read' | 'upload' | 'submission' | 'poll'
@@ -254,6 +254,25 @@ const registered = own.chain((page) =>
     one(longWait),
   ),
 )
+/** A page waits to submit, and another one comes that can read that, and write nothing. */
+const readOnly = own.chain((page) =>
+  flat(
+    one(throttled),
+    one(word(fc.constant(page), fc.constant(0))),
+    maybe(wait),
+    one(
+      fc.record({
+        ...of('load'),
+        page: fc.constant(1 - page),
+        modes: fc.tuple(fc.constant<Mode>('full'), weighted<Mode>([2, 'full'], [1, 'ok'], [1, 'fail'])),
+      }),
+    ),
+    maybe(fc.oneof(word(own, fc.constant(0)), say(own), simple('kill', own), stall(own, fc.constant('now')))),
+    one(longWait),
+    steps(fc.oneof(setMode, load(own), wait, say(own)), 3),
+    one(longWait),
+  ),
+)
 /** A shopper who does not wait for a photo to be read. */
 const impatient = own.chain((page) =>
   flat(
@@ -311,7 +330,12 @@ const sequencesOf = (each: fc.Arbitrary<Op[]>): fc.Arbitrary<Sequence> =>
 const common = sequencesOf(block)
 /** What the model has learned since its first findings were numbered, which keep their numbers. */
 const later = sequencesOf(
-  fc.oneof({ weight: 2, arbitrary: registered }, { weight: 2, arbitrary: impatient }, { weight: 1, arbitrary: block }),
+  fc.oneof(
+    { weight: 2, arbitrary: registered },
+    { weight: 2, arbitrary: impatient },
+    { weight: 2, arbitrary: readOnly },
+    { weight: 1, arbitrary: block },
+  ),
 )
 
 /** What the sequence of that number is drawn from. */

@@ -266,7 +266,7 @@ export class Page implements Host {
       const { slowMs, clock } = this.machine
       if (slowMs > 0) await new Promise<void>((go) => clock.setTimeout(go, slowMs))
       await this.reach(step)
-      await this.meet(tier)
+      await this.meet(tier, kind)
       if (kind === 'write' && this.death && this.death.writes-- <= 0) {
         if (this.death.applied) work()
         this.kill()
@@ -280,10 +280,10 @@ export class Page implements Host {
   }
 
   /** The storage fails or never answers, as its mode says. */
-  private async meet(tier: number): Promise<void> {
+  private async meet(tier: number, kind: 'read' | 'write'): Promise<void> {
     const mode = this.modes[tier]
     if (mode === 'hang') return never()
-    if (mode === 'fail') throw new Error('this storage fails')
+    if (mode === 'fail' || (mode === 'full' && kind === 'write')) throw new Error('this storage fails')
     if (mode !== 'failThenOk') return
     this.failures[tier] = (this.failures[tier] ?? 0) - 1
     if (this.failures[tier] >= 0) throw new Error('this storage fails')
