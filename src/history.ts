@@ -1,6 +1,7 @@
 import type { TabMessage } from './pages/tabs.ts'
 import { createValue } from './platform/value.ts'
 import type { Readable } from './ports.ts'
+import type { TryOnState } from './rules/words.ts'
 
 /** A list of attempts that is read again when one of them changes, here or in another tab, while somebody watches. */
 export interface History<Entry> extends Readable<readonly Entry[]> {
@@ -10,7 +11,10 @@ export interface History<Entry> extends Readable<readonly Entry[]> {
 }
 
 /** `later` has something done a while later. */
-export function createHistory<Entry>(list: () => Promise<Entry[]>, later: (run: () => void) => void): History<Entry> {
+export function createHistory<Entry extends { state: TryOnState }>(
+  list: () => Promise<Entry[]>,
+  later: (run: () => void) => void,
+): History<Entry> {
   const shown = createValue<readonly Entry[]>([])
   /** Where each try-on was last said to stand. */
   const stands = new Map<string, string>()
@@ -24,6 +28,8 @@ export function createHistory<Entry>(list: () => Promise<Entry[]>, later: (run: 
       const entries = await list().catch(() => null)
       if (entries === null) later(refresh)
       else if (!isOutdated) shown.set(entries)
+      // of one whose page is gone nobody says when it has become too old
+      if (entries?.some(({ state }) => state === 'submitting')) later(refresh)
     } while (isOutdated)
   }
 

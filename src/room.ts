@@ -207,7 +207,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     forgetLastMatch()
     // a room that was closed meanwhile stays closed
     tryOns.forEach((each, name) => {
-      if (opened) each.restart()
+      if (opened && !each.isArchived) each.restart()
       else each.clear()
       // of an archive that is empty now nobody asks for these
       if (!each.isArchived || each.isInUse()) return

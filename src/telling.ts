@@ -40,7 +40,8 @@ export function createTelling(
   let loaded: Teller | null = null
 
   // who comes while it is told hears the next one
-  const tell = (event: RoomEvent) => [...listeners].forEach((listener) => listeners.has(listener) && listener(event))
+  const tell = (event: RoomEvent) =>
+    [...listeners].forEach((listener) => listeners.has(listener) && listener({ ...event }))
   const isHeard = () => listeners.size > 0
 
   /** What happens meanwhile waits with its record. */

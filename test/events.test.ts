@@ -268,6 +268,17 @@ describe('each thing is told once', () => {
     expect(heard.length).toBe(whole.length)
   })
 
+  it('to each listener as it is, whatever another one makes of it', async () => {
+    const room = world.room()
+    room.on((event) => void Object.assign(event, { type: 'changed', key: 'changed' }))
+    const heard: string[] = []
+    room.on(({ key }) => heard.push(key))
+    await world.until(await started(room.tryOn(product)), 'final')
+    await world.settle()
+    expect(heard.length).toBe(whole.length)
+    expect(heard).not.toContain('changed')
+  })
+
   it('that a picture was seen, though who listened left as that was about to be told', async () => {
     const storage = testStorage()
     const { room, unsubscribe, page, tryOn } = await unseen(storage)

@@ -45,6 +45,22 @@ describe('a room’s history', () => {
     expect(storage.calls.length).toBeGreaterThan(calls)
   })
 
+  it('says in time that nobody knows what a submission has come to whose page has ended', async () => {
+    const ended = world.room()
+    const held = world.hold('POST', '/generations', 'after')
+    await started(ended.tryOn(product))
+    await held.reached
+    const room = world.room({ storage: storage.another() })
+    room.history.subscribe(() => {})
+    await world.settle()
+    const states = () => room.history.get().map(({ state }) => state)
+    expect(states()).toEqual(['submitting'])
+    ended.close()
+    for (let minute = 0; minute < 11; minute += 1) await world.pass(60_000)
+    expect(states()).toEqual(['outcomeUnknown'])
+    held.release()
+  })
+
   it('opens what another tab runs, which does at once what is asked for', async () => {
     const own = world.room()
     await world.until(await started(own.tryOn(product)), 'final')

@@ -25,6 +25,16 @@ beforeEach(() => {
 afterEach(() => world.close())
 
 describe('an intent', () => {
+  it('to discard what has been left meanwhile is refused: its job is in the archive', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'processing')
+    const left = tryOn.startOver()
+    await expect(tryOn.discard({ abandonPaidJob: true })).rejects.toMatchObject({ kind: 'notAllowed' })
+    await left
+    expect(await room.list()).toHaveLength(1)
+  })
+
   it('waits for storage to be read', async () => {
     const tryOn = world.room().tryOn(product)
     expect(tryOn.get().state).toBe('restoring')

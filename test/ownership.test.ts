@@ -207,6 +207,9 @@ describe('a page that reads what another one waits to submit, and can write noth
     const { waits, reads } = await readOnlyBeside(sleepy)
     await world.until(reads, 'rejected')
     expect(reads.get().problem).toEqual({ kind: 'storage' })
+    // nor anything in its place, which that one would not hear of
+    for (let at = 0; at < 2; at += 1)
+      await expect(reads.retry(person)).rejects.toMatchObject({ problem: { kind: 'storage' } })
     expect(submissions()).toBe(1)
     await world.pass(20_000, sleepy)
     await world.until(waits, ({ state }) => state !== 'submitting')

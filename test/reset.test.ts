@@ -130,6 +130,37 @@ describe('reset()', () => {
     expect([...storage.items.keys()].filter((key) => key.endsWith(':told'))).toEqual([])
   })
 
+  it('fails where storage still names what has gone', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    const { attempt } = await world.until(tryOn, 'final')
+    await tryOn.startOver()
+    const named = () => [...storage.items].join().includes(attempt!.id)
+    let writes = 0
+    storage.meet(
+      ({ type, key }) => type === 'update' && key.endsWith(':catalog') && ++writes > 1,
+      () => refused(),
+    )
+    await expect(room.reset()).rejects.toMatchObject({ kind: 'storage' })
+    expect(named()).toBe(true)
+    storage.recover()
+    await room.reset()
+    expect(named()).toBe(false)
+  })
+
+  it('leaves no trace of an archived attempt that is shown meanwhile, nor a lease on it', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    const { attempt } = await world.until(tryOn, 'final')
+    await tryOn.startOver()
+    const opened = (await room.list())[0]!.open()
+    await world.until(opened, 'final')
+    await room.reset()
+    await world.pass(5_000)
+    expect([...storage.items].join()).not.toContain(attempt!.id)
+    expect(opened.get()).toMatchObject({ state: 'idle', attempt: null })
+  })
+
   it('fails where it can not know what has to go', async () => {
     const room = world.room()
     await world.until(await started(room.tryOn(product)), 'final')

@@ -4,8 +4,17 @@ import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
 import { mapArea } from './storage/map-area.ts'
-import { full, hung, isRead, refused, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
-import { createWorld, person, product, started, type World } from './support/world.ts'
+import {
+  full,
+  hung,
+  isRead,
+  isRecord,
+  refused,
+  testStorage,
+  type StorageCall,
+  type TestStorage,
+} from './support/storage.ts'
+import { createWorld, person, product, refuses, refusesKey, started, type World } from './support/world.ts'
 
 let world: World | undefined
 afterEach(() => world?.close())
@@ -297,3 +306,46 @@ it.each([
   const again = world.room().tryOn({ ...product, variantId: end === 'final' ? product.variantId : '2003' })
   expect((await world.until(again, end)).attempt?.jobId).toBe(attempt?.jobId)
 })
+
+it.each([
+  ['unauthorized', refusesKey],
+  ['limitReached', refuses('tryOnLimitReached')],
+  ['needsEmail', refuses('emailRequired')],
+] as const)('what startOver() has left in %s stays away, though storage did not let it go', async (state, refusal) => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  world.fault('POST', '/generations', [refusal])
+  const room = world.room()
+  const tryOn = await started(room.tryOn(product))
+  await world.until(tryOn, state)
+  storage.meet((call) => isRecord(call) && !isRead(call), refused)
+  await tryOn.startOver()
+  storage.recover()
+  room.close()
+  const again = world.room()
+  const later = again.tryOn(product)
+  later.subscribe(() => {})
+  expect((await later.ready).state).toBe('idle')
+  await world.pass(120_000)
+  expect([later.get().state, await again.list()]).toEqual(['idle', []])
+  expect(world.count('POST', '/generations')).toBe(1)
+})
+
+it.each(['archived', 'shown'])(
+  'an attempt that is %s and can not be read is not said to be forgotten',
+  async (which) => {
+    const storage = testStorage()
+    world = createWorld({ storage })
+    const before = world.room()
+    const tryOn = await started(before.tryOn(product))
+    await world.until(tryOn, 'final')
+    if (which === 'archived') await tryOn.startOver()
+    before.close()
+    const room = world.room()
+    const [entry] = await room.list()
+    storage.meet(({ key }) => key.includes(':attempt:') || key.includes(':try-on:'), refused)
+    await expect(entry!.open().discard()).rejects.toMatchObject({ problem: { kind: 'storageUnreadable' } })
+    storage.recover()
+    expect((await room.list()).map(({ attemptId }) => attemptId)).toEqual([entry!.attemptId])
+  },
+)

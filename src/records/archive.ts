@@ -1,4 +1,4 @@
-import { isUnsent, mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import type { Catalog } from './catalog.ts'
 import type { Shopper } from './epochs.ts'
 import type { Cell, Kept } from './journal.ts'
@@ -40,10 +40,10 @@ export async function keepInArchive(
   )
 }
 
-/** Whether an attempt was forgotten, or left before anything was sent. */
+/** Whether an attempt was forgotten, or left before money may have been spent on it. */
 export async function isDoneWith(catalog: Catalog, record: AttemptRecord): Promise<boolean> {
   const fate = await catalog.fateOf(record.attemptId)
-  return fate === 'discarded' || (fate === 'left' && isUnsent(record))
+  return fate === 'discarded' || (fate === 'left' && !mayBePaid(record))
 }
 
 /** What another tier of storage has hidden behind the record that is shown, if money may have been spent on it. */

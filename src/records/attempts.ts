@@ -115,15 +115,15 @@ export function createAttempts(parts: AttemptsParts): Attempts {
    * not go on by itself, and where not even that can be written down the shopper has to know.
    */
   async function isBuried(record: AttemptRecord, kept: Kept): Promise<boolean> {
-    const { attemptId } = record
-    if (mayBePaid(record) || (kept === 'unchanged' && !unburied.has(attemptId))) return true
-    const isGone = (await place().cell.copies()).every((copy) => copy.attemptId !== attemptId)
-    if (isGone || (await catalog.mark(attemptId, 'left'))) {
-      unburied.delete(attemptId)
-      return true
+    if (mayBePaid(record)) return true
+    if (kept !== 'unchanged') unburied.add(record.attemptId)
+    if (unburied.size === 0) return true
+    const copies = await place().cell.copies()
+    for (const id of unburied) {
+      const isGone = copies.every((copy) => copy.attemptId !== id)
+      if (isGone || (await catalog.mark(id, 'left'))) unburied.delete(id)
     }
-    unburied.add(attemptId)
-    return false
+    return unburied.size === 0
   }
 
   /** What stands instead of an attempt that goes on nowhere, as storage did not let it. */

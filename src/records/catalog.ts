@@ -28,7 +28,7 @@ export interface Catalog extends Pick<Epochs, 'counts' | 'shopper' | 'isSeen' | 
   /** When each key that is listed expires, in epoch ms; rejects where storage fails. */
   entries(): Promise<Record<string, number>>
   /** Sets when keys expire that stand as they were seen, undefined where they are not listed; null strikes them out. */
-  reschedule(entries: Record<string, { seen: number | undefined; next: number | null }>): Promise<void>
+  reschedule(entries: Record<string, { seen: number | undefined; next: number | null }>): Promise<Kept>
   /**
    * Says in every page what has become of an attempt: it was left before anything was sent, or forgotten for good.
    * Resolves with whether that stands in storage.
@@ -208,11 +208,11 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       epochs.learn(found.epochs)
       return found.entries
     },
-    async reschedule(changes) {
+    reschedule(changes) {
       const now = clock.now()
       const lasting = (table: Record<string, number>) =>
         Object.fromEntries(Object.entries(table).filter(([, until]) => until > now))
-      await change(({ entries, left, discarded }) => ({
+      return change(({ entries, left, discarded }) => ({
         entries: Object.fromEntries(
           Object.keys({ ...entries, ...changes }).flatMap((key) => {
             const until = entries[key]

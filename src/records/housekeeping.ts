@@ -100,8 +100,10 @@ export async function wipe(
     catalog.isOfNow,
   )
   if (!valuesGone || !isStrayGone || bytesGone.includes(false)) return false
-  await catalog.reschedule(Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }])))
-  return isCounted && !catalog.isUnreadable()
+  const struckOut = Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }]))
+  // keys name attempts and products
+  const isListGone = (await catalog.reschedule(struckOut)) !== 'memory'
+  return isListGone && isCounted && !catalog.isUnreadable()
 }
 
 /** Removes bytes of the room's visitors that stand in no list: it may have been lost, or a killed page have written over a removal. */

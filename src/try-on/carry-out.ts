@@ -30,6 +30,8 @@ export interface Said {
 export interface Word {
   call: Call
   said: Said
+  /** Which attempt its shopper saw, where any. */
+  seen?: string | null | undefined
   /** Another page's shopper has said it. */
   isPassed?: boolean
   /** What is said after it may be heard: it has taken effect, or can be left. */
@@ -139,7 +141,9 @@ export function createCarryOut(parts: CarryOutParts) {
     word.isHeard?.()
     await carriedOut(own, runner)
     const { record, problem } = runner.getSnapshot().context
-    if (isDone(event, before, record)) {
+    // what could not be read may be there
+    const isUnread = event.type === 'discard' && !before && problem?.kind === 'storageUnreadable'
+    if (!isUnread && isDone(event, before, record)) {
       if (!before || event.type !== 'discard' || (await onDiscard(before))) return
       throw refusal({ kind: 'storage' })
     }
@@ -217,6 +221,8 @@ export function createCarryOut(parts: CarryOutParts) {
       // of a former shopper not even a photo is kept
       if (isConsent(call)) return consent(own, runner, word, call)
       const meant = check(runner, call)
+      // what was to be forgotten is in the archive by now
+      if (call.intent === 'discard' && word.seen && meant !== word.seen) throw notAllowed(call)
       heed(own, runner, word)
       const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(own, runner, error))
       await doEvent(own, runner, word, event, meant, null)

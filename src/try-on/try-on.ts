@@ -294,7 +294,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     await Promise.race([earlier, taken.ended])
     // what there is was not shown here yet
     if (seen === undefined && !taken.runner) await Promise.race([firstShown(), taken.owned, taken.ended])
-    if (taken.runner) return carryOut(taken, taken.runner, word)
+    if (taken.runner) return carryOut(taken, taken.runner, { ...word, seen })
     if (call.intent === 'start' || call.intent === 'retry') checkConsent(call, notice)
     const attempt = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), place, id: newId(), call, seenAttempt: attempt }
@@ -307,7 +307,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (!taken.runner) throw closed()
     await settled(taken, taken.runner)
     if (!isMeant(call, attempt)) throw notAllowed(call)
-    await carryOut(taken, taken.runner, word)
+    await carryOut(taken, taken.runner, { ...word, seen: attempt })
   }
 
   /** Settles once this page shows what there is, if that is to be had. */
@@ -342,7 +342,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const carriedOut = async (runner: Runner) => {
       await settled(own, runner)
       if (!isMeant(call, attempt)) throw notAllowed(call)
-      await carryOut(own, runner, { call, said: heardNow, isPassed: true })
+      await carryOut(own, runner, { call, said: heardNow, seen: attempt, isPassed: true })
       return null
     }
     const problem = await carriedOut(own.runner).catch((error: unknown) =>
@@ -467,7 +467,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   function clear(): void {
     leaveSeat()
-    shown.set(restoringView)
+    // an archive is empty then, and nobody need look
+    shown.set(input.archived ? storedView(null, input, false) : restoringView)
   }
 
   return {
