@@ -96,8 +96,10 @@ export class Shopper {
       const work = () => (intent === 'resume' ? tryOn.resume() : tryOn.submitEmail({ email: 'ada@example.com' }))
       const word = this.judge.words.ofAttempt.get(attempt ?? '')
       if (word) word.unanswered = false
+      // where no address is asked for it is no word for what waits there
+      const isWord = intent === 'submitEmail' && tryOn.get().state === 'needsEmail'
       void this.hear(page, intent, work, (_, reason) => {
-        if (word && reason === 'unanswered' && intent === 'submitEmail') word.unanswered = true
+        if (word && isWord && reason === 'unanswered') word.unanswered = true
       })
       return
     }
