@@ -1,34 +1,13 @@
 // before everything else of Angular: what is not compiled beforehand is compiled in the page
 import '@angular/compiler'
-import {
-  Component,
-  createComponent,
-  createEnvironmentInjector,
-  inject,
-  InjectionToken,
-  Injector,
-  runInInjectionContext,
-  signal,
-} from '@angular/core'
-import { createApplication } from '@angular/platform-browser'
+import { createComponent, createEnvironmentInjector, Injector, runInInjectionContext, signal } from '@angular/core'
+import { bootstrapApplication, createApplication, provideClientHydration } from '@angular/platform-browser'
 import { expect, it } from 'vitest'
-import type { Readable } from 'fitting-room'
 import { useTryOn } from 'fitting-room/angular'
-import { bindingsSuite, counted } from './bindings.suite.ts'
+import { shown, View, type Shown } from './angular-view.ts'
+import { bindingsSuite, counted, hydrationSuite } from './bindings.suite.ts'
 
-interface Shown {
-  source: Readable<any> | (() => Readable<any>)
-  show: (value: any) => string
-}
-const shown = new InjectionToken<Shown>('shown')
-
-class ViewComponent {
-  #shown = inject(shown)
-  #view = useTryOn(this.#shown.source)
-  text = () => this.#shown.show(this.#view())
-}
-const View = Component({ selector: 'test-view', template: '<p data-view="">{{ text() }}</p>' })(ViewComponent)
-
+const { default: served } = await import('./angular-view.ts?served')
 const app = await createApplication()
 
 function mount(place: HTMLElement, useValue: Shown): () => void {
@@ -55,6 +34,18 @@ bindingsSuite(
     return { select: (next) => at.set(next), unmount }
   },
 )
+
+hydrationSuite('angular', served, async (_, source) => {
+  // where a server puts it, by which Angular knows that nobody has altered the page since
+  const mark = document.createComment('nghm')
+  document.body.prepend(mark)
+  const useValue: Shown = { source, show: String }
+  const made = await bootstrapApplication(View, { providers: [provideClientHydration(), { provide: shown, useValue }] })
+  return () => {
+    made.destroy()
+    mark.remove()
+  }
+})
 
 it('angular begins with the initial value, and follows in a service too, until its injector ends', async () => {
   const { readable, listeners, set } = counted()

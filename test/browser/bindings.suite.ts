@@ -152,6 +152,7 @@ export function hydrationSuite(name: string, served: string, hydrate: Hydrate): 
     const place = document.body.appendChild(document.createElement('div'))
     place.innerHTML = served
     const paragraph = place.querySelector('p')
+    expect(paragraph?.textContent).toBe('0')
     const { readable, listeners, set } = counted()
     set(5)
     const unmount = await hydrate(place, { ...readable, initial: 0 })

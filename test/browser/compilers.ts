@@ -3,6 +3,7 @@ import solid from 'babel-preset-solid'
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { compile } from 'svelte/compiler'
 
 /** What a server has: it must neither read nor subscribe. */
@@ -50,6 +51,20 @@ export function compilers() {
     return `export default ${JSON.stringify(renderToString(() => createComponent(View, { of: served })))}`
   }
 
+  async function angularOf(file: string): Promise<string> {
+    // before everything else of Angular: what is not compiled beforehand is compiled as it runs
+    await import('@angular/compiler')
+    const { bootstrapApplication, provideClientHydration } = await import('@angular/platform-browser')
+    const { provideServerRendering, renderApplication } = await import('@angular/platform-server')
+    const { View, shown } = await import(/* @vite-ignore */ pathToFileURL(file).href)
+    const value = { provide: shown, useValue: { source: served, show: String } }
+    const providers = [provideServerRendering(), provideClientHydration(), value]
+    const page = await renderApplication((context) => bootstrapApplication(View, { providers }, context), {
+      document: '<html><head></head><body><test-view></test-view></body></html>',
+    })
+    return `export default ${JSON.stringify(/<body[^>]*>(.*)<\/body>/s.exec(page)?.[1])}`
+  }
+
   return {
     name: 'compilers',
     enforce: 'pre' as const,
@@ -57,6 +72,7 @@ export function compilers() {
       const [file = '', query] = id.split('?')
       const isServed = query === 'served'
       if (file.endsWith('.svelte')) return svelteOf(file, isServed)
+      if (file.endsWith('angular-view.ts') && isServed) return angularOf(file)
       return file.endsWith('.solid.jsx') ? solidOf(file, isServed) : undefined
     },
   }
