@@ -107,8 +107,6 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const storageId = () => Object.keys(catalog.counts()).sort()[0] ?? ''
   const ownership = createOwnership({ storage, clock, leaseOf, storageId })
   const tryOns = new Map<string, RunningTryOn>()
-  /** Of archives that were wiped: whoever still holds one is given the same again. */
-  const left = new Map<string, WeakRef<RunningTryOn>>()
   const products = new Map<string, Product>()
   let opened: Promise<void> | null = null
   /** Whether it was opened, and not closed since. */
@@ -205,16 +203,12 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     photos.forget()
     history.forget()
     forgetLastMatch()
-    // a room that was closed meanwhile stays closed
     tryOns.forEach((each, name) => {
-      if (opened && !each.isArchived) each.restart()
+      if (each.isArchived) tryOns.delete(name)
+      // a room that was closed meanwhile stays closed
+      if (opened) each.restart()
       else each.clear()
-      // of an archive that is empty now nobody asks for these
-      if (!each.isArchived || each.isInUse()) return
-      tryOns.delete(name)
-      left.set(name, new WeakRef(each))
     })
-    for (const [name, each] of left) if (!each.deref()) left.delete(name)
     outside.onForget?.()
   }
 
@@ -307,7 +301,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
-    const same = tryOns.get(name) ?? left.get(name)?.deref()
+    const same = tryOns.get(name)
     if (same) return same.tryOn
     const attempts = createAttempts({
       clock,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { FittingRoom, FittingRoomOptions } from 'fitting-room'
 import {
   createSession,
@@ -8,7 +8,7 @@ import {
   type Session,
   type SessionOptions,
 } from 'fitting-room/kiosk'
-import { isNobodys, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
+import { hung, isNobodys, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
 import {
   answers,
   createWorld,
@@ -358,6 +358,29 @@ describe('a session', () => {
     } finally {
       vi.unstubAllGlobals()
     }
+  })
+
+  it('begins clean after a loss of power in the middle of its end, though all that is kept hangs', async () => {
+    const kept = new Map<string, string>()
+    vi.stubGlobal('localStorage', {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+      removeItem: (key: string) => void kept.delete(key),
+    })
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const before = await begun()
+    await before.room.tryOn(product).start(person)
+    await world.until(before.room.tryOn(product), 'final')
+    storage.meet(isWrite, hung)
+    device.meet(isWrite, hung)
+    void before.session.end()
+    await world.settle()
+    expect(before.state()).toBe('ending')
+    lose(before)
+    storage.recover()
+    device.recover()
+    const { room, state } = await load()
+    expect([state(), room.history.get()]).toEqual(['ready', []])
   })
 
   it('announces its end after work that came to no picture, however long that took', async () => {

@@ -157,8 +157,15 @@ describe('reset()', () => {
     await world.until(opened, 'final')
     await room.reset()
     await world.pass(5_000)
-    expect([...storage.items].join()).not.toContain(attempt!.id)
     expect(opened.get()).toMatchObject({ state: 'idle', attempt: null })
+    // whatever the page still does with it
+    opened.subscribe(() => {})
+    await opened.ready
+    await expect(opened.picture()).rejects.toMatchObject({ kind: 'picture' })
+    await expect(opened.result()).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+    await expect(opened.discard()).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+    await world.pass(5_000)
+    expect([...storage.items].join()).not.toContain(attempt!.id)
   })
 
   it('fails where it can not know what has to go', async () => {

@@ -155,7 +155,7 @@ describe('a ticket that is claimed', () => {
     await world.until(claimed, 'final')
   })
 
-  it('is the same try-on for who still holds one from before a reset, which the next reset ends', async () => {
+  it('is one try-on after a reset: what is held from before that is over, and the next reset ends this one', async () => {
     const ticket = await ticketOfFinal()
     const room = phoneRoom()
     const before = await room.claim(ticket)
@@ -163,7 +163,9 @@ describe('a ticket that is claimed', () => {
     const claimed = await room.claim(ticket)
     claimed.subscribe(() => {})
     await world.until(claimed, 'final')
-    expect((await before.ready).state).toBe('final')
+    expect((await before.ready).state).toBe('idle')
+    await expect(before.startOver()).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+    expect(claimed.get().state).toBe('final')
     await room.reset()
     await world.settle()
     expect([before.get().state, claimed.get().state]).toEqual(['idle', 'idle'])

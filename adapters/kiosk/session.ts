@@ -192,6 +192,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     clock.clearTimeout(timer)
     if (view.get().state !== 'locked') view.set({ state: 'ending' })
     // a load from here on begins with the wipe
+    locked.set(true)
     await kept.update(() => null).catch(() => undefined)
     try {
       await withinLimit(clock, longestWipeMs, room.reset())
@@ -231,7 +232,6 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   }
 
   function lock(problem: Problem): void {
-    locked.set(true)
     const retryMs = Math.min(firstRetryMs * 2 ** failures++, longestRetryMs)
     view.set({ state: 'locked', problem, nextTryAt: clock.now() + retryMs })
     later(end, retryMs)

@@ -39,8 +39,6 @@ const lookOnMs = 1_000
 export interface RunningTryOn {
   tryOn: TryOn
   isArchived: boolean
-  /** Whether it is watched, or has something to do. */
-  isInUse(): boolean
   /** Hears what the other pages of the room say. */
   hear(message: TabMessage): void
   wake(): void
@@ -104,6 +102,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
   })
   const asks = createAsks({ clock, post, refusal })
+  const opener = parts.shopper()
+  /** What was opened from the archive is over with its shopper: it shows nothing, and takes no part in anything. */
+  const isOver = () => input.archived && opener.aborted
   const served = new Set<string>()
   /** Ends when the room is closed. */
   let life = new AbortController()
@@ -254,8 +255,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Whether an intent is for what there is: for the attempt that its shopper saw, or the one that it has begun. */
   const isMeant = (call: Call, seen: string | null) => seenAttempt() === seen || isBegun(call)
 
+  const gone = () => new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+
   function say(call: Call): Promise<void> {
-    const done = perform(call)
+    const done = isOver() ? Promise.reject(gone()) : perform(call)
     // the view says what was wrong
     done.catch(() => undefined)
     // nothing is kept of what it has come to
@@ -385,7 +388,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** For who waits, and is shown nothing. */
   const inside: Pick<Readable<TryOnView>, 'get' | 'subscribe'> = {
     get: shown.get,
-    subscribe: (onChange) => (sit(), shown.subscribe(onChange)),
+    subscribe: (onChange) => (isOver() || sit(), shown.subscribe(onChange)),
   }
 
   const tryOn: TryOn = {
@@ -419,6 +422,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
         if (isMeant || view.attempt === null) await (await parts.pictures()).failed(pictured(view, by))
       }),
     result(options) {
+      if (isOver()) return Promise.reject(gone())
       sit()
       return resultOf(inside, life.signal, parts.shopper(), said, options)
     },
@@ -428,7 +432,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function asked<T>(work: (view: TryOnView, by: Shopper) => Promise<T>): Promise<T> {
     const by = parts.shopper()
     const check = () => {
-      if (by.aborted) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+      if (by.aborted) throw gone()
     }
     const done = async () => {
       await tryOn.ready
@@ -467,14 +471,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   function clear(): void {
     leaveSeat()
-    // an archive is empty then, and nobody need look
-    shown.set(input.archived ? storedView(null, input, false) : restoringView)
+    shown.set(isOver() ? storedView(null, input, false) : restoringView)
   }
 
   return {
     tryOn,
     isArchived: input.archived,
-    isInUse: () => seat !== null || shown.isWatched(),
     stop: leaveSeat,
     close() {
       leaveSeat(false, parts.telling.settling())
@@ -499,7 +501,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     clear,
     restart() {
       clear()
-      if (shown.isWatched()) sit()
+      if (shown.isWatched() && !isOver()) sit()
     },
   }
 
