@@ -206,6 +206,15 @@ describe('reset()', () => {
   })
 })
 
+it('what is looked at and left as it is goes to no other tier: it may be gone from one that does not answer', async () => {
+  const [first, second] = disks.map((disk) => disk.another()) as [(typeof disks)[0], (typeof disks)[1]]
+  const chain = storageChain([first, second], world.clock)
+  await chain.update('key', () => '{"of":"before"}')
+  first.meet(any, refused)
+  await chain.update('key', (old) => old)
+  expect(disks.map(({ items }) => items.get('key'))).toEqual(['{"of":"before"}', undefined])
+})
+
 it('a page whose first tier never opens is served from the second, with nothing to report', async () => {
   const first = load({ first: refused })
   expect((await read(first.tryOn(product))).problem).toBeNull()

@@ -91,6 +91,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     const { failed } = await look(key)
     const isNew = tiers.every((tier) => tier.heldAt(key).length === 0)
     let base: string | null = null
+    let isChanged = false
     let passedOver: readonly Tier[] = []
     const { taker, done: written } = await firstThatTakes('values', orderFor(key, failed), failed, (tier) =>
       tier.write(
@@ -98,6 +99,9 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
         (old) => {
           base = prevailing([old, ...others(tier).flatMap((each) => each.heldAt(key))])
           const next = change(base)
+          isChanged = next !== base
+          // it stays where it is: by now that may be gone from a tier that does not answer
+          if (!isChanged) return old
           // another attempt that may have been paid is not written over unseen
           if (old !== base && old !== null && leftOf(old, next) === old) throw new Error('another attempt is here')
           return next
@@ -110,7 +114,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     )
     passedOver = others(taker)
     if (isNew) chosen = taker
-    if (written === base) return
+    if (!isChanged) return
     // no older copy may come back; what can not be reached now is told by `copies`
     const current = written ?? base
     const isCopied = isEverywhere(current)

@@ -273,6 +273,31 @@ const readOnly = own.chain((page) =>
     one(longWait),
   ),
 )
+/** What waits for something is left while storage takes nothing, and everything works again by the next load. */
+const leftUnwritten = own.chain((page) =>
+  flat(
+    maybe(load(fc.constant(page))),
+    one(
+      fc.record({
+        ...of('fault'),
+        place: fc.constant<Place>('submission'),
+        fault: fc.constantFrom('key', 'email', 'limit', 'throttled', 'refused'),
+      }),
+    ),
+    one(word(fc.constant(page), fc.constant(0))),
+    one(wait),
+    fc.array(fc.record({ ...of('mode'), page: fc.constant(page), tier: own, mode: fc.constant<Mode>('full') }), {
+      minLength: 1,
+      maxLength: 2,
+    }),
+    one(fc.oneof({ weight: 3, arbitrary: say(fc.constant(page)) }, { weight: 1, arbitrary: reset(fc.constant(page)) })),
+    maybe(wait),
+    maybe(fc.record({ ...of('mode'), page: fc.constant(page), tier: own, mode: fc.constant<Mode>('ok') })),
+    maybe(wait),
+    fc.constant<Op[]>([{ do: 'load', page, modes: ['ok', 'ok'] }]),
+    one(longWait),
+  ),
+)
 /** A shopper who does not wait for a photo to be read. */
 const impatient = own.chain((page) =>
   flat(
@@ -334,6 +359,7 @@ const later = sequencesOf(
     { weight: 2, arbitrary: registered },
     { weight: 2, arbitrary: impatient },
     { weight: 2, arbitrary: readOnly },
+    { weight: 2, arbitrary: leftUnwritten },
     { weight: 1, arbitrary: block },
   ),
 )
