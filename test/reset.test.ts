@@ -226,6 +226,20 @@ it('a write that hangs, and can not look at what it lands on, is waited for, tho
   expect(storage.items.has(recordKey)).toBe(false)
 })
 
+it('a reset() that could not be counted counts once storage takes it from its page, for all by then', async () => {
+  const own = storage.another()
+  const page = world.room({ storage: own })
+  await page.ready
+  own.meet(isWrite, refused)
+  await expect(page.reset()).rejects.toMatchObject({ kind: 'storage' })
+  const other = world.room()
+  await world.until(await started(other.tryOn(product)), 'final')
+  own.recover()
+  await started(page.tryOn({ ...product, variantId: '2002' }))
+  await world.settle()
+  expect((await other.list()).map(({ variantId }) => variantId)).toEqual(['2002'])
+})
+
 it('a page that thaws after another one’s reset() submits and writes nothing', async () => {
   await world.close()
   storage = testStorage({ atomic: false })

@@ -1,6 +1,6 @@
 import { part } from '../../src/records/names.ts'
 
-/** What the next load finds though all that the device keeps has failed: that the session was locked. */
+/** What the next load finds though all that the device keeps has failed: that a session's end was begun, and not done. */
 export interface LockedMark {
   isSet(): boolean
   set(isLocked: boolean): void

@@ -10,7 +10,7 @@ import type { Readable } from '../../src/ports.ts'
 import type { FittingRoom, HistoryEntry } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
 import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
-import type { TryOnState } from '../../src/rules/words.ts'
+import { isAtWork } from './at-work.ts'
 import { keptValue, type DeviceOptions } from './kept.ts'
 import type { DeviceLimits } from './limits.ts'
 import { lockedMark } from './locked-mark.ts'
@@ -71,16 +71,6 @@ const lookMs = 5_000
 const longestWipeMs = 60_000
 /** How long the limits may take to hear of the next shopper, in ms. */
 const longestCountMs = 10_000
-
-/** What goes on by itself, or may have been paid for and have a picture yet. */
-const working: readonly TryOnState[] = ['preparing', 'submitting', 'processing', 'preview', 'stalled']
-
-/** A job goes on though an answer about it was of no use. */
-const withJob: readonly TryOnState[] = ['unauthorized', 'protocolError']
-
-/** What the shopper has left holds nothing. */
-const isAtWork = ({ archived, state, jobId }: HistoryEntry) =>
-  !archived && (working.includes(state) || (withJob.includes(state) && jobId !== null))
 
 /**
  * A session for each shopper of one room: idleness ends it, and its end is `room.reset()`. After a loss of power it goes on

@@ -1,5 +1,4 @@
 import {
-  longestCloseMs,
   newVisitor,
   picturesOf,
   stageOf,
@@ -9,11 +8,11 @@ import {
   type BlobStore,
   type Job,
   type Ledger,
-  type Places,
   type Store,
   type Visitor,
 } from './ports.ts'
-import { createTurns, type Turns } from './turns.ts'
+import { createQueue } from './memory-queue.ts'
+import { createTurns } from './turns.ts'
 
 /** A store that lives as long as the process; transactions run one after another. */
 export function memoryStore(places = usualPlaces, turns = createTurns()): Store {
@@ -113,79 +112,6 @@ export function memoryStore(places = usualPlaces, turns = createTurns()): Store 
 
 /** When what is of no use any more was used last, in epoch ms. */
 const longAgo = -1
-
-/** How soon a job that could not be done is handed out again, in ms. */
-const againMs = 1_000
-
-/** A job in line. */
-interface Waiting {
-  job: Job
-  turn: number
-  /** How many came before it: those of one turn are begun as they came. */
-  number: number
-}
-
-function createQueue({ ofOneStore, ofAll }: Places, turns: Turns) {
-  /** Of each store, as they came. */
-  const lines = new Map<string, Waiting[]>()
-  const running = new Map<Promise<void>, Job>()
-  let work: ((jobId: string) => Promise<void>) | null = null
-  let came = 0
-
-  const ofStore = (storeId: string) => [...running.values()].filter((job) => job.storeId === storeId).length
-
-  /** Takes the job whose turn it is out of its line; none where there is none, or no place for it. */
-  function taken(): Job | undefined {
-    if (running.size >= ofAll) return undefined
-    const heads = [...lines].flatMap(([storeId, [head]]) => (head && ofStore(storeId) < ofOneStore ? [head] : []))
-    const [first, ...others] = heads
-    if (!first) return undefined
-    const { job } = others.reduce((one, other) => (isBefore(other, one) ? other : one), first)
-    const line = lines.get(job.storeId)
-    line?.shift()
-    if (line?.length === 0) lines.delete(job.storeId)
-    return job
-  }
-
-  function next(): void {
-    for (let job = work && taken(); work && job; job = taken()) {
-      const begun = job
-      const done = work(begun.id)
-        // who could not do it now may later; its age ends that
-        .catch(() => void setTimeout(() => push(begun), againMs))
-        .finally(() => {
-          running.delete(done)
-          next()
-        })
-      running.set(done, begun)
-    }
-  }
-
-  function push(job: Job): void {
-    const waiting = { job, turn: turns(job.storeId), number: came++ }
-    const line = lines.get(job.storeId)
-    if (line) line.push(waiting)
-    else lines.set(job.storeId, [waiting])
-    next()
-  }
-  return {
-    push,
-    run(handler: (jobId: string) => Promise<void>): void {
-      work = handler
-      next()
-    },
-    async close(): Promise<void> {
-      work = null
-      let timer: ReturnType<typeof setTimeout> | undefined
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, longestCloseMs)))
-      await Promise.race([late, Promise.allSettled(running.keys())])
-      clearTimeout(timer)
-    },
-  }
-}
-
-const isBefore = (one: Waiting, other: Waiting) =>
-  one.turn < other.turn || (one.turn === other.turn && one.number < other.number)
 
 /** Photos and pictures that live as long as the process. */
 export function memoryBlobs(): BlobStore {

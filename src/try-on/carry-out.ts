@@ -141,9 +141,7 @@ export function createCarryOut(parts: CarryOutParts) {
     word.isHeard?.()
     await carriedOut(own, runner)
     const { record, problem } = runner.getSnapshot().context
-    // what could not be read may be there
-    const isUnread = event.type === 'discard' && !before && problem?.kind === 'storageUnreadable'
-    if (!isUnread && isDone(event, before, record)) {
+    if (isDone(event, before, record, problem)) {
       if (!before || event.type !== 'discard' || (await onDiscard(before))) return
       throw refusal({ kind: 'storage' })
     }
@@ -248,10 +246,17 @@ const isLeaving = ({ intent }: Call) => intent === 'startOver' || intent === 'di
 const mayPay = (call: Call) => !isLeaving(call)
 
 /** Whether an intent has done what it says: another page may have been first, and storage may not have let it. */
-function isDone(event: TryOnEvent, before: AttemptRecord | null, after: AttemptRecord | null): boolean {
+function isDone(
+  event: TryOnEvent,
+  before: AttemptRecord | null,
+  after: AttemptRecord | null,
+  problem: Problem | null,
+): boolean {
   const isSame = before !== null && before.attemptId === after?.attemptId
   const isStopped = after?.problem?.kind === 'storage'
   if ('consent' in event) return !isStopped && after?.attemptId === event.consent.attemptId
   if (event.type === 'submitEmail') return isSame && after?.phase !== 'awaitingEmail'
+  // what could not be read is there by now, or may be
+  if (event.type === 'discard' && before === null) return after === null && problem?.kind !== 'storageUnreadable'
   return !isSame || (event.type !== 'startOver' && event.type !== 'discard')
 }

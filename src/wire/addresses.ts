@@ -12,13 +12,18 @@ export function createAddresses(): Addresses {
     note(address) {
       const known = spellings
       if (address !== undefined && !known.has(address)) known.set(address, anySpelling(address))
-      return (text) => longestFirst(known).reduce((rest, spelling) => rest.replace(spelling, '[e-mail]'), text)
+      return (text) => longestFirst(known).reduce((rest, spelling) => rest.replace(spelling, hidden), text)
     },
     forget() {
       spellings = new Map()
     },
   }
 }
+
+/** Hides whatever looks like an address: one that another page has sent is not known here. */
+export const withoutAddresses = (text: string): string => text.replace(/[^\s@]{1,64}@[^\s@]{1,255}/g, hidden)
+
+const hidden = '[e-mail]'
 
 /** One address may be the end of another. */
 const longestFirst = (spellings: ReadonlyMap<string, RegExp>) =>

@@ -3,7 +3,7 @@ import type { GenerationRequest, RegisterRequest, UploadRequest } from '../contr
 import { TimeLimit, withinLimit } from '../platform/clock.ts'
 import type { Clock, Fetch, PutOptions, PutPhoto, StoredPhoto } from '../ports.ts'
 import type { Exchange } from '../rules/outcome.ts'
-import type { Addresses } from './addresses.ts'
+import { withoutAddresses, type Addresses } from './addresses.ts'
 import { streamOf } from './body-form.ts'
 import { neverConnected } from './never-connected.ts'
 
@@ -137,8 +137,8 @@ function parsed(text: string, hide: (text: string) => string): unknown {
   try {
     return JSON.parse(text, (name, value: unknown) => {
       if (typeof value !== 'string' || !told.has(name)) return value
-      // a merchant may name an address of its own; to developers one may be repeated that another page has sent
-      return name === 'message' ? hide(value) : hide(value).replace(anyAddress, '[e-mail]')
+      // a merchant may name an address of its own
+      return name === 'message' ? hide(value) : withoutAddresses(hide(value))
     })
   } catch {
     return undefined
@@ -147,5 +147,3 @@ function parsed(text: string, hide: (text: string) => string): unknown {
 
 /** What the service tells in words; its IDs and URLs are used as they are. */
 const told: ReadonlySet<string> = new Set(['error', 'code', 'message'])
-
-const anyAddress = /[^\s@]{1,64}@[^\s@]{1,255}/g
