@@ -226,18 +226,51 @@ it('a write that hangs, and can not look at what it lands on, is waited for, tho
   expect(storage.items.has(recordKey)).toBe(false)
 })
 
-it('a reset() that could not be counted counts once storage takes it from its page, for all by then', async () => {
-  const own = storage.another()
-  const page = world.room({ storage: own })
-  await page.ready
-  own.meet(isWrite, refused)
-  await expect(page.reset()).rejects.toMatchObject({ kind: 'storage' })
-  const other = world.room()
-  await world.until(await started(other.tryOn(product)), 'final')
-  own.recover()
-  await started(page.tryOn({ ...product, variantId: '2002' }))
-  await world.settle()
-  expect((await other.list()).map(({ variantId }) => variantId)).toEqual(['2002'])
+describe('a reset() that could not be counted', () => {
+  /** A page that has been refused one, beside what a shopper has left there. */
+  async function refusedReset() {
+    const former = world.room()
+    await world.until(await started(former.tryOn(product)), 'final')
+    former.close()
+    const own = storage.another()
+    const page = world.room({ storage: own })
+    await page.ready
+    own.meet(isWrite, refused)
+    return { page, own, reset: () => expect(page.reset()).rejects.toMatchObject({ kind: 'storage' }) }
+  }
+  const variants = async (room: FittingRoom) => (await room.list()).map(({ variantId }) => variantId).sort()
+
+  it('counts once storage takes it from its page', async () => {
+    const { page, own, reset } = await refusedReset()
+    await reset()
+    own.recover()
+    await started(page.tryOn({ ...product, variantId: '2002' }))
+    await world.settle()
+    expect(await variants(world.room())).toEqual(['2002'])
+  })
+
+  it('counts no more where another page has begun something since', async () => {
+    const { page, own, reset } = await refusedReset()
+    await reset()
+    const other = world.room()
+    await world.until(await started(other.tryOn({ ...product, variantId: '2002' })), 'final')
+    own.recover()
+    await started(page.tryOn({ ...product, variantId: '2003' }))
+    await world.settle()
+    expect(await variants(other)).toEqual(['2001', '2002', '2003'])
+    await other.reset()
+    expect(await variants(world.room())).toEqual([])
+  })
+
+  it('is counted by another page that is there', async () => {
+    const { reset } = await refusedReset()
+    const other = world.room()
+    await other.ready
+    await reset()
+    await world.settle()
+    other.close()
+    expect(await variants(world.room())).toEqual([])
+  })
 })
 
 it('a page that thaws after another one’s reset() submits and writes nothing', async () => {

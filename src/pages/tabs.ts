@@ -49,7 +49,7 @@ export interface TabsParts {
   epochs: () => Epochs
   /** Whether a message with these epochs is of this storage and of its present shopper. */
   isOfNow: (epochs: Epochs) => boolean
-  /** Looks whether storage has another ID by now. */
+  /** Looks whether storage has another ID by now, or was reset. */
   lookAgain: () => Promise<unknown>
   onMessage: (message: TabMessage) => void
   onReset: (epochs: Epochs) => void
@@ -111,6 +111,7 @@ const envelope = is.object({ version: is.oneOf(1), sentAt: is.number, epochs: is
 
 export function openTabs(parts: TabsParts): Tabs {
   const { now, epochs, isOfNow, lookAgain, onMessage, onReset } = parts
+  /** What was looked for already. */
   const unknown = new Set<string>()
   /** What is heard meanwhile waits, so that it is heard in order. */
   let looking: Promise<unknown> | null = null
@@ -124,10 +125,13 @@ export function openTabs(parts: TabsParts): Tabs {
     if (heard.type === 'ask' && now() - sentAt > answerLimitMs) return
     // whose storage was reset the catalog itself knows best
     if (heard.type === 'reset') return isOpen ? onReset(theirs) : undefined
-    const ids = Object.keys(theirs)
-    if (!ids.some((id) => id in epochs()) && ids.some((id) => !unknown.has(id))) {
-      // this page may not know yet what storage has come to be called
-      for (const id of ids) unknown.add(id)
+    const ours = epochs()
+    const named = Object.entries(theirs)
+    const isNews = !named.some(([id]) => id in ours) || named.some(([id, count]) => count > (ours[id] ?? count))
+    const names = named.map(([id, count]) => `${id} ${count}`)
+    if (isNews && names.some((each) => !unknown.has(each))) {
+      // what storage has come to be called, or that it was reset, this page may not know yet; the other may be wrong
+      for (const each of names) unknown.add(each)
       looking = lookAgain().finally(() => (looking = null))
     }
     await looking

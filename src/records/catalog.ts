@@ -134,11 +134,27 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         }
       )
     })
+    if (kept === 'stored') epochs.isTaken(null)
     if (kept !== 'unchanged' || cellAt(tried).onDisk() !== 'unreadable') return kept
     // another version has been here since it was found
     await find().catch(() => undefined)
     return candidate === tried ? kept : change(next)
   }
+
+  /** Writes what was counted; where storage does not take it, it counts until others have gone on without it. */
+  async function count(next: (old: CatalogValue) => Partial<CatalogValue> | undefined): Promise<Kept> {
+    let instead: Counts = {}
+    const kept = await change((old) => {
+      instead = old.epochs
+      return next(old)
+    })
+    if (kept === 'memory') epochs.isTaken(instead)
+    return kept
+  }
+
+  /** What another page has counted, and could not write. */
+  const countHeard = () =>
+    count((old) => (Object.entries(epochs.counts()).some(([id, n]) => n > (old.epochs[id] ?? n)) ? {} : undefined))
 
   /** The first that can be read, or that is free. */
   async function find(): Promise<void> {
@@ -187,7 +203,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       return !of.aborted
     },
     hear(found) {
-      if (epochs.hear(found)) void look()
+      void (epochs.hear(found) ? look() : countHeard())
     },
     isUnreadable: () => isUnreadable,
     async list(key, of) {
@@ -239,7 +255,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       if (!isTakenOver) await takeOver()
       epochs.nextShopper()
       let listed: string[] = []
-      const kept = await change((old) => {
+      const kept = await count((old) => {
         listed = Object.keys(old.entries)
         const counted = epochs.countReset(old.epochs)
         const entries = Object.fromEntries(listed.map((key) => [key, dueNow]))

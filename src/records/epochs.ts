@@ -29,10 +29,12 @@ export interface Epochs {
   learn(found: Counts): void
   /** Another page has reset its room. Returns whether only storage can say if that is this one's. */
   hear(found: Counts): boolean
-  /** Whether what another page says is of this storage and of its present shopper; learns of a reset from it. */
+  /** Whether what another page says is of this storage and of its present shopper. */
   isOfPresent(found: Counts): boolean
   /** Counts a reset on top of what storage holds. */
   countReset(stored: Counts): Counts
+  /** Whether storage has taken what this page knows; where it has not, with what it holds instead. */
+  isTaken(instead: Counts | null): void
   nextShopper(): void
   /** Values that carry when they were written, and are no more once a reset() came after. */
   dated<T extends object>(codec: Codec<T>): Codec<T>
@@ -64,12 +66,15 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
   let openedAt = Infinity
   /** Whether something was written under the ID that this page has made up. */
   let isOwnUsed = false
+  /** What storage held when it did not take a reset: where others have gone on with that since, it does not count. */
+  let untaken: Counts = {}
   let shopper = new AbortController()
 
   const sharesId = (found: Counts) => Object.keys(found).some((id) => counts[id] !== undefined)
 
   function learn(found: Counts): void {
     if (!isSeen) return isOnDisk() ? seeFirst(found) : undefined
+    for (const [id, count] of Object.entries(found)) if (untaken[id] === count) counts = { ...counts, [id]: count }
     const isStrange = !sharesId(found)
     // what was begun while this page was open, and reset, was reset meanwhile
     const tells = (id: string) => counts[id] !== undefined || isStrange || bornAt(id) > openedAt
@@ -132,13 +137,13 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     isOfPresent(found) {
       const shared = isSeen ? Object.entries(found).filter(([id]) => counts[id] !== undefined) : []
       const isPresent = shared.length > 0 && shared.every(([id, count]) => count === counts[id])
-      if (shared.some(([id, count]) => count > Number(counts[id]))) learn(found)
       // by which other names a page knows the same storage
-      else if (isPresent) counts = { ...found, ...counts }
+      if (isPresent) counts = { ...found, ...counts }
       return isPresent
     },
     countReset: (stored) =>
       (counts = Object.fromEntries(Object.entries({ ...stored, ...counts }).map(([id, count]) => [id, count + 1]))),
+    isTaken: (instead) => void (untaken = instead === null ? {} : { ...instead, ...untaken }),
     nextShopper,
     dated: ({ read, write }) => ({
       read: (stored) => (isSince(stored, (count, epoch) => count < epoch) ? 'wiped' : read(stored)),
