@@ -132,7 +132,7 @@ export class Words {
     const named = /word-\d+-/.exec(imageUrl)?.[0]
     const found = this.all.filter((word) => word.photo === named && word.variantId === variantId)
     const spent = ({ unsure, left }: Word) => Number(unsure) + Number(left)
-    return found.sort((a, b) => spent(a) - spent(b) || b.at - a.at)
+    return found.sort((a, b) => spent(a) - spent(b) || b.at - a.at || b.id - a.id)
   }
 
   /** Whether something was sent for a word that was given later on the same page for the same product. */
