@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { FittingRoom } from '../src/room.types.ts'
 import { deferred } from '../src/platform/deferred.ts'
 import { collectGarbage } from './support/collect-garbage.ts'
 import {
@@ -548,6 +549,16 @@ describe('bytes that no list names any more', () => {
     removing.resolve()
     await wiped
     expect(await photoKeys()).toEqual(before)
+  })
+
+  it('are told from what is no key at all', async () => {
+    const { room } = await waiting()
+    const keys = await photoKeys()
+    storage.items.delete(catalogKey())
+    storage.photos!.keys = async () => JSON.parse(JSON.stringify([7, null, {}, ...keys]))
+    await room.reset()
+    expect(keys).toHaveLength(1)
+    expect(await storage.photos!.get(keys[0]!)).toBeUndefined()
   })
 
   it('are not said to be gone where it can not be told', async () => {

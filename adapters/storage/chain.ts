@@ -7,10 +7,15 @@ import { createTier, type Change, type Kind, type Tier } from './tier.ts'
  * Several storages as one. A value is changed where it stands, a new one goes to the first tier that takes it, and that
  * choice sticks until it fails; what the others hold of the same value is brought up to date, and the catalog stands in
  * every tier that works. A tier that fails but was ever written to makes a read reject, for it is not known what it
- * holds; one that was never written to counts as empty. Rejects when no tier works.
+ * holds; one that was never written to counts as empty. Rejects when no tier works. Memory is no tier beside others: the
+ * room keeps in it what no storage takes, and says that it is not durable.
  */
 export function storageChain(storages: readonly AtomicStorage[], clock: Clock = systemClock): AtomicStorage {
-  const tiers = storages.map((storage, index) => createTier(storage, `fitting-room:tier:${index}`, clock))
+  const lasting = storages.filter(({ durable }) => durable !== false)
+  const durable = lasting.length > 0
+  const tiers = (durable ? lasting : storages).map((storage, index) =>
+    createTier(storage, `fitting-room:tier:${index}`, clock),
+  )
   let chosen: Tier | null = null
   const others = (tier: Tier) => tiers.filter((each) => each !== tier)
 
@@ -143,6 +148,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   }
 
   return {
+    durable,
     async getItem(key) {
       const { failed, unread, why } = await look(key)
       if (unread.length > 0) throw why

@@ -42,7 +42,8 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Cata
         throw new Error('nobody wants this photo any more')
       }),
     remove,
-    keys: () => bounded(() => store.keys?.() ?? []),
+    // what is no text is no key of this library
+    keys: () => bounded(async () => ((await store.keys?.()) ?? []).filter((key) => typeof key === 'string')),
     strikeOut,
   }
 }

@@ -23,7 +23,7 @@ describe('the chain', () => {
   const at = (savedAt: number) => JSON.stringify({ savedAt })
 
   it('counts a tier that fails and was never written to as empty', async () => {
-    const second = memoryStorage()
+    const second = testStorage()
     const chain = storageChain([failing(), second])
     expect(await chain.getItem('key')).toBeNull()
     await chain.setItem('key', at(1))
@@ -37,18 +37,18 @@ describe('the chain', () => {
     vi.spyOn(indexedDB, 'open').mockImplementation(() => {
       throw new DOMException('broken', 'UnknownError')
     })
-    const chain = storageChain([indexedDbStorage('begun'), memoryStorage()])
+    const chain = storageChain([indexedDbStorage('begun'), testStorage()])
     await expect(chain.getItem('key')).rejects.toThrow('broken')
     await expect(chain.photos?.remove('key')).rejects.toThrow('broken')
     await expect(chain.photos?.keys?.()).rejects.toThrow('broken')
-    const other = storageChain([indexedDbStorage('never begun'), memoryStorage()])
+    const other = storageChain([indexedDbStorage('never begun'), testStorage()])
     expect(await other.getItem('key')).toBeNull()
     expect(await other.photos?.keys?.()).toEqual([])
     vi.restoreAllMocks()
   })
 
   it('reads every tier, believes the newest, and changes it where it stands', async () => {
-    const [first, second] = [memoryStorage(), memoryStorage()]
+    const [first, second] = [testStorage(), testStorage()]
     await first.setItem('key', at(1))
     await second.setItem('key', at(2))
     const chain = storageChain([first, second])
@@ -60,10 +60,20 @@ describe('the chain', () => {
   })
 
   it('removes from every tier', async () => {
-    const [first, second] = [memoryStorage(), memoryStorage()]
+    const [first, second] = [testStorage(), testStorage()]
     await second.setItem('key', at(2))
     await storageChain([first, second]).removeItem('key')
     expect(await second.getItem('key')).toBeNull()
+  })
+
+  it('is as lasting as its tiers: what they do not take is not said to stand because memory has it', async () => {
+    const chain = storageChain([failing(), memoryStorage()])
+    expect(chain.durable).toBe(true)
+    await expect(async () => chain.setItem('key', at(1))).rejects.toThrow('full')
+    const fleeting = storageChain([memoryStorage(), memoryStorage()])
+    expect(fleeting.durable).toBe(false)
+    await fleeting.setItem('key', at(1))
+    expect(await fleeting.getItem('key')).toBe(at(1))
   })
 
   it('rejects when no tier works', async () => {
