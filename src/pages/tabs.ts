@@ -112,7 +112,7 @@ const envelope = is.object({ version: is.oneOf(1), sentAt: is.number, epochs: is
 export function openTabs(parts: TabsParts): Tabs {
   const { now, epochs, isOfNow, lookAgain, onMessage, onReset } = parts
   /** What was looked for already. */
-  const unknown = new Set<string>()
+  const looked = new Set<string>()
   /** What is heard meanwhile waits, so that it is heard in order. */
   let looking: Promise<unknown> | null = null
   let isOpen = true
@@ -125,13 +125,12 @@ export function openTabs(parts: TabsParts): Tabs {
     if (heard.type === 'ask' && now() - sentAt > answerLimitMs) return
     // whose storage was reset the catalog itself knows best
     if (heard.type === 'reset') return isOpen ? onReset(theirs) : undefined
-    const ours = epochs()
     const named = Object.entries(theirs)
-    const isNews = !named.some(([id]) => id in ours) || named.some(([id, count]) => count > (ours[id] ?? count))
-    const names = named.map(([id, count]) => `${id} ${count}`)
-    if (isNews && names.some((each) => !unknown.has(each))) {
+    const isNews = named.every(([id, count]) => count > (epochs()[id] ?? -1))
+    const said = JSON.stringify(named)
+    if (isNews && !looked.has(said)) {
       // what storage has come to be called, or that it was reset, this page may not know yet; the other may be wrong
-      for (const each of names) unknown.add(each)
+      looked.add(said)
       looking = lookAgain().finally(() => (looking = null))
     }
     await looking
