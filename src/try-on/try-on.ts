@@ -13,18 +13,16 @@ import { newId } from '../platform/new-id.ts'
 import { deferred } from '../platform/deferred.ts'
 import { quiet } from '../platform/quiet.ts'
 import { createValue } from '../platform/value.ts'
-import type { Shopper } from '../records/epochs.ts'
 import type { Teller } from '../telling.ts'
 import { digitsOf } from '../contract/forms.ts'
-import type { Problem } from '../rules/problem.ts'
 import type { AttemptRecord } from '../rules/record.ts'
-import type { AttemptView, TryOnView } from '../rules/view.ts'
+import type { TryOnView } from '../rules/view.ts'
 import { preparingOver, restoringView } from '../rules/first-views.ts'
+import { createAfterwards, type AfterwardsParts } from './afterwards.ts'
 import { createAsks, type Ask, type Heard } from './asks.ts'
 import { createCarryOut, type Runner, type Said, type Word } from './carry-out.ts'
 import { inspection } from './inspect.ts'
 import { checkConsent, consentCall, passedCall, type Call } from './intents.ts'
-import type { Pictured, Pictures } from './pictures.ts'
 import { readyOf, resultOf } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
@@ -54,35 +52,30 @@ export interface RunningTryOn {
   stand(): void
 }
 
-type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> & {
-  /** What the pages of the room call this try-on: the key of its record. */
-  name: () => string
-  input: TryOnInput
-  ownership: Ownership
-  post: (message: TabMessage) => void
-  inspect: Inspect | undefined
-  /** The room's shopper of now. */
-  shopper: () => Shopper
-  /** When what is being said was said, and by whom. */
-  sayNow: () => Said
-  /** Storage has been read; called at the first use. */
-  open: () => Promise<void>
-  /** What each consent is to name. */
-  notice: Notice | undefined
-  telling: Teller
-  /** The ticket of its job; rejects with kind `ticket` where there is none. */
-  ticketOf: (attempt: AttemptView | null) => Promise<string>
-  /** Removes what is kept of an attempt's pictures; resolves with whether it is gone. */
-  dropPictures: (attemptId: string) => Promise<boolean>
-  /** What knows of pictures; rejects where the code for it can not be loaded. */
-  pictures: () => Promise<Pictures>
-  /** Reads storage again where it could not be read; resolves with whether it could be now. */
-  reopen: () => Promise<boolean>
-  /** What another page may have changed is read again, before this page takes over. */
-  refresh: () => Promise<void>
-  /** Has something done a while later that storage did not let, where it keeps anything. */
-  keepLater: (run: () => void) => void
-}
+type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> &
+  Pick<AfterwardsParts, 'shopper' | 'ticketOf' | 'pictures'> & {
+    /** What the pages of the room call this try-on: the key of its record. */
+    name: () => string
+    input: TryOnInput
+    ownership: Ownership
+    post: (message: TabMessage) => void
+    inspect: Inspect | undefined
+    /** When what is being said was said, and by whom. */
+    sayNow: () => Said
+    /** Storage has been read; called at the first use. */
+    open: () => Promise<void>
+    /** What each consent is to name. */
+    notice: Notice | undefined
+    telling: Teller
+    /** Removes what is kept of an attempt's pictures; resolves with whether it is gone. */
+    dropPictures: (attemptId: string) => Promise<boolean>
+    /** Reads storage again where it could not be read; resolves with whether it could be now. */
+    reopen: () => Promise<boolean>
+    /** What another page may have changed is read again, before this page takes over. */
+    refresh: () => Promise<void>
+    /** Has something done a while later that storage did not let, where it keeps anything. */
+    keepLater: (run: () => void) => void
+  }
 
 export function createTryOn(parts: Parts): RunningTryOn {
   const { post, input, clock, inspect, photos, notice, attempts } = parts
@@ -391,12 +384,25 @@ export function createTryOn(parts: Parts): RunningTryOn {
     subscribe: (onChange) => (isOver() || sit(), shown.subscribe(onChange)),
   }
 
+  const ready = () => quiet(readyOf(inside, life.signal))
+
+  const afterwards = createAfterwards({
+    ...parts,
+    ready,
+    view: shown.get,
+    gone,
+    tell,
+    refuse(problem) {
+      const view = shown.get()
+      if (seat?.runner) tell({ type: 'refused', problem })
+      else if (view.state === 'final') shown.set({ ...view, problem })
+    },
+  })
+
   const tryOn: TryOn = {
     initial: restoringView,
     get ready() {
-      const ready = readyOf(inside, life.signal)
-      ready.catch(() => undefined)
-      return ready
+      return ready()
     },
     get: shown.get,
     subscribe(onChange) {
@@ -413,51 +419,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
     resume: () => say({ intent: 'resume' }),
     startOver: () => say({ intent: 'startOver' }),
     discard: ({ abandonPaidJob = false } = {}) => say({ intent: 'discard', abandonPaidJob }),
-    ticket: () => asked(({ attempt }) => parts.ticketOf(attempt)),
-    picture: () => asked(async (view, by) => (await parts.pictures()).picture(pictured(view, by))),
-    pictureFailed: (address) =>
-      asked(async (view, by) => {
-        // there is another picture by now, or none
-        const isMeant = address === undefined || address === view.result?.imageUrl
-        if (isMeant || view.attempt === null) await (await parts.pictures()).failed(pictured(view, by))
-      }),
+    ...afterwards,
     result(options) {
       if (isOver()) return Promise.reject(gone())
       sit()
       return resultOf(inside, life.signal, parts.shopper(), said, options)
     },
-  }
-
-  /** What storage holds, for the shopper who asks, and nobody after. */
-  function asked<T>(work: (view: TryOnView, by: Shopper) => Promise<T>): Promise<T> {
-    const by = parts.shopper()
-    const check = () => {
-      if (by.aborted) throw gone()
-    }
-    const done = async () => {
-      await tryOn.ready
-      check()
-      return work(shown.get(), by)
-    }
-    return quiet(done().finally(check))
-  }
-
-  const pictured = (seen: TryOnView, by: Shopper): Pictured => ({
-    seen,
-    by,
-    attempts,
-    learn: (written) => !by.aborted && tell({ type: 'lateAnswer', written }),
-    refuse: (problem) => !by.aborted && refuse(seen, problem),
-  })
-
-  /** Said of a final picture that is still shown, once. */
-  function refuse(seen: TryOnView, problem: Problem): void {
-    const view = shown.get()
-    const isShown = view.state === 'final' && view.result.imageUrl === seen.result?.imageUrl
-    if (!isShown || view.attempt.id !== seen.attempt?.id) return
-    if (JSON.stringify(view.problem) === JSON.stringify(problem)) return
-    if (seat?.runner) tell({ type: 'refused', problem })
-    else shown.set({ ...view, problem })
   }
 
   function leaveSeat(isFreezing = false, until: Promise<unknown> | null = null): void {
