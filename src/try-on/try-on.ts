@@ -19,19 +19,14 @@ import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { preparingOver, restoringView } from '../rules/first-views.ts'
 import { createAfterwards, type AfterwardsParts } from './afterwards.ts'
-import { createAsks, type Ask, type Heard } from './asks.ts'
+import { createAsks, type Ask } from './asks.ts'
 import { createCarryOut, type Runner, type Said, type Word } from './carry-out.ts'
+import { createCompany, lookOnMs } from './company.ts'
 import { inspection } from './inspect.ts'
 import { checkConsent, consentCall, passedCall, type Call } from './intents.ts'
 import { readyOf, resultOf } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
-
-/** How long another page counts as running the flow after it was heard, in ms. */
-const elsewhereMs = 10_000
-
-/** How often a page that hears nothing of the one that runs the flow looks into storage, in ms. */
-const lookOnMs = 1_000
 
 /** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
@@ -106,14 +101,20 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Settles once every intent of this page has. */
   let said: Promise<unknown> = Promise.resolve()
   let seat: Seat<Runner> | null = null
-  /** The seat in which the page that runs the flow was last heard, and when another page last said that it does. */
-  let heard: Seat<Runner> | null = null
-  let heardAt = -Infinity
-  let looking: unknown = null
-  /** What the page that runs the flow has said last, where that tells less than this page has seen. */
-  let withheld: TryOnView | null = null
   /** Where the seat was taken. */
   let place = ''
+
+  const company = createCompany({
+    ...parts,
+    asks,
+    shown,
+    exclusive: parts.ownership.exclusive,
+    place: () => place,
+    isPlaced: () => isPlaced(),
+    isCurrent,
+    sitAgain: () => sitAgain(),
+    stand: () => stand(),
+  })
 
   /** Nothing runs before the first use: a try-on on a product card costs nothing. */
   function sit(): Seat<Runner> {
@@ -124,23 +125,18 @@ export function createTryOn(parts: Parts): RunningTryOn {
       ready: parts.open,
       request(turns) {
         place = parts.ownership.placeOf(parts.name())
-        return parts.ownership.request(place, { ...turns, isElsewhere })
+        return parts.ownership.request(place, { ...turns, isElsewhere: company.isElsewhere })
       },
       refresh: parts.refresh,
       isMisplaced: () => !isPlaced(),
       start: () => run(() => taken),
       stop: (runner) => runner.stop(),
-      onWait() {
-        greet()
-        lookOn(taken)
-      },
+      onWait: () => company.wait(taken),
       onLose: sitAgain,
     })
     seat = taken
     return taken
   }
-
-  const greet = (attempt = seenAttempt()) => post({ type: 'hello', name: parts.name(), place, seenAttempt: attempt })
 
   /** Pages of one storage that did not know it yet come together. */
   function moveOver(): void {
@@ -154,40 +150,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** Whether the seat is where the pages of this storage wait, as far as is known by now. */
   const isPlaced = () => place === parts.ownership.placeOf(parts.name())
-  const isElsewhere = () => clock.monotonic() - heardAt < elsewhereMs
-
-  /** Whether storage still holds the attempt that is shown, if any; a storage that fails says nothing. */
-  async function isStillThere(): Promise<boolean> {
-    const shownAttempt = seenAttempt()
-    if (shownAttempt === null) return true
-    const stored = await attempts.look().catch(() => undefined)
-    return stored === undefined || stored?.attemptId === shownAttempt || seenAttempt() !== shownAttempt
-  }
-
-  /** Another page shows itself as the one that runs the flow: this one looks whether it still does. */
-  async function hearOther(own: Seat<Runner>, attempt: string | null): Promise<void> {
-    // where nobody is kept out everybody may run it
-    if (!parts.ownership.exclusive) return
-    heardAt = clock.monotonic()
-    const isOwner = isPlaced() && (await own.confirm())
-    const isRight = isOwner && (attempt === seenAttempt() || (await isStillThere()))
-    if (!isRight && seat === own) sitAgain()
-  }
-
-  /** A page that waits and hears nothing of the one that runs the flow, in another process perhaps, looks into storage. */
-  function lookOn(own: Seat<Runner>): void {
-    looking = clock.setTimeout(() => {
-      if (seat !== own || !own.isWaiting || heard === own) return
-      const show = (record: AttemptRecord | null) => {
-        // whatever is asked for here, nobody hears it
-        if (seat !== own || !own.isWaiting || heard === own || (record && attempts.hasExpired(record))) return
-        shown.set({ ...storedView(record, input, true), durable: attempts.isStored(record), can: restoringView.can })
-      }
-      attempts.look().then(show, () => undefined)
-      lookOn(own)
-    }, lookOnMs)
-  }
-
   /** An answer that comes late is for whoever runs the machine by then, here or on another page. */
   function tell(event: TryOnEvent): void {
     seat?.runner?.send(event)
@@ -294,7 +256,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (call.intent === 'start' || call.intent === 'retry') checkConsent(call, notice)
     const attempt = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), place, id: newId(), call, seenAttempt: attempt }
-    const answered = asks.answerTo(ask, heard === seat, () => isBegun(call) || checkSaid(call, saidNow))
+    const answered = asks.answerTo(ask, company.hasHeard(taken), () => isBegun(call) || checkSaid(call, saidNow))
     word.isHeard()
     const answer = await Promise.race([answered, taken.owned, taken.ended]).finally(() => asks.drop(ask))
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
@@ -349,35 +311,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
     post({ type: 'answer', name: parts.name(), id, problem, jobId: shown.get().attempt?.jobId ?? null })
   }
 
-  function hearOwner(own: Seat<Runner>, view: TryOnView): void {
-    heard = own
-    const isBlind = view.problem?.kind === 'storageUnreadable'
-    const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')
-    withheld = tellsNothing && seenAttempt() !== null ? view : null
-    if (withheld === null) shown.set(view)
-    stand()
-    if (isBlind) void lookPast(own, view)
-    asks.passAll()
-  }
-
-  /** A page that can read what is there takes over from one that can not. */
-  async function lookPast(own: Seat<Runner>, view: TryOnView): Promise<void> {
-    const stored = await attempts.look().catch(() => null)
-    if (seat !== own || (withheld ?? shown.get()) !== view) return
-    if (stored === null) showWithheld()
-    else greet(stored.attemptId)
-  }
-
-  function showWithheld(): void {
-    if (withheld !== null) shown.set(withheld)
-    withheld = null
-  }
-
-  function hearAnswerTo(message: Heard): void {
-    // what this page's shopper has said has been done there
-    if (asks.hear(message) && message.type === 'answer' && message.problem === null) showWithheld()
-  }
-
   /** For who waits, and is shown nothing. */
   const inside: Pick<Readable<TryOnView>, 'get' | 'subscribe'> = {
     get: shown.get,
@@ -430,9 +363,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function leaveSeat(isFreezing = false, until: Promise<unknown> | null = null): void {
     const left = seat
     seat = null
-    withheld = null
-    heard = null
-    clock.clearTimeout(looking)
+    company.leave()
     left?.end(closed(), isFreezing, until)
   }
 
@@ -452,13 +383,13 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
     hear(message) {
       if (!('name' in message) || message.name !== parts.name()) return
-      if (message.type === 'answer' || message.type === 'taken') hearAnswerTo(message)
+      if (message.type === 'answer' || message.type === 'taken') company.hearAnswer(message)
       else if (message.type === 'lateAnswer') hearAnswer(message)
       else if (message.place !== place) moveOver()
       else if (message.type === 'ask') void serve(message)
-      else if (message.type === 'hello' && seat?.runner) void answerHello(seat, message.seenAttempt)
-      else if (message.type === 'view' && seat?.isWaiting) hearOwner(seat, message.view)
-      else if (message.type === 'view' && seat?.runner) void hearOther(seat, message.view.attempt?.id ?? null)
+      else if (message.type === 'hello' && seat?.runner) void company.answerHello(seat, message.seenAttempt)
+      else if (message.type === 'view' && seat?.isWaiting) company.hearOwner(seat, message.view)
+      else if (message.type === 'view' && seat?.runner) void company.hearOther(seat, message.view.attempt?.id ?? null)
     },
     wake() {
       seat?.runner?.send({ type: 'wake' })
@@ -470,17 +401,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
       clear()
       if (shown.isWatched() && !isOver()) sit()
     },
-  }
-
-  /** What another page has seen may stand where this one could not look when it did, or in place of what it shows. */
-  async function answerHello(own: Seat<Runner>, seen: string | null): Promise<void> {
-    const isOther = seen !== null && seen !== seenAttempt()
-    const isStale = isOther && (shown.get().state === 'idle' || !(await isStillThere()))
-    if (seat !== own || !own.runner) return
-    // the other page goes first
-    if (isStale) heardAt = clock.monotonic()
-    if (isStale) sitAgain()
-    else post({ type: 'view', name: parts.name(), place, view: shown.get() })
   }
 
   function hearAnswer({ record, durable }: TabMessage & { type: 'lateAnswer' }): void {

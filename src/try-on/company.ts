@@ -1,0 +1,160 @@
+import type { TryOnInput } from '../../machines/try-on.types.ts'
+import { storedView } from '../../machines/try-on.stored.ts'
+import type { Seat } from '../pages/seat.ts'
+import type { TabMessage } from '../pages/tabs.ts'
+import type { Value } from '../platform/value.ts'
+import type { Clock } from '../ports.ts'
+import type { Attempts } from '../records/attempts.ts'
+import type { AttemptRecord } from '../rules/record.ts'
+import { restoringView } from '../rules/first-views.ts'
+import type { TryOnView } from '../rules/view.ts'
+import type { Asks, Heard } from './asks.ts'
+import type { Runner } from './carry-out.ts'
+
+/** How long another page counts as running the flow after it was heard, in ms. */
+const elsewhereMs = 10_000
+
+/** How often a page that hears nothing of the one that runs the flow looks into storage, in ms. */
+export const lookOnMs = 1_000
+
+/** What a page makes of the others that are at the same try-on: who runs the flow is heard by those who wait. */
+export interface Company {
+  /** Whether another page was heard to run the flow a moment ago. */
+  isElsewhere(): boolean
+  /** Whether the page that runs the flow was heard while this one had that seat. */
+  hasHeard(own: Seat<Runner>): boolean
+  /** Asks the page that runs the flow for its view, and looks into storage as long as nothing is heard of it. */
+  wait(own: Seat<Runner>): void
+  /** The page that runs the flow shows its view to this one, which waits. */
+  hearOwner(own: Seat<Runner>, view: TryOnView): void
+  /** Another page shows itself as the one that runs the flow, as this one does. */
+  hearOther(own: Seat<Runner>, attempt: string | null): Promise<void>
+  /** A page that waits asks this one for its view, and says which attempt it has seen. */
+  answerHello(own: Seat<Runner>, seen: string | null): Promise<void>
+  /** The page that runs the flow answers what this page's shopper has said. */
+  hearAnswer(message: Heard): void
+  /** The seat is left, and what was heard in it is of no use any more. */
+  leave(): void
+}
+
+interface CompanyParts {
+  clock: Clock
+  attempts: Pick<Attempts, 'look' | 'isStored' | 'hasExpired'>
+  asks: Asks
+  input: TryOnInput
+  shown: Value<TryOnView>
+  /** Whether other pages are really kept out. */
+  exclusive: boolean
+  name: () => string
+  /** Where this page waits, or runs the flow. */
+  place: () => string
+  /** Whether that is where the pages of this storage wait, as far as is known by now. */
+  isPlaced: () => boolean
+  isCurrent: (own: Seat<Runner>) => boolean
+  /** Leaves the seat for another one, at the end of the line. */
+  sitAgain: () => void
+  post: (message: TabMessage) => void
+  /** Says where the try-on stands. */
+  stand: () => void
+}
+
+export function createCompany(parts: CompanyParts): Company {
+  const { clock, attempts, asks, input, shown, exclusive, name, place, isPlaced, isCurrent, sitAgain, post } = parts
+  /** The seat in which the page that runs the flow was last heard, and when another page last said that it does. */
+  let heard: Seat<Runner> | null = null
+  let heardAt = -Infinity
+  let looking: unknown = null
+  /** What the page that runs the flow has said last, where that tells less than this page has seen. */
+  let withheld: TryOnView | null = null
+
+  const seenAttempt = () => shown.get().attempt?.id ?? null
+  const greet = (attempt: string | null) => post({ type: 'hello', name: name(), place: place(), seenAttempt: attempt })
+
+  /** Whether storage still holds the attempt that is shown, if any; a storage that fails says nothing. */
+  async function isStillThere(): Promise<boolean> {
+    const shownAttempt = seenAttempt()
+    if (shownAttempt === null) return true
+    const stored = await attempts.look().catch(() => undefined)
+    return stored === undefined || stored?.attemptId === shownAttempt || seenAttempt() !== shownAttempt
+  }
+
+  /** The page that runs the flow may be in another process, and not to be heard. */
+  function lookOn(own: Seat<Runner>): void {
+    const isUnheard = () => isCurrent(own) && own.isWaiting && heard !== own
+    looking = clock.setTimeout(() => {
+      if (!isUnheard()) return
+      const show = (record: AttemptRecord | null) => {
+        if (!isUnheard() || (record && attempts.hasExpired(record))) return
+        // whatever is asked for here, nobody hears it
+        shown.set({ ...storedView(record, input, true), durable: attempts.isStored(record), can: restoringView.can })
+      }
+      attempts.look().then(show, () => undefined)
+      lookOn(own)
+    }, lookOnMs)
+  }
+
+  /** A page that can read what is there takes over from one that can not. */
+  async function lookPast(own: Seat<Runner>, view: TryOnView): Promise<void> {
+    const stored = await attempts.look().catch(() => null)
+    if (!isCurrent(own) || (withheld ?? shown.get()) !== view) return
+    if (stored === null) showWithheld()
+    else greet(stored.attemptId)
+  }
+
+  function showWithheld(): void {
+    if (withheld !== null) shown.set(withheld)
+    withheld = null
+  }
+
+  return {
+    isElsewhere: () => clock.monotonic() - heardAt < elsewhereMs,
+    hasHeard: (own) => heard === own,
+
+    wait(own) {
+      greet(seenAttempt())
+      lookOn(own)
+    },
+
+    hearOwner(own, view) {
+      heard = own
+      const isBlind = view.problem?.kind === 'storageUnreadable'
+      const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')
+      withheld = tellsNothing && seenAttempt() !== null ? view : null
+      if (withheld === null) shown.set(view)
+      parts.stand()
+      if (isBlind) void lookPast(own, view)
+      asks.passAll()
+    },
+
+    async hearOther(own, attempt) {
+      // where nobody is kept out everybody may run it
+      if (!exclusive) return
+      heardAt = clock.monotonic()
+      const isOwner = isPlaced() && (await own.confirm())
+      const isRight = isOwner && (attempt === seenAttempt() || (await isStillThere()))
+      if (!isRight && isCurrent(own)) sitAgain()
+    },
+
+    /** What another page has seen may stand where this one could not look when it did, or in place of what it shows. */
+    async answerHello(own, seen) {
+      const isOther = seen !== null && seen !== seenAttempt()
+      const isStale = isOther && (shown.get().state === 'idle' || !(await isStillThere()))
+      if (!isCurrent(own) || !own.runner) return
+      // the other page goes first
+      if (isStale) heardAt = clock.monotonic()
+      if (isStale) sitAgain()
+      else post({ type: 'view', name: name(), place: place(), view: shown.get() })
+    },
+
+    hearAnswer(message) {
+      // what this page's shopper has said has been done there
+      if (asks.hear(message) && message.type === 'answer' && message.problem === null) showWithheld()
+    },
+
+    leave() {
+      withheld = null
+      heard = null
+      clock.clearTimeout(looking)
+    },
+  }
+}
