@@ -14,7 +14,7 @@ import {
   type StorageCall,
   type TestStorage,
 } from './support/storage.ts'
-import { createWorld, person, product, refuses, refusesKey, started, type World } from './support/world.ts'
+import { answers, createWorld, person, product, refuses, refusesKey, started, type World } from './support/world.ts'
 
 let world: World | undefined
 afterEach(() => world?.close())
@@ -313,6 +313,17 @@ it.each([
   await world.pass(120_000)
   expect([later.get().state, await again.list()]).toEqual(['idle', []])
   expect(world.count('POST', '/generations')).toBe(1)
+})
+
+it('what may have been paid for is not called rejected where startOver() could not leave it', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  world.fault('POST', '/generations', [answers(200, { data: { jobId: 7 } })])
+  const tryOn = await started(world.room().tryOn(product))
+  await world.until(tryOn, 'protocolError')
+  storage.meet((call) => !isRead(call), refused)
+  await expect(tryOn.startOver()).rejects.toMatchObject({ problem: { kind: 'storage' } })
+  expect(tryOn.get()).toMatchObject({ state: 'protocolError', problem: { kind: 'storage' } })
 })
 
 it.each(['archived', 'shown'])(

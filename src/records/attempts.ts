@@ -127,8 +127,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   }
 
   /** What stands instead of an attempt that goes on nowhere, as storage did not let it. */
-  const stopped = (record: AttemptRecord): Written => {
+  function stopped(record: AttemptRecord): Written {
     const problem: Problem = { kind: 'storage' }
+    // it went nowhere by itself, and nobody knows whether it was paid
+    if (record.phase === 'protocolError') return notArchived(record)
     return { kind: 'stands', record: advance(record, clock.now(), { phase: 'rejected', problem }), durable: false }
   }
 
