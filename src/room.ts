@@ -1,20 +1,19 @@
 import { defaultStorage } from '../adapters/storage/default.ts'
 import { memoryPhotos } from '../adapters/storage/memory.ts'
 import { storedView } from '../machines/try-on.stored.ts'
-import { resultIn } from '../machines/try-on.view.ts'
 import type { TryOnInput } from '../machines/try-on.types.ts'
 import { digitsOf } from './contract/forms.ts'
 import { boundedBudget } from './budget/bounded.ts'
 import { createBudget } from './budget/budget.ts'
 import { createForecast } from './budget/forecast.ts'
+import { createFollowUp } from './follow-up.ts'
 import { createHistory } from './history.ts'
 import { checkedProduct, fixedId, resolvedBaseUrl, type RoomOptions, type RoomTiming } from './options.ts'
 import { createOwnership } from './pages/ownership.ts'
 import { followPageLife } from './pages/page-life.ts'
 import { openTabs, type Tabs } from './pages/tabs.ts'
-import { steadyClock, withinLimit } from './platform/clock.ts'
+import { steadyClock } from './platform/clock.ts'
 import { deferred } from './platform/deferred.ts'
-import { report } from './platform/guarded.ts'
 import { forgetLastMatch } from './platform/last-match.ts'
 import { provideRandomBytes } from './platform/new-id.ts'
 import { quiet } from './platform/quiet.ts'
@@ -33,9 +32,8 @@ import { paceCodec, timesCodec } from './records/learnt.ts'
 import { storedIn } from './records/stored.ts'
 import { boundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
-import { problemOf, type Problem } from './rules/problem.ts'
-import { consentLifetimeMs, recordCodec, recordOfPoll, type AttemptRecord } from './rules/record.ts'
-import type { AttemptView, TryOnView } from './rules/view.ts'
+import { consentLifetimeMs, recordCodec, type AttemptRecord } from './rules/record.ts'
+import type { TryOnView } from './rules/view.ts'
 import { roomTexts } from './rules/room-texts.ts'
 import { TryOnError } from './rules/try-on-error.ts'
 import { createErrands } from './shopper/errands.ts'
@@ -44,9 +42,7 @@ import { createPhotos } from './shopper/photos.ts'
 import { createPreparation } from './shopper/preparation.ts'
 import { createVisitor } from './shopper/visitor.ts'
 import type { Core, ListedAttempt, Outside } from './room.types.ts'
-import { createTelling, type Teller } from './telling.ts'
 import type { Said } from './try-on/carry-out.ts'
-import type { Pictures } from './try-on/pictures.ts'
 import type { Product } from './try-on/try-on.actors.ts'
 import { createTryOn, type RunningTryOn } from './try-on/try-on.ts'
 import type { TryOn } from './try-on/try-on.types.ts'
@@ -59,9 +55,6 @@ const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs: undefined, 
 
 /** How soon it is looked again into storage that would not say what it has, in ms. */
 const lookAgainMs = 5_000
-/** How long another page may have to wait until it is noted what this one has told, in ms. */
-const noteLimitMs = 5_000
-
 /** The composition root: picks the defaults and wires the parts. No I/O before the first use. */
 export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   learnTexts(roomTexts)
@@ -105,6 +98,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   })
   const funnels = createFunnels(client, clock, outside.funnels)
   const storageId = () => Object.keys(catalog.counts()).sort()[0] ?? ''
+  /** In the memory of a page alone nobody else finds them. */
+  const keeps = options.keepPictures === true && (options.photoStore ?? photosBeside) !== undefined
   const ownership = createOwnership({ storage, clock, leaseOf, storageId })
   const tryOns = new Map<string, RunningTryOn>()
   const products = new Map<string, Product>()
@@ -226,79 +221,18 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     return storedView(record, inputOf(true), clock.now() < record.startedAt + consentLifetimeMs && !archived)
   }
 
-  const telling = createTelling(
-    async (tell, isHeard) => {
-      const { createTeller } = await afterwards()
-      return createTeller({
-        ...records,
-        key: () => keys().told,
-        digitsOf,
-        tell,
-        isHeard,
-        standLater: () => later(standAll),
-        report,
-      })
-    },
-    () => standAll(),
-  )
-
   const standAll = () => tryOns.forEach((each) => each.stand())
 
-  /** In the memory of a page alone nobody else finds them. */
-  const keeps = options.keepPictures === true && (options.photoStore ?? photosBeside) !== undefined
-  let knowing: Promise<Pictures> | null = null
-
-  /** What knows of pictures; where it could not be loaded it is tried again. */
-  function pictures(): Promise<Pictures> {
-    const fetch: Fetch = (...asked) => (options.fetch ?? globalThis.fetch)(...asked)
-    const errorOf = (problem: Problem) => new TryOnError(problem)
-    knowing ??= afterwards().then(({ createPictures }) =>
-      createPictures({
-        ...records,
-        client,
-        errands,
-        visitor,
-        fetch,
-        keeps,
-        withinLimit,
-        recordOfPoll,
-        resultIn,
-        problemOf,
-        errorOf,
-      }),
-    )
-    knowing.catch(() => (knowing = null))
-    return knowing
-  }
-
-  const ofPictures = (work: (known: Pictures) => Promise<void>) =>
-    void (
-      keeps &&
-      pictures()
-        .then(work)
-        .catch(() => undefined)
-    )
-
-  /** Those who listen, and whatever keeps pictures. */
-  const watching: Teller = {
-    settling() {
-      const settling = telling.settling()
-      return settling && withinLimit(clock, noteLimitMs, settling).catch(() => undefined)
-    },
-    stand(stand) {
-      telling.stand(stand)
-      if (stand.record && stand.view.attempt) ofPictures((known) => known.keep(stand.view, stand.by))
-    },
-    discard: telling.discard,
-  }
-
-  /** Whatever this room keeps, another one may have kept them. */
-  async function dropPictures(attemptId: string): Promise<boolean> {
-    const listed = await catalog.entries().catch(() => null)
-    const of = (['preview', 'final'] as const).map((which) => keys().picture(attemptId, which))
-    const gone = await Promise.all(of.filter((key) => !listed || key in listed).map(store.strikeOut))
-    return !gone.includes(false)
-  }
+  const followUp = createFollowUp({
+    ...records,
+    client,
+    errands,
+    visitor,
+    fetch: (...asked: Parameters<Fetch>) => (options.fetch ?? globalThis.fetch)(...asked),
+    keeps,
+    standAll,
+    standLater: () => later(standAll),
+  })
 
   function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
     const same = tryOns.get(name)
@@ -328,10 +262,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       inspect: options.inspect,
       limit: options.limit,
       notice: options.notice,
-      telling: watching,
-      pictures,
-      dropPictures,
-      ticketOf: (attempt) => ticketOf(product, attempt),
+      telling: followUp.watching,
+      pictures: followUp.pictures,
+      dropPictures: followUp.dropPictures,
+      ticketOf: (attempt) => followUp.ticketOf(product, attempt),
       shopper: catalog.shopper,
       sayNow,
       open() {
@@ -344,13 +278,6 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     })
     tryOns.set(name, made)
     return made.tryOn
-  }
-
-  async function ticketOf(of: Product, attempt: AttemptView | null): Promise<string> {
-    const { ticketOf: made } = await afterwards()
-    if (!attempt?.jobId) throw new TryOnError({ kind: 'ticket', reason: 'noJob' })
-    const [productId, variantId] = [digitsOf(of.productId), digitsOf(of.variantId)]
-    return made(keys().room, { productId, variantId, jobId: attempt.jobId, startedAt: attempt.startedAt })
   }
 
   const nameOf = ({ productId, variantId }: Product) => `${digitsOf(productId)}:${digitsOf(variantId)}`
@@ -408,7 +335,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       }
     },
     counts: catalog.counts,
-    on: telling.on,
+    on: followUp.on,
     get ready() {
       return open()
     },
@@ -420,13 +347,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     },
     list,
     async claim(ticket) {
-      const by = catalog.shopper()
-      const [{ claim }] = await Promise.all([afterwards(), open()])
       const hasJob = async (jobId: string) => (await list()).some((each) => each.jobId === jobId)
-      const claimed = await claim(ticket, by, { ...records, room: keys().room, hasJob })
-      if (claimed === 'gone') throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
-      if (typeof claimed === 'string') throw new TryOnError({ kind: 'ticket', reason: claimed })
-      const { place, record, durable } = claimed
+      const { place, record, durable } = await followUp.claim(ticket, catalog.shopper(), open(), hasJob)
       post({ type: 'lateAnswer', name: place.key, record, durable })
       return running(place.key, productOf(record), () => [place], true)
     },
@@ -461,16 +383,6 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       opened = null
     },
   }
-}
-
-/** What few pages ask for, and none before there is a job. */
-async function afterwards() {
-  const part = await import('./afterwards/afterwards.ts').catch((cause: unknown) => {
-    throw new TryOnError({ kind: 'core', reload: false }, null, cause)
-  })
-  const { ticketTexts, pictureTexts } = part
-  learnTexts({ ticket: ({ reason }) => ticketTexts[reason], picture: ({ reason }) => pictureTexts[reason] })
-  return part
 }
 
 function unreadable(): never {

@@ -1,4 +1,5 @@
 import * as is from '../contract/schema.ts'
+import { wasReset } from '../platform/was-reset.ts'
 import type { Clock } from '../ports.ts'
 import { createEpochs, type Counts, type Epochs, type Shopper } from './epochs.ts'
 import type { Cell, Codec, Journal, Kept } from './journal.ts'
@@ -153,8 +154,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   }
 
   /** What another page has counted, and could not write. */
-  const countHeard = () =>
-    count((old) => (Object.entries(epochs.counts()).some(([id, n]) => n > (old.epochs[id] ?? n)) ? {} : undefined))
+  const countHeard = () => count((old) => (wasReset(old.epochs, epochs.counts()) ? {} : undefined))
 
   /** The first that can be read, or that is free. */
   async function find(): Promise<void> {

@@ -110,10 +110,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     shown,
     exclusive: parts.ownership.exclusive,
     place: () => place,
-    isPlaced: () => isPlaced(),
+    isPlaced,
     isCurrent,
-    sitAgain: () => sitAgain(),
-    stand: () => stand(),
+    sitAgain,
+    stand,
   })
 
   /** Nothing runs before the first use: a try-on on a product card costs nothing. */
@@ -149,7 +149,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
   }
 
   /** Whether the seat is where the pages of this storage wait, as far as is known by now. */
-  const isPlaced = () => place === parts.ownership.placeOf(parts.name())
+  function isPlaced(): boolean {
+    return place === parts.ownership.placeOf(parts.name())
+  }
   /** An answer that comes late is for whoever runs the machine by then, here or on another page. */
   function tell(event: TryOnEvent): void {
     seat?.runner?.send(event)

@@ -1,0 +1,133 @@
+import { resultIn } from '../machines/try-on.view.ts'
+import { digitsOf } from './contract/forms.ts'
+import { withinLimit } from './platform/clock.ts'
+import { report } from './platform/guarded.ts'
+import { quiet } from './platform/quiet.ts'
+import type { Fetch, SteadyClock } from './ports.ts'
+import type { Place } from './records/archive.ts'
+import type { Catalog } from './records/catalog.ts'
+import type { Shopper } from './records/epochs.ts'
+import type { Journal } from './records/journal.ts'
+import type { Keys } from './records/keys.ts'
+import type { BoundedPhotoStore } from './records/photo-store.ts'
+import { learnTexts } from './rules/explain.ts'
+import { problemOf, type Problem } from './rules/problem.ts'
+import { recordOfPoll, type AttemptRecord } from './rules/record.ts'
+import { TryOnError } from './rules/try-on-error.ts'
+import type { AttemptView } from './rules/view.ts'
+import type { Errands } from './shopper/errands.ts'
+import type { VisitorStore } from './shopper/visitor.ts'
+import { createTelling, type Teller, type Telling } from './telling.ts'
+import type { Pictures } from './try-on/pictures.ts'
+import type { Product } from './try-on/try-on.actors.ts'
+import type { RoomClient } from './wire/room-client.ts'
+
+/** How long another page may have to wait until it is noted what this one has told, in ms. */
+const noteLimitMs = 5_000
+
+export interface FollowUpParts {
+  catalog: Catalog
+  journal: Journal
+  keys: () => Keys
+  store: BoundedPhotoStore
+  clock: SteadyClock
+  retentionMs: number
+  archiveOf: (attemptId: string) => Place
+  client: RoomClient
+  errands: Errands
+  visitor: VisitorStore
+  fetch: Fetch
+  /** Whether pictures are kept. */
+  keeps: boolean
+  /** Has every try-on of the room say where it stands, now or a while later. */
+  standAll: () => void
+  standLater: () => void
+}
+
+/** What a room does once there is a job: it tells of it, keeps its pictures and makes its ticket. The code for that is loaded then. */
+export interface FollowUp extends Pick<Telling, 'on'> {
+  /** Those who listen, and whatever keeps pictures. */
+  watching: Teller
+  /** What knows of pictures; where it could not be loaded it is tried again. */
+  pictures(): Promise<Pictures>
+  /** Removes what is kept of an attempt's pictures; resolves with whether it is gone. */
+  dropPictures(attemptId: string): Promise<boolean>
+  ticketOf(of: Product, attempt: AttemptView | null): Promise<string>
+  /** Takes the job of a ticket into the archive; `ready` settles once storage was read. */
+  claim(
+    ticket: string,
+    by: Shopper,
+    ready: Promise<void>,
+    hasJob: (jobId: string) => Promise<boolean>,
+  ): Promise<{ place: Place; record: AttemptRecord; durable: boolean }>
+}
+
+export function createFollowUp(parts: FollowUpParts): FollowUp {
+  const { catalog, keys, store, clock, keeps, standAll } = parts
+  let knowing: Promise<Pictures> | null = null
+
+  const telling = createTelling(async (tell, isHeard) => {
+    const { createTeller } = await afterwards()
+    return createTeller({ ...parts, key: () => keys().told, digitsOf, tell, isHeard, report })
+  }, standAll)
+
+  function pictures(): Promise<Pictures> {
+    const errorOf = (problem: Problem) => new TryOnError(problem)
+    knowing ??= afterwards().then(({ createPictures }) =>
+      createPictures({ ...parts, withinLimit, recordOfPoll, resultIn, problemOf, errorOf }),
+    )
+    knowing.catch(() => (knowing = null))
+    return knowing
+  }
+
+  return {
+    on: telling.on,
+    pictures,
+
+    watching: {
+      settling() {
+        const settling = telling.settling()
+        return settling && withinLimit(clock, noteLimitMs, settling).catch(() => undefined)
+      },
+      stand(stand) {
+        telling.stand(stand)
+        if (!keeps || !stand.record || !stand.view.attempt) return
+        void quiet(pictures().then((known) => known.keep(stand.view, stand.by)))
+      },
+      discard: telling.discard,
+    },
+
+    /** Whatever this room keeps, another one may have kept them. */
+    async dropPictures(attemptId) {
+      const listed = await catalog.entries().catch(() => null)
+      const of = (['preview', 'final'] as const).map((which) => keys().picture(attemptId, which))
+      const gone = await Promise.all(of.filter((key) => !listed || key in listed).map(store.strikeOut))
+      return !gone.includes(false)
+    },
+
+    async ticketOf(of, attempt) {
+      const { ticketOf } = await afterwards()
+      if (!attempt?.jobId) throw new TryOnError({ kind: 'ticket', reason: 'noJob' })
+      const [productId, variantId] = [digitsOf(of.productId), digitsOf(of.variantId)]
+      return ticketOf(keys().room, { productId, variantId, jobId: attempt.jobId, startedAt: attempt.startedAt })
+    },
+
+    async claim(ticket, by, ready, hasJob) {
+      const [{ claim }] = await Promise.all([afterwards(), ready])
+      const claimed = await claim(ticket, by, { ...parts, room: keys().room, hasJob })
+      if (claimed === 'gone') throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+      if (typeof claimed === 'string') throw new TryOnError({ kind: 'ticket', reason: claimed })
+      return claimed
+    },
+  }
+}
+
+/** What few pages ask for, and none before there is a job. */
+async function afterwards() {
+  const part = await import('./afterwards/afterwards.ts').catch((cause: unknown) => {
+    throw new TryOnError({ kind: 'core', reload: false }, null, cause)
+  })
+  const { ticketTexts, pictureTexts } = part
+  learnTexts({ ticket: ({ reason }) => ticketTexts[reason], picture: ({ reason }) => pictureTexts[reason] })
+  return part
+}
