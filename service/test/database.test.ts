@@ -7,7 +7,7 @@ import { endpoints } from 'fitting-room/contract'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
 import { openServerStore } from '../src/open-store.ts'
-import { newVisitor, type Clock } from '../src/ports.ts'
+import { newVisitor, ofMaking, type Clock, type Job } from '../src/ports.ts'
 import { openDatabase, type Database } from '../src/postgres/database.ts'
 import { gathered } from '../src/postgres/gathered.ts'
 import { migrate, migrations } from '../src/postgres/migrations.ts'
@@ -95,6 +95,10 @@ describe('a transaction', () => {
   })
 })
 
+/** What is read of a job by who polls. */
+const withoutMaking = (job: Job) =>
+  Object.fromEntries(Object.entries(job).filter(([name]) => !(ofMaking as readonly string[]).includes(name)))
+
 describe('the schema', () => {
   const jobId = '00000000-0000-4000-8000-000000000001'
   const opened = async () => {
@@ -122,8 +126,10 @@ describe('the schema', () => {
       expect(await own.query('select id, accepted_at::integer as at from fitting_room.jobs')).toEqual([
         { id: jobId, at: 1_234 },
       ])
-      // what the last one adds is there
       await own.query('select had_key, former_hash from fitting_room.stores')
+      // what the last one adds is there
+      const [known] = await own.query<{ polled: string }>('select polled from fitting_room.jobs')
+      expect(JSON.parse(known!.polled)).toEqual(withoutMaking(job))
     },
   )
 

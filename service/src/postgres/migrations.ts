@@ -68,6 +68,14 @@ export const migrations: readonly string[] = [
   -- what a command had said of its key before it was imported
   alter table fitting_room.stores add column had_key boolean not null default false, add column former_hash bytea;
   `,
+  `
+  -- as text, since most that is read of a job goes on as it is; without what only its making needs
+  alter table fitting_room.jobs add column polled text not null generated always as ((data - '{
+    product,photo,garment,variantId,test,funnelType,generationModel,provided,asked,credit
+  }'::text[])::text) stored;
+  -- each request changes its row where that stands, as long as there is room beside it
+  alter table fitting_room.requests set (fillfactor = 50);
+  `,
 ]
 
 /** The number under which one process at a time changes the schema. */

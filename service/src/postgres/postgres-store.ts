@@ -1,7 +1,6 @@
 import {
   newVisitor,
   type Counted,
-  ofMaking,
   picturesOf,
   stageOf,
   type Job,
@@ -14,7 +13,7 @@ import {
 import type { Database, Queries } from './database.ts'
 import { keyOf } from './key-of.ts'
 import type { JobQueue } from './job-queue.ts'
-import type { Question, Rounds } from './rounds.ts'
+import { plainArray, type Question, type Rounds } from './rounds.ts'
 import { HeldElsewhere, sharedTransactions } from './shared-transactions.ts'
 import { toldStores } from './told-stores.ts'
 
@@ -161,18 +160,19 @@ interface Asked {
 /** A job, and whom it is asked for. */
 const polled: Question<Asked, Polled | null> = {
   name: 'polled',
-  text: `select asked.at, jobs.data - '{${ofMaking.join()}}'::text[] as job,
-       jsonb_build_object('id', visitors.data -> 'id', 'counted', visitors.data -> 'counted',
-         'email', left(visitors.data ->> 'email', 1)) as visitor
+  text: `select asked.at, polled as job, jsonb_build_object('id', visitors.data -> 'id',
+         'counted', visitors.data -> 'counted', 'email', left(visitors.data ->> 'email', 1))::text as visitor
      from unnest($1::uuid[], $2::text[]) with ordinality as asked (job_id, visitor_id, at)
      join fitting_room.jobs on jobs.id = asked.job_id
      left join fitting_room.visitors on store_id = jobs.data ->> 'storeId'
        and key = sha256(convert_to(coalesce(asked.visitor_id, jobs.data ->> 'visitorId'), 'UTF8'))`,
+  // they are put together as they are: to read and write them once more would cost as much as all the rest
+  rows: `'[' || string_agg('[' || at || ',' || job || ',' || visitor || ']', ',') || ']'`,
   of: (asked) => ({
-    values: [asked.map(({ jobId }) => jobId), asked.map(({ visitorId }) => visitorId ?? null)],
-    answers(found: { at: number; job: Polled['job']; visitor: Counted | { id: null } }[]) {
+    values: [plainArray(asked.map(({ jobId }) => jobId)), asked.map(({ visitorId }) => visitorId ?? null)],
+    answers(found: [at: number, job: Polled['job'], visitor: Counted | { id: null }][]) {
       const polled = asked.map((): Polled | null => null)
-      for (const { at, job, visitor } of found) {
+      for (const [at, job, visitor] of found) {
         const id = asked[at - 1]?.visitorId ?? job.visitorId
         polled[at - 1] = { job, visitor: visitor.id === null ? newVisitor(job.storeId, id) : visitor }
       }

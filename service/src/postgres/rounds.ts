@@ -7,12 +7,14 @@ export interface Question<A, R> {
   name: string
   /** A statement for all that is asked of it, with a `$1` and on of its own. */
   text: string
+  /** An expression for those of its rows that are read, as the text of a JSON array or null; all of them where nothing is said. */
+  rows?: string
   of(asked: A[]): Call<R>
 }
 
 interface Call<R> {
   values: readonly unknown[]
-  /** What the statement's rows, as JSON, say to each that was asked. */
+  /** What the rows that are read, as JSON, say to each that was asked. */
   answers(rows: never[]): R[] | Promise<R[]>
 }
 
@@ -42,12 +44,12 @@ export function openRounds({ query }: Queries): Rounds {
     const names = questions.map(({ name }) => name).join()
     const text = texts.get(names) ?? statementOf(questions, calls)
     texts.set(names, text)
-    const [row] = await query<Record<string, never[]>>(
+    const [row] = await query<Record<string, string | null>>(
       text,
       calls.flatMap(({ values }) => values),
     )
     for (const [at, call] of calls.entries()) {
-      const answers = await call.answers(row?.[questions[at]!.name] ?? [])
+      const answers = await call.answers(JSON.parse(row?.[questions[at]!.name] ?? '[]') as never[])
       asked[at]!.forEach((each, place) => (each.answer = answers[place]))
     }
     return all.map(({ answer }) => answer)
@@ -58,6 +60,9 @@ export function openRounds({ query }: Queries): Rounds {
       ask({ question, item }) as Promise<R>
 }
 
+/** Texts without quotes, commas or spaces as an array: that costs a tenth of what any others do. */
+export const plainArray = (texts: readonly (string | number)[]): string => `{${texts.join()}}`
+
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
 
 /** One statement for several questions: a row with a column for each, which has all of its rows. */
@@ -66,6 +71,8 @@ function statementOf(questions: Question<never, unknown>[], calls: Call<unknown>
   const tables = questions.map(
     ({ name, text }, at) => `${name} as (${text.replace(/\$(\d+)/g, (_, own) => `$${before(at) + Number(own)}`)})`,
   )
-  const columns = questions.map(({ name }) => `(select coalesce(json_agg(${name}), '[]') from ${name}) as ${name}`)
+  const columns = questions.map(
+    ({ name, rows = `json_agg(${name})::text` }) => `(select ${rows} from ${name}) as ${name}`,
+  )
   return `with ${tables.join(', ')} select ${columns.join(', ')}`
 }
