@@ -531,9 +531,10 @@ it('a picture that is written while its shopper goes is taken away again', async
   const room = world.room({ keepPictures: true, photoStore })
   const tryOn = await started(room.tryOn(product))
   await Promise.all([world.until(tryOn, 'preview'), reached])
-  await room.reset()
-  release()
+  const wiped = room.reset()
   await world.settle()
+  release()
+  await wiped
   expect([...photos.keys()]).toEqual([])
 })
 

@@ -13,7 +13,7 @@ import {
   testStorage,
   type TestStorage,
 } from './support/storage.ts'
-import { createWorld, dropped, person, product, started, type World } from './support/world.ts'
+import { createWorld, dropped, person, product, refuses, started, type World } from './support/world.ts'
 
 let world: World
 let storage: TestStorage
@@ -498,6 +498,114 @@ it('what version 0.1.0 has listed goes once its index can be read', async () => 
   flaky.recover()
   await room.reset()
   expect([storage.items.has(index), storage.items.has(record)]).toEqual([false, false])
+})
+
+describe('what no list names', () => {
+  const loseList = () => {
+    for (const key of storage.items.keys()) if (key.endsWith(':catalog')) storage.items.delete(key)
+  }
+  const allTexts = () => [...storage.items].flat().join()
+
+  it.each(['final', 'a consent that waits'])('is a former shopper’s after reset() all the same: %s', async (what) => {
+    if (what !== 'final') world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 30 })])
+    const former = world.room()
+    const left = await started(former.tryOn(product))
+    await world.until(left, what === 'final' ? 'final' : 'submitting')
+    await world.settle()
+    const { attempt } = left.get()
+    former.close()
+    await world.pass(1_000)
+    loseList()
+    const room = world.room()
+    await room.reset()
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.until(tryOn, 'idle')
+    await world.pass(60_000)
+    expect([tryOn.get().state, await room.list(), world.count('POST', '/generations')]).toEqual(['idle', [], 1])
+    expect(allTexts()).not.toContain(attempt!.id)
+  })
+
+  it('goes where the page that resets has seen it', async () => {
+    const former = world.room()
+    const { attempt } = await world.until(await started(former.tryOn(product)), 'final')
+    former.close()
+    await world.settle()
+    const own = storage.another()
+    const room = world.room({ storage: own })
+    await world.until(room.tryOn(product), 'final')
+    loseList()
+    await room.reset()
+    expect(allTexts()).not.toContain(attempt!.id)
+  })
+
+  it('is wiped by a page that knows the list that was lost, too, once it hears of the reset', async () => {
+    const knowing = world.room()
+    const tryOn = knowing.tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.until(await started(tryOn), 'final')
+    loseList()
+    await world.room({ storage: storage.another() }).reset()
+    await world.settle()
+    await world.until(tryOn, 'idle')
+    await started(knowing.tryOn({ ...product, variantId: '2002' }))
+    await world.settle()
+    expect((await world.room().list()).map(({ variantId }) => variantId)).toEqual(['2002'])
+    await world.until(world.room().tryOn(product), 'idle')
+  })
+})
+
+describe('a reset() that was cut short once it was counted', () => {
+  /** What a shopper has left in the archive, and the page that could not remove it. */
+  async function cutShort() {
+    const own = storage.another()
+    const room = world.room({ storage: own })
+    const tryOn = await started(room.tryOn(product))
+    const { attempt } = await world.until(tryOn, 'final')
+    await tryOn.startOver()
+    own.meet((call) => !isRead(call) && call.key.includes(':attempt:'), refused)
+    await expect(room.reset()).rejects.toMatchObject({ kind: 'storage' })
+    room.close()
+    await world.settle()
+    return attempt!.id
+  }
+
+  it('is gone on with by the next page, and nothing of it is stored', async () => {
+    const id = await cutShort()
+    const next = world.room()
+    await next.ready
+    await world.settle()
+    expect(await next.stored()).toEqual([])
+    expect([...storage.items].flat().join()).not.toContain(id)
+  })
+
+  it('is told as due until then', async () => {
+    await cutShort()
+    const own = storage.another()
+    own.meet((call) => !isRead(call), refused)
+    const next = world.room({ storage: own })
+    expect((await next.stored()).map(({ until }) => until)).toEqual([0])
+  })
+})
+
+it('bytes that are being written as reset() comes are waited for, and go', async () => {
+  const set = storage.photos!.set.bind(storage.photos)
+  const begun = deferred()
+  const landing = deferred()
+  storage.photos!.set = async (key, photo) => {
+    begun.resolve()
+    await landing.promise
+    await set(key, photo)
+    throw new Error('the answer was lost')
+  }
+  const room = world.room()
+  void started(room.tryOn(product))
+  await begun.promise
+  const wiped = room.reset()
+  await world.settle()
+  landing.resolve()
+  await wiped
+  expect(await storage.photos!.keys!()).toEqual([])
 })
 
 describe('bytes that no list names any more', () => {

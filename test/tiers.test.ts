@@ -204,6 +204,20 @@ describe('reset()', () => {
     await load().reset()
     expect(records()).toEqual([])
   })
+
+  it('rejects while the list of one tier still names what has gone', async () => {
+    const [first, second] = disks.map((disk) => disk.another()) as [(typeof disks)[0], (typeof disks)[1]]
+    const room = world.room({ storage: storageChain([first, second], world.clock) })
+    const tryOn = await started(room.tryOn(product))
+    const { attempt } = await world.until(tryOn, 'final')
+    await tryOn.startOver()
+    let writes = 0
+    second.meet((call) => isWrite(call) && call.key.endsWith(':catalog') && ++writes > 1, refused)
+    await expect(room.reset()).rejects.toMatchObject({ kind: 'storage' })
+    second.recover()
+    await room.reset()
+    expect(disks.flatMap(({ items }) => [...items.values()]).join()).not.toContain(attempt!.id)
+  })
 })
 
 it('what is looked at and left as it is goes to no other tier: it may be gone from one that does not answer', async () => {

@@ -30,6 +30,8 @@ export interface Catalog extends Pick<Epochs, 'counts' | 'shopper' | 'isSeen' | 
   entries(): Promise<Record<string, number>>
   /** Sets when keys expire that stand as they were seen, undefined where they are not listed; null strikes them out. */
   reschedule(entries: Record<string, { seen: number | undefined; next: number | null }>): Promise<Kept>
+  /** Whether one of these is still to be removed by any copy of it, as one of several storages may hold. */
+  isDue(keys: readonly string[]): Promise<boolean>
   /**
    * Says in every page what has become of an attempt: it was left before anything was sent, or forgotten for good.
    * Resolves with whether that stands in storage.
@@ -240,6 +242,10 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         left: lasting(left),
         discarded: lasting(discarded),
       }))
+    },
+    async isDue(listed) {
+      const copies = await cellAt(candidate).copies()
+      return copies.some(({ entries }) => listed.some((key) => entries[key] === dueNow))
     },
     async mark(attemptId, fate) {
       fates.set(attemptId, fate)

@@ -79,6 +79,9 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     // what was begun while this page was open, and reset, was reset meanwhile
     const tells = (id: string) => counts[id] !== undefined || isStrange || bornAt(id) > openedAt
     const wasReset = Object.entries(found).some(([id, count]) => tells(id) && count > (counts[id] ?? 0))
+    // what storage was called before that catalog was begun was reset with it
+    const more = ([id, count]: [string, number]) => [id, wasReset && found[id] === undefined ? count + 1 : count]
+    counts = Object.fromEntries(Object.entries(counts).map(more))
     for (const [id, count] of Object.entries(found)) counts = { ...counts, [id]: Math.max(count, counts[id] ?? 0) }
     if (wasReset) changeShopper()
   }
@@ -109,9 +112,19 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     if (isOpened) changeShopper()
   }
 
-  const isSince = (stored: unknown, fits: (count: number, epoch: number) => boolean, unknown = 0) => {
+  const isSince = (
+    stored: unknown,
+    fits: (count: number, epoch: number) => boolean,
+    unknown: (id: string) => number,
+  ) => {
     const era = date.safeParse(stored).data?.era
-    return era !== undefined && fits(era[1], counts[era[0]] ?? unknown)
+    return era !== undefined && fits(era[1], counts[era[0]] ?? unknown(era[0]))
+  }
+
+  /** An ID from before all that are known is of a catalog that was lost: what was written under it any reset() since has wiped. */
+  const lostEpoch = (id: string) => {
+    const isLost = Object.keys(counts).every((each) => id < each) && Object.values(counts).some((count) => count > 0)
+    return isLost ? Infinity : 0
   }
 
   const isUsed = () => void (isOwnUsed ||= !isSeen)
@@ -146,14 +159,19 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     isTaken: (instead) => void (untaken = instead === null ? {} : { ...instead, ...untaken }),
     nextShopper,
     dated: ({ read, write }) => ({
-      read: (stored) => (isSince(stored, (count, epoch) => count < epoch) ? 'wiped' : read(stored)),
+      read: (stored) => (isSince(stored, (count, epoch) => count < epoch, lostEpoch) ? 'wiped' : read(stored)),
       write(value) {
         const [first = ''] = Object.keys(counts).sort()
         isUsed()
         return { ...write(value), era: [first, counts[first]] }
       },
     }),
-    isOfNow: (stored) => isSince(stored, (count, epoch) => count >= epoch, Infinity),
+    isOfNow: (stored) =>
+      isSince(
+        stored,
+        (count, epoch) => count >= epoch,
+        () => Infinity,
+      ),
   }
 }
 

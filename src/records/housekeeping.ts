@@ -56,7 +56,7 @@ async function isOfDiscarded({ catalog }: HousekeepingParts, key: string): Promi
 async function dueAt(parts: HousekeepingParts, key: string, until: number): Promise<number | null> {
   const { journal, store, clock, retentionMs } = parts
   if (isBytes(key)) return (await store.remove(key)) ? null : until
-  const cell = journal.cell(key, anyCodec)
+  const cell = journal.cell(key, parts.catalog.dated(anyCodec))
   const found = await cell.read()
   if (found === null) return null
   const age = found === 'unreadable' ? Infinity : clock.now() - found.savedAt
@@ -88,10 +88,14 @@ export async function wipe(
 ): Promise<boolean> {
   const { listed, isCounted } = await catalog.reset()
   onCounted()
+  // what was being written lands before it is removed
+  const isLanded = await store.landed()
   const bytesGone = await Promise.all(listed.filter(isBytes).map(store.remove))
   // what is listed by then is the next shopper's
   const isStrayGone = await removeUnlisted({ catalog, keys, store }, isBytes).catch(() => false)
-  const values = listed.filter((key) => !isBytes(key))
+  // a list that was lost, or never taken, names not all that this page has seen
+  const isRecord = (key: string) => key.startsWith(`${keys().room}:`) && kindOf(key) === 'attempt'
+  const values = [...listed.filter((key) => !isBytes(key)), ...journal.keys().filter(isRecord)]
   const leases = values.map(leaseOf)
   const { visitor, photo, told, former } = keys()
   // another page may be with the next shopper already
@@ -99,10 +103,10 @@ export async function wipe(
     [...new Set([...values, ...leases, visitor, photo, told, ...(isCounted ? former : [])])],
     catalog.isOfNow,
   )
-  if (!valuesGone || !isStrayGone || bytesGone.includes(false)) return false
+  if (!valuesGone || !isLanded || !isStrayGone || bytesGone.includes(false)) return false
   const struckOut = Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }]))
   // keys name attempts and products
-  const isListGone = (await catalog.reschedule(struckOut)) !== 'memory'
+  const isListGone = (await catalog.reschedule(struckOut)) !== 'memory' && !(await catalog.isDue(listed))
   return isListGone && isCounted && !catalog.isUnreadable()
 }
 

@@ -50,6 +50,8 @@ export interface Journal {
   /** Whether storage has taken a write of this page. */
   hasWorked(): boolean
   cell<T extends object>(key: string, codec: Codec<T>): Cell<T>
+  /** The keys under which this page has found something, or written. */
+  keys(): string[]
   /** Lets go of what only memory has, but under these keys. */
   forget(kept: readonly string[]): void
   /** Removes what is stored under these keys, but for what `isKept` says yes to; resolves with whether all of it went. */
@@ -91,6 +93,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   return {
     durable: storage.durable !== false,
     hasWorked: () => hasWorked,
+    keys: () => [...slots.keys()],
     forget(kept) {
       for (const [key, slot] of slots) if (!kept.includes(key)) slot.forget()
     },

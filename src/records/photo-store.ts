@@ -10,6 +10,8 @@ export interface BoundedPhotoStore {
   get(key: string): Promise<StoredPhoto | undefined>
   /** `confirm` is asked once the photo is there, however late; where it says no, the photo is taken away again. */
   set(key: string, photo: StoredPhoto, confirm: () => Promise<boolean>): Promise<void>
+  /** Resolves with whether all that was being written has ended, one way or the other. */
+  landed(): Promise<boolean>
   /** Resolves with whether it is gone. */
   remove(key: string): Promise<boolean>
   /** Every key that it has, as far as it can tell. */
@@ -25,6 +27,16 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Cata
       () => true,
       () => false,
     )
+  const writing = new Set<Promise<void>>()
+
+  async function write(key: string, photo: StoredPhoto, confirm: () => Promise<boolean>): Promise<void> {
+    await store.set(key, photo)
+    // where nobody can say, nobody could find it to remove it either
+    if (await confirm().catch(() => false)) return
+    await strikeOut(key)
+    throw new Error('nobody wants this photo any more')
+  }
+
   async function strikeOut(key: string): Promise<boolean> {
     const isGone = await remove(key)
     const seen = (await catalog.entries().catch(() => null))?.[key]
@@ -34,13 +46,18 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Cata
   return {
     get: (key) => bounded(() => store.get(key)),
     set: (key, photo, confirm) =>
-      bounded(async () => {
-        await store.set(key, photo)
-        // where nobody can say, nobody could find it to remove it either
-        if (await confirm().catch(() => false)) return
-        await strikeOut(key)
-        throw new Error('nobody wants this photo any more')
+      bounded(() => {
+        const done = write(key, photo, confirm).finally(() => writing.delete(done))
+        writing.add(done)
+        return done
       }),
+    async landed() {
+      const all = Promise.allSettled(writing)
+      return withinLimit(clock, storeLimitMs, all).then(
+        () => true,
+        () => false,
+      )
+    },
     remove,
     // what is no text is no key of this library
     keys: () => bounded(async () => ((await store.keys?.()) ?? []).filter((key) => typeof key === 'string')),

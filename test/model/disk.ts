@@ -13,6 +13,11 @@ export class Disk {
     this.photos.clear()
   }
 
+  /** The catalogs go, and all that they name stays. */
+  loseList(): void {
+    for (const key of this.values.keys()) if (/:catalog(:\d+)?$/.test(key)) this.values.delete(key)
+  }
+
   get texts(): string[] {
     return [...this.values.values()]
   }

@@ -106,15 +106,25 @@ export class Judge implements Witness {
   /** The user has emptied storage: what only that held is nobody's fault, nor is what no catalog names any more. */
   cleared(): void {
     for (const each of [...this.words.all, ...this.words.visitors.values()]) each.isBlind = true
-    // what was left or discarded is told by what was emptied
+    this.announced.clear()
+    this.clearedAt = this.now
+    this.forgetFates()
+  }
+
+  /** What was left or discarded is told by what was emptied, and so is where jobs stand. */
+  private forgetFates(): void {
     for (const word of this.words.all) {
       word.left = false
       word.room.discarded.clear()
     }
-    this.announced.clear()
-    this.clearedAt = this.now
     for (const { told } of this.words.all) for (const each of told.values()) each.excused = true
     for (const attempt of this.words.ofAttempt.keys()) this.unsettledAttempts.add(attempt)
+  }
+
+  /** What no catalog names any more can not be found to be wiped, nor listed; it is of a former shopper all the same. */
+  listLost(): void {
+    for (const each of [...this.words.all, ...this.words.visitors.values()]) each.isUnlisted = true
+    this.forgetFates()
   }
 
   sent({ ledger, hasRead }: Page, request: Request, body: string): void {
@@ -139,7 +149,7 @@ export class Judge implements Witness {
       refused: () => void (word && (word.unsure = false)),
       told: (jobId: string, visitor: string | null) => {
         if (visitor !== null && !this.words.visitors.has(visitor)) {
-          this.words.visitors.set(visitor, { room: page.ledger, shopper, isBlind: false })
+          this.words.visitors.set(visitor, { room: page.ledger, shopper, isBlind: false, isUnlisted: false })
         }
         const told: Told = { firm: false, excused: false, wall: page.anchoredWall }
         word?.told.set(jobId, told)

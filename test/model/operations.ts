@@ -40,7 +40,7 @@ export type Op =
   | { do: 'hold'; page: number; at: Step }
   | { do: 'mode'; page: number; tier: number; mode: Mode }
   | { do: 'killMidWrite'; page: number; writes: number; applied: boolean }
-  | { do: 'clear'; tier: 'near' | 'far' | 'all' }
+  | { do: 'clear'; tier: 'near' | 'far' | 'all' | 'list' }
   | { do: 'wall' | 'age' | 'wait' | 'sleep'; ms: number }
   | { do: 'fault'; place: Place; fault: string }
   | { do: 'inject'; message: Injected }
@@ -298,6 +298,25 @@ const leftUnwritten = own.chain((page) =>
     one(longWait),
   ),
 )
+/** The list of what is kept is lost between two pages, and nothing else; then the shopper goes. */
+const unlisted = own.chain((page) =>
+  flat(
+    maybe(fault),
+    one(word(fc.constant(page), fc.constant(0))),
+    one(wait),
+    fc.constant<Op[]>([
+      { do: 'kill', page: 0 },
+      { do: 'kill', page: 1 },
+      { do: 'clear', tier: 'list' },
+      { do: 'load', page, modes: ['ok', 'ok'] },
+    ]),
+    maybe(wait),
+    one(reset(fc.constant(page))),
+    maybe(wait),
+    steps(fc.oneof(load(own), word(own, fc.constant(0)), say(own)), 3),
+    one(longWait),
+  ),
+)
 /** A shopper who does not wait for a photo to be read. */
 const impatient = own.chain((page) =>
   flat(
@@ -360,6 +379,7 @@ const later = sequencesOf(
     { weight: 2, arbitrary: impatient },
     { weight: 2, arbitrary: readOnly },
     { weight: 2, arbitrary: leftUnwritten },
+    { weight: 2, arbitrary: unlisted },
     { weight: 1, arbitrary: block },
   ),
 )

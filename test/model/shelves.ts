@@ -1,7 +1,7 @@
 import type { Disk } from './disk.ts'
 import { wordOfBytes } from './network.ts'
 import type { Page } from './page.ts'
-import type { RoomLedger, Word, Words } from './words.ts'
+import type { RoomLedger, Visitor, Word, Words } from './words.ts'
 
 /** One stored value, and whom it names. */
 interface Shelf {
@@ -73,7 +73,7 @@ export class Shelves {
   *overdue(disk: Disk, room: RoomLedger, isOpen: (word: Word) => boolean): Generator<string> {
     for (const { words, visitors } of this.on(disk)) {
       const [old] = words.filter((word) => word.room === room)
-      if (old && !isOpen(old)) yield 'a month later an attempt or photo is in storage'
+      if (old && !old.isUnlisted && !isOpen(old)) yield 'a month later an attempt or photo is in storage'
       const known = visitors.some((id) => this.words.visitors.get(id)?.room === room)
       if (known && !old) yield 'a month later a visitor ID is in storage'
     }
@@ -81,5 +81,5 @@ export class Shelves {
   }
 }
 
-const isFormer = (of: { room: RoomLedger; shopper: number; isBlind?: boolean }, ledger: RoomLedger) =>
-  of.room === ledger && of.shopper < ledger.floor && of.isBlind !== true
+const isFormer = ({ room, shopper, isBlind, isUnlisted }: Word | Visitor, ledger: RoomLedger) =>
+  room === ledger && shopper < ledger.floor && !isBlind && !isUnlisted

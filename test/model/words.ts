@@ -29,6 +29,8 @@ export interface Word {
    * know of it.
    */
   isBlind: boolean
+  /** The list that named it was lost since: nobody finds it to wipe it before it is looked at. */
+  isUnlisted: boolean
   /** A submission is out, or was answered by nothing that is definite. */
   unsure: boolean
   /** The shopper has said that it may be forgotten. */
@@ -69,10 +71,11 @@ export interface RoomLedger {
   discarded: Set<string>
 }
 
-interface Visitor {
+export interface Visitor {
   room: RoomLedger
   shopper: number
   isBlind: boolean
+  isUnlisted: boolean
 }
 
 /** All words, by the photos and attempts that show them. */
@@ -99,6 +102,7 @@ export class Words {
       ...said,
       givenWall: said.wall,
       isBlind,
+      isUnlisted: false,
       unsure: false,
       abandoned: false,
       left: false,

@@ -213,8 +213,12 @@ export class World {
     this.load(this.pageOf(slot).slot, [])
   }
 
-  private clear(tier: 'near' | 'far' | 'all'): void {
+  private clear(tier: (Op & { do: 'clear' })['tier']): void {
     const [near, far] = this.disks.a
+    if (tier === 'list') {
+      for (const disk of this.disks.a) disk.loseList()
+      return this.judge.listLost()
+    }
     if (tier !== 'far') near?.clear()
     if (tier !== 'near') far?.clear()
     if (tier === 'all') for (const disk of this.disks.b) disk.clear()
