@@ -116,6 +116,7 @@ export function createFollowUp(parts: FollowUpParts): FollowUp {
       const [{ claim }] = await Promise.all([afterwards(), ready])
       const claimed = await claim(ticket, by, { ...parts, room: keys().room, hasJob })
       if (claimed === 'gone') throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+      if (claimed === 'unreadable') throw new TryOnError({ kind: 'recordUnreadable' })
       if (typeof claimed === 'string') throw new TryOnError({ kind: 'ticket', reason: claimed })
       return claimed
     },

@@ -31,7 +31,8 @@ export interface FittingRoom {
   list(): Promise<ListedAttempt[]>
   /**
    * The try-on of another device's ticket, which follows its job: it stands in the archive, and nothing of that device's
-   * visitor is learnt. Rejects with kind `ticket`, or with `core` where the code for it can not be loaded.
+   * visitor is learnt. Rejects with kind `ticket`, with `recordUnreadable` where something stands in its place, or with `core`
+   * where the code for it can not be loaded.
    */
   claim(ticket: string): Promise<TryOn>
   /**

@@ -283,6 +283,18 @@ describe('a ticket that can not be claimed', () => {
     expect((await one.list()).length).toBe(1)
   })
 
+  it('whose place holds what this version can not read is not said to be in history', async () => {
+    const ticket = await ticketOfFinal()
+    const { key } = (
+      await phoneRoom()
+        .claim(ticket)
+        .then(() => phoneRoom().stored())
+    ).find(({ kind }) => kind === 'attempt')!
+    phone.items.set(key, '{"version":9}')
+    await expect(phoneRoom().claim(ticket)).rejects.toMatchObject({ problem: { kind: 'recordUnreadable' } })
+    expect(phone.items.get(key)).toBe('{"version":9}')
+  })
+
   it('on the device that it came from is repeated, too', async () => {
     const { room, tryOn } = await atKiosk()
     await world.until(tryOn, 'final')

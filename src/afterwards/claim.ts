@@ -23,12 +23,12 @@ export interface Claimed {
   durable: boolean
 }
 
-/** Takes the job of a ticket into the archive; else why it can not be taken, or `gone` with the shopper who wanted it. */
+/** Takes the job of a ticket into the archive; else why it can not be taken: `gone` is the shopper who wanted it, `unreadable` what stands there. */
 export async function claim(
   ticket: string,
   shopper: Shopper,
   parts: ClaimParts,
-): Promise<Claimed | TicketReason | 'gone'> {
+): Promise<Claimed | TicketReason | 'gone' | 'unreadable'> {
   const { catalog, clock, retentionMs, archiveOf } = parts
   const told = readTicket(parts.room, ticket)
   if (typeof told === 'string') return told
@@ -39,11 +39,16 @@ export async function claim(
   const record = attemptOf(told, now)
   const place = archiveOf(record.attemptId)
   const listed = await catalog.list(place.key, shopper)
+  let isUnreadable = false
   const kept = await place.cell.update(
-    (found) => (found === null && !shopper.aborted ? record : undefined),
+    (found) => {
+      isUnreadable = found === 'unreadable'
+      return found === null && !shopper.aborted ? record : undefined
+    },
     async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
   )
   if (shopper.aborted) return 'gone'
+  if (isUnreadable) return 'unreadable'
   return kept === 'unchanged' ? 'repeated' : { place, record, durable: listed === 'stored' && kept === 'stored' }
 }
 
