@@ -312,7 +312,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   // what is read again by itself opens no room that was closed
-  const history = createHistory(() => (opened ? list() : Promise.reject()), later)
+  const history = createHistory(() => (isUp ? list() : Promise.reject()), later)
 
   return {
     client: client.operations,

@@ -45,6 +45,23 @@ describe('a room’s history', () => {
     expect(storage.calls.length).toBeGreaterThan(calls)
   })
 
+  it.each(['room', 'door'] as const)('of a %s is there once its address is', async (kind) => {
+    const before = world.room()
+    await world.until(await started(before.tryOn(product)), 'final')
+    before.close()
+    let isThere = false
+    const address = () => {
+      if (!isThere) throw new Error('no address yet')
+      return 'https://api.test'
+    }
+    const room = world[kind]({ baseUrl: address })
+    room.history.subscribe(() => {})
+    await world.settle()
+    isThere = true
+    await world.pass(10_000)
+    expect(room.history.get().map(({ state }) => state)).toEqual(['final'])
+  })
+
   it('says in time that nobody knows what a submission has come to whose page has ended', async () => {
     const ended = world.room()
     const held = world.hold('POST', '/generations', 'after')
