@@ -362,11 +362,11 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       const counted = deferred()
       tryOns.forEach((each) => each.stop(false, counted.promise))
       // from here on nothing older is shown or written by any page, and the next shopper may begin
-      const isWiped = await wipe(records, () => {
+      const isWiped = await wipe(records, (isCounted) => {
         counted.resolve()
         listen()
         forgetAll()
-        post({ type: 'reset' })
+        if (isCounted) post({ type: 'reset' })
         if (opened === null) stopListening()
       }).finally(counted.resolve)
       // what is removed may have been read

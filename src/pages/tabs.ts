@@ -49,7 +49,7 @@ export interface TabsParts {
   epochs: () => Epochs
   /** Whether a message with these epochs is of this storage and of its present shopper. */
   isOfNow: (epochs: Epochs) => boolean
-  /** Looks whether storage has another ID by now, or was reset. */
+  /** Looks whether storage has another ID by now. */
   lookAgain: () => Promise<unknown>
   onMessage: (message: TabMessage) => void
   onReset: (epochs: Epochs) => void
@@ -111,8 +111,7 @@ const envelope = is.object({ version: is.oneOf(1), sentAt: is.number, epochs: is
 
 export function openTabs(parts: TabsParts): Tabs {
   const { now, epochs, isOfNow, lookAgain, onMessage, onReset } = parts
-  /** What was looked for already. */
-  const looked = new Set<string>()
+  const unknown = new Set<string>()
   /** What is heard meanwhile waits, so that it is heard in order. */
   let looking: Promise<unknown> | null = null
   let isOpen = true
@@ -125,12 +124,10 @@ export function openTabs(parts: TabsParts): Tabs {
     if (heard.type === 'ask' && now() - sentAt > answerLimitMs) return
     // whose storage was reset the catalog itself knows best
     if (heard.type === 'reset') return isOpen ? onReset(theirs) : undefined
-    const named = Object.entries(theirs)
-    const isNews = named.every(([id, count]) => count > (epochs()[id] ?? -1))
-    const said = JSON.stringify(named)
-    if (isNews && !looked.has(said)) {
-      // what storage has come to be called, or that it was reset, this page may not know yet; the other may be wrong
-      looked.add(said)
+    const ids = Object.keys(theirs)
+    if (!ids.some((id) => id in epochs()) && ids.some((id) => !unknown.has(id))) {
+      // this page may not know yet what storage has come to be called
+      for (const id of ids) unknown.add(id)
       looking = lookAgain().finally(() => (looking = null))
     }
     await looking

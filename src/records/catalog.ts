@@ -1,5 +1,4 @@
 import * as is from '../contract/schema.ts'
-import { wasReset } from '../platform/was-reset.ts'
 import type { Clock } from '../ports.ts'
 import { createEpochs, type Counts, type Epochs, type Shopper } from './epochs.ts'
 import type { Cell, Codec, Journal, Kept } from './journal.ts'
@@ -30,8 +29,8 @@ export interface Catalog extends Pick<Epochs, 'counts' | 'shopper' | 'isSeen' | 
   entries(): Promise<Record<string, number>>
   /** Sets when keys expire that stand as they were seen, undefined where they are not listed; null strikes them out. */
   reschedule(entries: Record<string, { seen: number | undefined; next: number | null }>): Promise<Kept>
-  /** Whether one of these is still to be removed by any copy of it, as one of several storages may hold. */
-  isDue(keys: readonly string[]): Promise<boolean>
+  /** Whether any copy of it, as one of several storages may hold, still lists one of these as before that moment (epoch ms). */
+  lists(keys: readonly string[], before: number): Promise<boolean>
   /**
    * Says in every page what has become of an attempt: it was left before anything was sent, or forgotten for good.
    * Resolves with whether that stands in storage.
@@ -39,10 +38,10 @@ export interface Catalog extends Pick<Epochs, 'counts' | 'shopper' | 'isSeen' | 
   mark(attemptId: string, fate: Fate): Promise<boolean>
   fateOf(attemptId: string): Promise<Fate | null>
   /**
-   * Counts a reset: from now on every key that is listed is due, whatever it holds. Resolves with those keys, and
-   * whether the count stands in storage.
+   * Counts a reset: from now on every key that is listed is due, whatever it holds. Resolves with those keys, whether the
+   * count stands in storage, without which there was no reset, and whether what version 0.1.0 has listed is among them.
    */
-  reset(): Promise<{ listed: string[]; isCounted: boolean }>
+  reset(): Promise<{ listed: string[]; isCounted: boolean; isTakenOver: boolean }>
   /** Whether it is left alone, as it is of a newer version or broken. */
   isUnreadable(): boolean
 }
@@ -137,26 +136,11 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         }
       )
     })
-    if (kept === 'stored') epochs.isTaken(null)
     if (kept !== 'unchanged' || cellAt(tried).onDisk() !== 'unreadable') return kept
     // another version has been here since it was found
     await find().catch(() => undefined)
     return candidate === tried ? kept : change(next)
   }
-
-  /** Writes what was counted; where storage does not take it, it counts until others have gone on without it. */
-  async function count(next: (old: CatalogValue) => Partial<CatalogValue> | undefined): Promise<Kept> {
-    let instead: Counts = {}
-    const kept = await change((old) => {
-      instead = old.epochs
-      return next(old)
-    })
-    if (kept === 'memory') epochs.isTaken(instead)
-    return kept
-  }
-
-  /** What another page has counted, and could not write. */
-  const countHeard = () => count((old) => (wasReset(old.epochs, epochs.counts()) ? {} : undefined))
 
   /** The first that can be read, or that is free. */
   async function find(): Promise<void> {
@@ -205,7 +189,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       return !of.aborted
     },
     hear(found) {
-      void (epochs.hear(found) ? look() : countHeard())
+      if (epochs.hear(found)) void look()
     },
     isUnreadable: () => isUnreadable,
     async list(key, of) {
@@ -243,9 +227,9 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         discarded: lasting(discarded),
       }))
     },
-    async isDue(listed) {
+    async lists(keys, before) {
       const copies = await cellAt(candidate).copies()
-      return copies.some(({ entries }) => listed.some((key) => entries[key] === dueNow))
+      return copies.some(({ entries }) => keys.some((key) => Number(entries[key]) < before + retentionMs))
     },
     async mark(attemptId, fate) {
       fates.set(attemptId, fate)
@@ -261,15 +245,19 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       if (!isTakenOver) await takeOver()
       epochs.nextShopper()
       let listed: string[] = []
-      const kept = await count((old) => {
+      let counted: Counts = {}
+      const kept = await change((old) => {
         listed = Object.keys(old.entries)
-        const counted = epochs.countReset(old.epochs)
+        counted = epochs.onceMore(old.epochs)
         const entries = Object.fromEntries(listed.map((key) => [key, dueNow]))
         return { epochs: counted, left: {}, discarded: {}, entries }
       })
+      // a number that storage did not take is nobody's: another page may count the next reset by it
+      if (kept === 'stored') epochs.isReset(counted)
+      else cellAt(candidate).forget()
       // what was read until the count stood may be the former shopper's
       epochs.nextShopper()
-      return { listed, isCounted: isTakenOver && kept === 'stored' }
+      return { listed, isCounted: kept === 'stored', isTakenOver }
     },
   }
 }

@@ -29,12 +29,12 @@ export interface Epochs {
   learn(found: Counts): void
   /** Another page has reset its room. Returns whether only storage can say if that is this one's. */
   hear(found: Counts): boolean
-  /** Whether what another page says is of this storage and of its present shopper. */
+  /** Whether what another page says is of this storage and of its present shopper; learns of a reset from it. */
   isOfPresent(found: Counts): boolean
-  /** Counts a reset on top of what storage holds. */
-  countReset(stored: Counts): Counts
-  /** Whether storage has taken what this page knows; where it has not, with what it holds instead. */
-  isTaken(instead: Counts | null): void
+  /** One reset more, on top of what storage holds: it counts once storage has taken it. */
+  onceMore(stored: Counts): Counts
+  /** Storage has taken that reset of this page. */
+  isReset(taken: Counts): void
   nextShopper(): void
   /** Values that carry when they were written, and are no more once a reset() came after. */
   dated<T extends object>(codec: Codec<T>): Codec<T>
@@ -66,22 +66,21 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
   let openedAt = Infinity
   /** Whether something was written under the ID that this page has made up. */
   let isOwnUsed = false
-  /** What storage held when it did not take a reset: where others have gone on with that since, it does not count. */
-  let untaken: Counts = {}
   let shopper = new AbortController()
 
+  /** Of several IDs that one storage has come to have, the oldest comes first: every page knows that one. */
+  const oldest = () => Object.keys(counts).sort()[0] ?? ''
   const sharesId = (found: Counts) => Object.keys(found).some((id) => counts[id] !== undefined)
 
   function learn(found: Counts): void {
     if (!isSeen) return isOnDisk() ? seeFirst(found) : undefined
-    for (const [id, count] of Object.entries(found)) if (untaken[id] === count) counts = { ...counts, [id]: count }
     const isStrange = !sharesId(found)
-    // what was begun while this page was open, and reset, was reset meanwhile
-    const tells = (id: string) => counts[id] !== undefined || isStrange || bornAt(id) > openedAt
+    // what was begun while this page was open, or in place of what it knows, and reset, was reset meanwhile
+    const tells = (id: string) =>
+      counts[id] !== undefined || (isStrange && bornAt(id) >= bornAt(oldest())) || bornAt(id) > openedAt
     const wasReset = Object.entries(found).some(([id, count]) => tells(id) && count > (counts[id] ?? 0))
-    // what storage was called before that catalog was begun was reset with it
-    const more = ([id, count]: [string, number]) => [id, wasReset && found[id] === undefined ? count + 1 : count]
-    counts = Object.fromEntries(Object.entries(counts).map(more))
+    // what this page called its storage before was lost there, and its shopper with it
+    if (wasReset && isStrange) counts = {}
     for (const [id, count] of Object.entries(found)) counts = { ...counts, [id]: Math.max(count, counts[id] ?? 0) }
     if (wasReset) changeShopper()
   }
@@ -90,7 +89,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     isSeen = true
     doubtful = found
     counts = isOwnUsed ? { ...counts, ...found } : { ...found }
-    if (heard.splice(0).some(sharesId)) changeShopper()
+    const isMissed = Object.entries(found).some(([id, count]) => count > 0 && bornAt(id) > openedAt)
+    if (heard.splice(0).some(sharesId) || isMissed) changeShopper()
   }
 
   function changeShopper(): void {
@@ -112,20 +112,11 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     if (isOpened) changeShopper()
   }
 
-  const isSince = (
-    stored: unknown,
-    fits: (count: number, epoch: number) => boolean,
-    unknown: (id: string) => number,
-  ) => {
-    const era = date.safeParse(stored).data?.era
-    return era !== undefined && fits(era[1], counts[era[0]] ?? unknown(era[0]))
-  }
+  const eraOf = (stored: unknown) => date.safeParse(stored).data?.era
 
-  /** An ID from before all that are known is of a catalog that was lost: what was written under it any reset() since has wiped. */
-  const lostEpoch = (id: string) => {
-    const isLost = Object.keys(counts).every((each) => id < each) && Object.values(counts).some((count) => count > 0)
-    return isLost ? Infinity : 0
-  }
+  /** Whether a catalog that was lost has dated it, from before all that are known, of which one was reset: nobody's any more. */
+  const isOfLost = (id: string) =>
+    counts[id] === undefined && id < oldest() && Object.values(counts).some((count) => count > 0)
 
   const isUsed = () => void (isOwnUsed ||= !isSeen)
 
@@ -150,32 +141,35 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     isOfPresent(found) {
       const shared = isSeen ? Object.entries(found).filter(([id]) => counts[id] !== undefined) : []
       const isPresent = shared.length > 0 && shared.every(([id, count]) => count === counts[id])
+      if (shared.some(([id, count]) => count > Number(counts[id]))) learn(found)
       // by which other names a page knows the same storage
-      if (isPresent) counts = { ...found, ...counts }
+      else if (isPresent) counts = { ...found, ...counts }
       return isPresent
     },
-    countReset: (stored) =>
-      (counts = Object.fromEntries(Object.entries({ ...stored, ...counts }).map(([id, count]) => [id, count + 1]))),
-    isTaken: (instead) => void (untaken = instead === null ? {} : { ...instead, ...untaken }),
+    onceMore: (stored) =>
+      Object.fromEntries(Object.entries({ ...stored, ...counts }).map(([id, count]) => [id, count + 1])),
+    isReset: (taken) => void (counts = taken),
     nextShopper,
     dated: ({ read, write }) => ({
-      read: (stored) => (isSince(stored, (count, epoch) => count < epoch, lostEpoch) ? 'wiped' : read(stored)),
+      read(stored) {
+        const era = eraOf(stored)
+        if (era && era[1] < (counts[era[0]] ?? 0)) return 'wiped'
+        // another page may know better, and write there by now: it is not taken away
+        return era && isOfLost(era[0]) ? null : read(stored)
+      },
       write(value) {
-        const [first = ''] = Object.keys(counts).sort()
+        const first = oldest()
         isUsed()
         return { ...write(value), era: [first, counts[first]] }
       },
     }),
-    isOfNow: (stored) =>
-      isSince(
-        stored,
-        (count, epoch) => count >= epoch,
-        () => Infinity,
-      ),
+    isOfNow(stored) {
+      const era = eraOf(stored)
+      return era !== undefined && era[1] >= (counts[era[0]] ?? Infinity)
+    },
   }
 }
 
-/** Of several IDs that one storage has come to have, the oldest comes first: every page knows that one. */
 const storageIdAt = (now: number) => `${now.toString(36).padStart(9, '0')}-${newId()}`
 
 const bornAt = (id: string) => Number.parseInt(id, 36)

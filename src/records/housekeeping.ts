@@ -81,34 +81,42 @@ const isAwaited = async ({ catalog }: HousekeepingParts, record: AttemptRecord) 
 const isSame = (one: object | 'unreadable', other: object | 'unreadable') =>
   JSON.stringify(one) === JSON.stringify(other)
 
-/** Removes everything of every visitor of the room; resolves with whether all of it went. */
+/**
+ * Removes everything of every visitor of the room; resolves with whether all of it went. `onCounted` hears whether there
+ * was a reset at all.
+ */
 export async function wipe(
-  { catalog, journal, keys, store }: HousekeepingParts,
-  onCounted: () => void,
+  { catalog, journal, keys, store, clock }: HousekeepingParts,
+  onCounted: (isCounted: boolean) => void,
 ): Promise<boolean> {
-  const { listed, isCounted } = await catalog.reset()
-  onCounted()
+  const since = clock.now()
+  const { listed, isCounted, isTakenOver } = await catalog.reset()
+  // a list that was lost, or never taken, names not all that this page has seen
+  const unlisted = journal.seen((key) => isRecordOf(keys().room, key) && !listed.includes(key))
+  onCounted(isCounted)
+  if (!isCounted) return false
   // what was being written lands before it is removed
   const isLanded = await store.landed()
   const bytesGone = await Promise.all(listed.filter(isBytes).map(store.remove))
   // what is listed by then is the next shopper's
   const isStrayGone = await removeUnlisted({ catalog, keys, store }, isBytes).catch(() => false)
-  // a list that was lost, or never taken, names not all that this page has seen
-  const isRecord = (key: string) => key.startsWith(`${keys().room}:`) && kindOf(key) === 'attempt'
-  const values = [...listed.filter((key) => !isBytes(key)), ...journal.keys().filter(isRecord)]
+  const values = listed.filter((key) => !isBytes(key))
   const leases = values.map(leaseOf)
   const { visitor, photo, told, former } = keys()
   // another page may be with the next shopper already
   const valuesGone = await journal.remove(
-    [...new Set([...values, ...leases, visitor, photo, told, ...(isCounted ? former : [])])],
+    [...new Set([...values, ...leases, visitor, photo, told, ...(isTakenOver ? former : [])])],
     catalog.isOfNow,
   )
-  if (!valuesGone || !isLanded || !isStrayGone || bytesGone.includes(false)) return false
+  const isUnlistedGone = await journal.takeBack(unlisted)
+  if (!valuesGone || !isUnlistedGone || !isLanded || !isStrayGone || bytesGone.includes(false)) return false
   const struckOut = Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }]))
   // keys name attempts and products
-  const isListGone = (await catalog.reschedule(struckOut)) !== 'memory' && !(await catalog.isDue(listed))
-  return isListGone && isCounted && !catalog.isUnreadable()
+  const isListGone = (await catalog.reschedule(struckOut)) !== 'memory' && !(await catalog.lists(listed, since))
+  return isListGone && isTakenOver && !catalog.isUnreadable()
 }
+
+const isRecordOf = (room: string, key: string) => key.startsWith(`${room}:`) && kindOf(key) === 'attempt'
 
 /** Removes bytes of the room's visitors that stand in no list: it may have been lost, or a killed page have written over a removal. */
 async function removeUnlisted(

@@ -50,8 +50,10 @@ export interface Journal {
   /** Whether storage has taken a write of this page. */
   hasWorked(): boolean
   cell<T extends object>(key: string, codec: Codec<T>): Cell<T>
-  /** The keys under which this page has found something, or written. */
-  keys(): string[]
+  /** What this page has last seen under each key that is meant, as it stands in storage. */
+  seen(isMeant: (key: string) => boolean): (readonly [key: string, text: string])[]
+  /** Takes away what was seen, unless it has changed since; resolves with whether that could be done. */
+  takeBack(seen: readonly (readonly [key: string, text: string])[]): Promise<boolean>
   /** Lets go of what only memory has, but under these keys. */
   forget(kept: readonly string[]): void
   /** Removes what is stored under these keys, but for what `isKept` says yes to; resolves with whether all of it went. */
@@ -93,7 +95,16 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   return {
     durable: storage.durable !== false,
     hasWorked: () => hasWorked,
-    keys: () => [...slots.keys()],
+    seen: (isMeant) =>
+      [...slots].flatMap(([key, slot]) => {
+        const text = isMeant(key) ? slot.onDisk() : null
+        return text === null ? [] : [[key, text] as const]
+      }),
+    takeBack: (seen) =>
+      Promise.all(seen.map(([key, text]) => slotAt(key).takeBack(text))).then(
+        () => true,
+        () => false,
+      ),
     forget(kept) {
       for (const [key, slot] of slots) if (!kept.includes(key)) slot.forget()
     },
@@ -115,7 +126,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
         async read() {
           const slot = slotAt(key)
           const text = await slot.read()
-          const isWiped = text !== null && found(text) === null && slot.inMemory() === undefined
+          const isWiped = text !== null && read(parsed(text)) === 'wiped' && slot.inMemory() === undefined
           if (isWiped) await slot.takeBack(text)
           return found(text)
         },

@@ -10,7 +10,7 @@ export interface BoundedPhotoStore {
   get(key: string): Promise<StoredPhoto | undefined>
   /** `confirm` is asked once the photo is there, however late; where it says no, the photo is taken away again. */
   set(key: string, photo: StoredPhoto, confirm: () => Promise<boolean>): Promise<void>
-  /** Resolves with whether all that was being written has ended, one way or the other. */
+  /** Resolves with whether all that was being written has ended, one way or the other; what hangs is not waited for twice. */
   landed(): Promise<boolean>
   /** Resolves with whether it is gone. */
   remove(key: string): Promise<boolean>
@@ -55,7 +55,7 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Cata
       const all = Promise.allSettled(writing)
       return withinLimit(clock, storeLimitMs, all).then(
         () => true,
-        () => false,
+        () => (writing.clear(), false),
       )
     },
     remove,
