@@ -67,11 +67,16 @@ async function dueAt(parts: HousekeepingParts, key: string, until: number): Prom
   // what this version can not read may be another's
   if (kindOf(key) === 'attempt' && record === 'unreadable') return clock.now() + retentionMs
   if (record !== 'unreadable' && until !== dueNow && (await isAwaited(parts, record))) return dueNow
-  const kept = await cell.update((old) => (old !== null && isSame(old, found) ? null : undefined))
+  let isGone = false
+  const kept = await cell.update((old) => {
+    isGone = old === null
+    return old !== null && isSame(old, found) ? null : undefined
+  })
   // another attempt may come to light, which another tier of storage had
   if (kept === 'stored') return dueAt(parts, key, until)
-  // what another page has begun there meanwhile is as new as can be
-  return kept === 'memory' ? until : clock.now() + retentionMs
+  if (kept === 'memory') return until
+  // what another page has begun there meanwhile is as new as can be; it may have removed it, too
+  return isGone ? null : clock.now() + retentionMs
 }
 
 /** Whether somebody may still ask what has become of a job. */
