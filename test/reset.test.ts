@@ -3,6 +3,7 @@ import type { FittingRoom } from '../src/room.types.ts'
 import { deferred } from '../src/platform/deferred.ts'
 import { collectGarbage } from './support/collect-garbage.ts'
 import {
+  any,
   full,
   isNobodys,
   isRead,
@@ -613,6 +614,34 @@ it('bytes that are being written as reset() comes are waited for, and go', async
   landing.resolve()
   await wiped
   expect(await storage.photos!.keys!()).toEqual([])
+})
+
+it('bytes that never land keep one reset() from resolving, and not the next', async () => {
+  storage.photos!.set = () => new Promise(() => {})
+  const room = world.room()
+  void started(room.tryOn(product))
+  await world.settle()
+  const refusal = expect(room.reset()).rejects.toMatchObject({ kind: 'storage' })
+  await world.pass(10_000)
+  await refusal
+  await room.reset()
+})
+
+it('a page that could not read what there was as it was opened is of the shopper who was reset meanwhile', async () => {
+  vi.stubGlobal('BroadcastChannel', undefined)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const own = storage.another()
+  own.meet(any, refused)
+  const blind = world.room({ storage: own })
+  const tryOn = await started(blind.tryOn(product))
+  await world.until(tryOn, 'final')
+  await world.pass(1_000)
+  const other = world.room()
+  await other.reset()
+  own.recover()
+  await world.pass(30_000)
+  expect(await blind.list()).toEqual([])
+  expect(await other.list()).toEqual([])
 })
 
 describe('bytes that no list names any more', () => {

@@ -273,6 +273,26 @@ it('a load in which one tier failed does not part the pages before it from those
   expect([held.length, pending.length]).toEqual([8, 8])
 })
 
+it('the list of a tier that comes back from long before tells of no reset', async () => {
+  const [first, second] = disks
+  const before = world.room({ storage: second.another() })
+  await before.reset()
+  before.close()
+  await world.pass(10_000)
+  const own = second.another()
+  own.meet(any, refused)
+  const room = world.room({ storage: storageChain([first.another(), own], world.clock) })
+  const tryOn = await started(room.tryOn(product))
+  await world.until(tryOn, 'final')
+  for (const key of first.items.keys()) if (key.endsWith(':catalog')) first.items.delete(key)
+  own.recover()
+  await started(room.tryOn({ ...product, variantId: '2002' }))
+  await world.settle()
+  expect(tryOn.get().state).toBe('final')
+  room.close()
+  await world.until(load().tryOn(product), 'final')
+})
+
 describe('a catalog that this version can not read', () => {
   const keyOf = () => [...disks[0].items.keys()].find((key) => key.endsWith(':catalog')) ?? ''
   it.each([
