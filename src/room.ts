@@ -55,6 +55,7 @@ const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs: undefined, 
 
 /** How soon it is looked again into storage that would not say what it has, in ms. */
 const lookAgainMs = 5_000
+
 /** The composition root: picks the defaults and wires the parts. No I/O before the first use. */
 export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   learnTexts(roomTexts)

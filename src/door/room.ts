@@ -11,6 +11,7 @@ import { deferred } from '../platform/deferred.ts'
 import { isExclusive } from '../platform/exclusive.ts'
 import { quiet } from '../platform/quiet.ts'
 import { systemClock } from '../platform/system-clock.ts'
+import { onceMore } from '../platform/was-reset.ts'
 import type { Readable } from '../ports.ts'
 import { namesOf, photoOf, recordOf, visitorOf, type Names } from '../records/names.ts'
 import type { Core, FittingRoom, Outside } from '../room.types.ts'
@@ -189,7 +190,10 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
 
   function reset(): Promise<void> {
     const known = core && isOpen ? Promise.resolve(core.counts()) : looking?.then(({ epochs }) => epochs)
-    expected = (wiping ? expected : known)?.then((counts) => counts && onceMore(counts))
+    // where there are none yet the core begins them
+    expected = (wiping ? expected : known)?.then((counts) =>
+      counts && Object.keys(counts).length > 0 ? onceMore(counts) : undefined,
+    )
     const done = wipe()
     wiping = done
     const end = () => void (wiping === done && (wiping = null))
@@ -302,12 +306,6 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       core?.close()
     },
   }
-}
-
-/** Counts of resets, each with one more; undefined where there are none yet, which the core begins. */
-function onceMore(counts: Readonly<Record<string, number>>): Seen['epochs'] {
-  const more = Object.entries(counts).map(([id, count]) => [id, count + 1])
-  return more.length > 0 ? Object.fromEntries(more) : undefined
 }
 
 function beginLife() {

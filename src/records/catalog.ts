@@ -1,4 +1,5 @@
 import * as is from '../contract/schema.ts'
+import { onceMore } from '../platform/was-reset.ts'
 import type { Clock } from '../ports.ts'
 import { createEpochs, type Counts, type Epochs, type Shopper } from './epochs.ts'
 import type { Cell, Codec, Journal, Kept } from './journal.ts'
@@ -248,7 +249,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       let counted: Counts = {}
       const kept = await change((old) => {
         listed = Object.keys(old.entries)
-        counted = epochs.onceMore(old.epochs)
+        counted = onceMore({ ...old.epochs, ...epochs.counts() })
         const entries = Object.fromEntries(listed.map((key) => [key, dueNow]))
         return { epochs: counted, left: {}, discarded: {}, entries }
       })

@@ -31,9 +31,7 @@ export interface Epochs {
   hear(found: Counts): boolean
   /** Whether what another page says is of this storage and of its present shopper; learns of a reset from it. */
   isOfPresent(found: Counts): boolean
-  /** One reset more, on top of what storage holds: it counts once storage has taken it. */
-  onceMore(stored: Counts): Counts
-  /** Storage has taken that reset of this page. */
+  /** Storage has taken a reset of this page, with these counts. */
   isReset(taken: Counts): void
   nextShopper(): void
   /** Values that carry when they were written, and are no more once a reset() came after. */
@@ -146,8 +144,6 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
       else if (isPresent) counts = { ...found, ...counts }
       return isPresent
     },
-    onceMore: (stored) =>
-      Object.fromEntries(Object.entries({ ...stored, ...counts }).map(([id, count]) => [id, count + 1])),
     isReset: (taken) => void (counts = taken),
     nextShopper,
     dated: ({ read, write }) => ({

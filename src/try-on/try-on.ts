@@ -152,6 +152,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function isPlaced(): boolean {
     return place === parts.ownership.placeOf(parts.name())
   }
+
   /** An answer that comes late is for whoever runs the machine by then, here or on another page. */
   function tell(event: TryOnEvent): void {
     seat?.runner?.send(event)
