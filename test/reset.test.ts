@@ -256,6 +256,17 @@ describe('a reset() that could not be counted', () => {
     expect([await variants(page), await variants(other), await variants(world.room())]).toEqual([[], [], []])
   })
 
+  it('takes along the records that its page has seen, as far as storage lets it', async () => {
+    const own = storage.another()
+    const isCatalog = ({ key }: { key: string }) => key.endsWith(':catalog')
+    const room = world.room({ storage: own })
+    await room.ready
+    own.meet(isCatalog, refused)
+    const { attempt } = await world.until(await started(room.tryOn(product)), 'final')
+    await expect(room.reset()).rejects.toMatchObject({ kind: 'storage' })
+    expect([...storage.items].flat().join()).not.toContain(attempt!.id)
+  })
+
   it('takes nothing from another page that has begun something since', async () => {
     const { page, own, reset } = await refusedReset()
     await reset()

@@ -97,8 +97,11 @@ export async function wipe(
   const since = clock.now()
   const { listed, isCounted, isTakenOver } = await catalog.reset()
   // a list that was lost, or never taken, names not all that this page has seen
-  const unlisted = journal.seen((key) => isRecordOf(keys().room, key) && !listed.includes(key))
+  const unlisted = journal.seen(
+    (key) => key.startsWith(`${keys().room}:`) && kindOf(key) === 'attempt' && !(isCounted && listed.includes(key)),
+  )
   onCounted(isCounted)
+  const isUnlistedGone = await journal.takeBack(unlisted)
   if (!isCounted) return false
   // what was being written lands before it is removed
   const isLanded = await store.landed()
@@ -113,15 +116,12 @@ export async function wipe(
     [...new Set([...values, ...leases, visitor, photo, told, ...(isTakenOver ? former : [])])],
     catalog.isOfNow,
   )
-  const isUnlistedGone = await journal.takeBack(unlisted)
   if (!valuesGone || !isUnlistedGone || !isLanded || !isStrayGone || bytesGone.includes(false)) return false
   const struckOut = Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }]))
   // keys name attempts and products
   const isListGone = (await catalog.reschedule(struckOut)) !== 'memory' && !(await catalog.lists(listed, since))
   return isListGone && isTakenOver && !catalog.isUnreadable()
 }
-
-const isRecordOf = (room: string, key: string) => key.startsWith(`${room}:`) && kindOf(key) === 'attempt'
 
 /** Removes bytes of the room's visitors that stand in no list: it may have been lost, or a killed page have written over a removal. */
 async function removeUnlisted(
