@@ -137,9 +137,11 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
     async retry(id) {
       checkOpen()
       const ended = await found(id)
+      if (!ended.isEnded) throw notAllowed('retry', ended)
       const next = { id, consent: crypto.randomUUID() }
-      if (!(await items.again(ended, next))) throw notAllowed('retry', ended)
+      // what rejects has changed nothing: the consent comes last
       await wipe(ended)
+      if (!(await items.again(ended, next))) throw notAllowed('retry', await found(id))
       await enqueue(next)
     },
     async forget(id) {
