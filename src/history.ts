@@ -39,8 +39,7 @@ export function createHistory<Entry extends { state: TryOnState }>(
   }
 
   return {
-    initial: shown.initial,
-    get: shown.get,
+    ...shown,
     subscribe(onChange) {
       const subscription = shown.subscribe(onChange)
       refresh()

@@ -168,6 +168,18 @@ describe('a catalog that can not be written', () => {
     expect([...storage.items.keys()].filter((key) => !isNobodys(key))).toEqual([])
   })
 
+  it('once is written right after what it names', async () => {
+    const tryOn = world.room().tryOn(product)
+    await world.until(tryOn, 'idle')
+    const isRecorded = () => [...storage.items.keys()].some((key) => isRecord({ key }))
+    storage.meet((call) => isCatalog(call) && isWrite(call) && !isRecorded(), refused)
+    const asked = world.hold('GET', '/funnel')
+    await started(tryOn)
+    await asked.reached
+    expect([tryOn.get().state, tryOn.get().durable]).toEqual(['preparing', true])
+    expect(JSON.stringify([...storage.items].find(([key]) => isCatalog({ key })))).toContain(':try-on:')
+  })
+
   it.each(['startOver', 'retry'] as const)(
     'keeps a paid job where it is, however often %s() is said',
     async (intent) => {

@@ -238,7 +238,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (kept === 'unchanged' && !(await isHeld(consented))) return { kind: 'overtaken' }
       const isKnown = !begun.has(claimed.attemptId)
       const isClaimed = kept === 'stored' || (kept === 'memory' && parts.mayClaimInMemory(isKnown))
-      if (isClaimed && !(await mayComeBack(claimed))) return written(claimed, listed === 'stored' ? kept : 'memory')
+      if (isClaimed && listed !== 'gone' && !(await mayComeBack(claimed)))
+        return written(claimed, await current.asWhole(claimed, listed, kept))
       // another page may have taken over from one whose storage fails, and what stands is that page's
       if (!(await holdsSeat())) {
         place().cell.forget()

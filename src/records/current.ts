@@ -19,6 +19,8 @@ export interface Current {
   isAlive(record: AttemptRecord): Promise<boolean>
   /** Names a record in the catalog before it is written: storage may have lost it, or have refused it before. */
   list(record: AttemptRecord): Promise<'stored' | 'memory' | 'gone'>
+  /** Where it stands as a whole, once it was listed and written. */
+  asWhole(record: AttemptRecord, listed: 'stored' | 'memory', kept: Kept): Promise<Kept>
   /** Writes where what stands fulfils a condition. */
   replace(record: AttemptRecord, condition: Condition): Promise<Kept>
   /** As `replace`, and lists it first: what no catalog in storage names is not stored. */
@@ -56,6 +58,12 @@ export function createCurrent({ catalog, candidates }: CurrentParts): Current {
     return shopper === undefined ? 'gone' : catalog.list(place().key, shopper)
   }
 
+  async function asWhole(record: AttemptRecord, listed: 'stored' | 'memory', kept: Kept): Promise<Kept> {
+    if (kept !== 'stored' || listed === 'stored') return kept
+    // what no list names outlasts a reset(), and storage takes writes again
+    return (await list(record)) === 'stored' ? 'stored' : 'memory'
+  }
+
   const replace = (record: AttemptRecord, condition: Condition) =>
     place().cell.update(
       // a record is dated as it is written: what was wiped by then must not count as new
@@ -91,12 +99,12 @@ export function createCurrent({ catalog, candidates }: CurrentParts): Current {
     },
     isAlive,
     list,
+    asWhole,
     replace,
     async put(record, condition) {
       const listed = await list(record)
       if (listed === 'gone') return 'unchanged'
-      const kept = await replace(record, condition)
-      return kept === 'stored' ? listed : kept
+      return asWhole(record, listed, await replace(record, condition))
     },
     remove: (seen) => place().cell.update((found) => (isAsSeen(found, seen) ? null : undefined)),
     onDisk: () => place().cell.onDisk(),

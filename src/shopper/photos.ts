@@ -172,9 +172,7 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 
   return {
-    initial: current.initial,
-    get: current.get,
-    subscribe: current.subscribe,
+    ...current,
     again() {
       if (saved.hasExpired()) current.set(null)
       return current.get()

@@ -88,10 +88,8 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
   }
 
   return {
+    ...visitor,
     learner,
-    initial: visitor.initial,
-    get: visitor.get,
-    subscribe: visitor.subscribe,
     restore,
     known,
     identify,
