@@ -220,6 +220,18 @@ describe('reset()', () => {
   })
 })
 
+it('the list of a tier that lands after a reset names nothing any more once a page has opened', async () => {
+  const before = load()
+  await world.until(await started(before.tryOn(product)), 'final')
+  const lists = [...disks[1].items].filter(([key]) => key.endsWith(':catalog'))
+  await before.reset()
+  before.close()
+  for (const [key, text] of lists) disks[1].items.set(key, text)
+  await read(load().tryOn({ ...product, variantId: '2002' }))
+  await afterAWhile()
+  expect(disks.map(({ items }) => [...items.values()].filter((text) => text.includes(':try-on:')))).toEqual([[], []])
+})
+
 it('what is looked at and left as it is goes to no other tier: it may be gone from one that does not answer', async () => {
   const [first, second] = disks.map((disk) => disk.another()) as [(typeof disks)[0], (typeof disks)[1]]
   const chain = storageChain([first, second], world.clock)

@@ -1,6 +1,8 @@
 import * as is from '../contract/schema.ts'
+import { succeeds } from '../platform/quiet.ts'
 import { onceMore } from '../platform/was-reset.ts'
 import type { Clock } from '../ports.ts'
+import { allDue } from '../rules/copies.ts'
 import { createEpochs, type Counts, type Epochs, type Shopper } from './epochs.ts'
 import type { Cell, Codec, Journal, Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
@@ -67,9 +69,6 @@ const catalogValue = is.object({
   epochs: is.tableOf(is.integer),
 })
 const former = is.object({ keys: is.listOf(is.text) })
-
-/** When something expires that goes the next time anybody looks. */
-export const dueNow = 0
 
 const formerCodec: Codec<is.TypeOf<typeof former>> = {
   read: (stored) => former.safeParse(stored).data ?? 'unreadable',
@@ -173,10 +172,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     ...epochs,
     async open() {
       epochs.opens()
-      const isRead = await find().then(
-        () => true,
-        () => false,
-      )
+      const isRead = await succeeds(find())
       // another page may begin it at the same moment: what stands then is everybody's
       if (isRead && !epochs.isSeen()) {
         await cellAt(candidate).update((found) => (found === null ? empty() : undefined))
@@ -250,8 +246,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       const kept = await change((old) => {
         listed = Object.keys(old.entries)
         counted = onceMore({ ...old.epochs, ...epochs.counts() })
-        const entries = Object.fromEntries(listed.map((key) => [key, dueNow]))
-        return { epochs: counted, left: {}, discarded: {}, entries }
+        return { epochs: counted, left: {}, discarded: {}, entries: allDue(old.entries) }
       })
       // a number that storage did not take is nobody's: another page may count the next reset by it
       if (kept === 'stored') epochs.isReset(counted)

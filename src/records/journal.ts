@@ -1,5 +1,6 @@
 import { apply } from '../platform/apply.ts'
 import { withinLimit } from '../platform/clock.ts'
+import { succeeds } from '../platform/quiet.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
 import { createSlot, type Kept, type Slot } from './slot.ts'
 
@@ -100,21 +101,14 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
         const text = isMeant(key) ? slot.onDisk() : null
         return text === null ? [] : [[key, text] as const]
       }),
-    takeBack: (seen) =>
-      Promise.all(seen.map(([key, text]) => slotAt(key).takeBack(text))).then(
-        () => true,
-        () => false,
-      ),
+    takeBack: (seen) => succeeds(Promise.all(seen.map(([key, text]) => slotAt(key).takeBack(text)))),
     forget(kept) {
       for (const [key, slot] of slots) if (!kept.includes(key)) slot.forget()
     },
     async remove(keys, isKept = () => false) {
       const isKeptText = (text: string) => isKept(parsed(text))
       for (const slot of keys.map(slotAt)) if (!isKeptText(slot.inMemory() ?? '')) slot.forget()
-      return removeQueued(keys, isKeptText).then(
-        () => true,
-        () => false,
-      )
+      return succeeds(removeQueued(keys, isKeptText))
     },
     cell<T extends object>(key: string, { read, write }: Codec<T>): Cell<T> {
       const found = (text: string | null): Found<T> => {

@@ -1,6 +1,8 @@
 import { withinLimit } from '../platform/clock.ts'
+import { succeeds } from '../platform/quiet.ts'
 import type { Clock, MaybePromise, PhotoStore, StoredPhoto } from '../ports.ts'
-import { dueNow, type Catalog } from './catalog.ts'
+import { dueNow } from '../rules/copies.ts'
+import type { Catalog } from './catalog.ts'
 
 /** How long one call may take, in ms. */
 const storeLimitMs = 5_000
@@ -22,11 +24,7 @@ export interface BoundedPhotoStore {
 
 export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Catalog): BoundedPhotoStore {
   const bounded = <T>(work: () => MaybePromise<T>) => withinLimit(clock, storeLimitMs, Promise.resolve().then(work))
-  const remove = (key: string) =>
-    bounded(() => store.remove(key)).then(
-      () => true,
-      () => false,
-    )
+  const remove = (key: string) => succeeds(bounded(() => store.remove(key)))
   const writing = new Set<Promise<void>>()
 
   async function write(key: string, photo: StoredPhoto, confirm: () => Promise<boolean>): Promise<void> {

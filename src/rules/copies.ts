@@ -18,6 +18,13 @@ interface Value {
   epochs?: Record<string, number>
 }
 
+/** When something that a catalog names expires that goes the next time anybody looks. */
+export const dueNow = 0
+
+/** The same names, all of them due. */
+export const allDue = (entries: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(Object.keys(entries).map((key) => [key, dueNow]))
+
 /** The copy that holds of `texts`; null where there is none. Catalogs are merged. */
 export function prevailing(texts: readonly (string | null)[]): string | null {
   const present = texts.filter((text) => text !== null)
@@ -66,11 +73,17 @@ function merged(one: Value, other: Value): Value {
     ...one,
     ...other,
     savedAt: Math.max(savedAt(one), savedAt(other)),
-    entries: highest(one.entries, other.entries),
+    entries: highest(listedIn(one, other), listedIn(other, one)),
     left: highest(one.left, other.left),
     discarded: highest(one.discarded, other.discarded),
     epochs: highest(one.epochs, other.epochs),
   }
+}
+
+/** What a copy names; that is due where the copy is from before a reset of which the other one tells. */
+function listedIn({ entries = {}, epochs = {} }: Value, { epochs: told = {} }: Value): Record<string, number> {
+  const isFormer = Object.entries(epochs).some(([id, count]) => count < Number(told[id]))
+  return isFormer ? allDue(entries) : entries
 }
 
 /** Every name of both with the higher of its numbers. */
