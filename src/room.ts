@@ -101,7 +101,13 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const storageId = () => Object.keys(catalog.counts()).sort()[0] ?? ''
   /** In the memory of a page alone nobody else finds them. */
   const keeps = options.keepPictures === true && (options.photoStore ?? photosBeside) !== undefined
-  const ownership = createOwnership({ storage, clock, leaseOf, storageId })
+  const ownership = createOwnership({
+    storage,
+    clock,
+    leaseOf,
+    storageId,
+    list: (key) => catalog.list(key, catalog.shopper()),
+  })
   const tryOns = new Map<string, RunningTryOn>()
   const products = new Map<string, Product>()
   let opened: Promise<void> | null = null
@@ -302,15 +308,22 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       false,
     )
 
-  async function list(): Promise<ListedAttempt[]> {
+  /** What was read is told if no page has reset the room meanwhile; then it is read anew. */
+  async function told<T>(read: () => Promise<T>): Promise<T> {
     await open()
-    const listed = listAttempts(records, viewOf, ({ record, key, archived }) =>
-      archived
-        ? running(key, productOf(record), () => [placeAt(key)], true)
-        : (outside.tryOn ?? current)(productOf(record)),
-    )
-    return listed.catch(unreadable)
+    const shopper = catalog.shopper()
+    const found = await read().catch(unreadable)
+    return (await catalog.isPresent(shopper)) ? found : told(read)
   }
+
+  const list = (): Promise<ListedAttempt[]> =>
+    told(() =>
+      listAttempts(records, viewOf, ({ record, key, archived }) =>
+        archived
+          ? running(key, productOf(record), () => [placeAt(key)], true)
+          : (outside.tryOn ?? current)(productOf(record)),
+      ),
+    )
 
   // what is read again by itself opens no room that was closed
   const history = createHistory(() => (isUp ? list() : Promise.reject()), later)
@@ -353,10 +366,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       post({ type: 'lateAnswer', name: place.key, record, durable })
       return running(place.key, productOf(record), () => [place], true)
     },
-    async stored() {
-      await open()
-      return storedIn(records).catch(unreadable)
-    },
+    stored: () => told(() => storedIn(records)),
     async reset() {
       await open()
       // another page would go on, and tell once more what is not noted, until the reset stands

@@ -152,8 +152,8 @@ describe('a catalog that can not be written', () => {
 
   it('in time makes nothing durable until it is, so that what is durable is listed', async () => {
     const tryOn = world.room().tryOn(product)
-    await world.until(tryOn, 'idle')
     storage.meet((call) => isCatalog(call) && isWrite(call), refused)
+    await world.until(tryOn, 'idle')
     const held = world.hold('GET', '/generations')
     await started(tryOn)
     await held.reached
@@ -170,9 +170,9 @@ describe('a catalog that can not be written', () => {
 
   it('once is written right after what it names', async () => {
     const tryOn = world.room().tryOn(product)
-    await world.until(tryOn, 'idle')
     const isRecorded = () => [...storage.items.keys()].some((key) => isRecord({ key }))
     storage.meet((call) => isCatalog(call) && isWrite(call) && !isRecorded(), refused)
+    await world.until(tryOn, 'idle')
     const asked = world.hold('GET', '/funnel')
     await started(tryOn)
     await asked.reached

@@ -696,6 +696,27 @@ describe('the limits of a device', () => {
     expect(await limits.take('one')).toBeNull()
   })
 
+  it('forget none while the clock is behind for a moment', async () => {
+    const limits = limitsOf({ perHour: 1 })
+    await limits.take('one')
+    const { now } = world.clock
+    world.clock.now = () => now() - 7_200_000
+    await limits.nextShopper()
+    world.clock.now = now
+    world.clock.advance(60_000)
+    expect(await limits.take('two')).toEqual({ limit: 'perHour', nextAt: world.clock.now() + 3_540_000 })
+  })
+
+  it('count what a clock set that was ahead for an hour, and no longer', async () => {
+    const limits = limitsOf({ perHour: 1 })
+    await limits.take('one')
+    const { now } = world.clock
+    world.clock.now = () => now() - 86_400_000
+    await limits.nextShopper()
+    world.clock.advance(3_600_000)
+    expect(await limits.take('two')).toBeNull()
+  })
+
   it.each([
     ['perShopper', 0],
     ['perHour', NaN],

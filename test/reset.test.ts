@@ -5,6 +5,7 @@ import { collectGarbage } from './support/collect-garbage.ts'
 import {
   any,
   full,
+  hung,
   isNobodys,
   isRead,
   isRecord,
@@ -25,7 +26,7 @@ beforeEach(() => {
 afterEach(() => world.close())
 
 describe('reset()', () => {
-  it('leaves nothing but how often the room was reset', async () => {
+  it('leaves nothing but how often the room was reset, and when', async () => {
     await world.close()
     storage = testStorage({ atomic: false })
     world = createWorld({ storage })
@@ -42,6 +43,7 @@ describe('reset()', () => {
       left: {},
       discarded: {},
       epochs: expect.any(Object),
+      resetAt: expect.any(Number),
     }
     expect(catalog).toEqual(expected)
   })
@@ -545,17 +547,48 @@ describe('what no list names', () => {
     expect([tryOn.get().state, await room.list(), world.count('POST', '/generations')]).toEqual(['idle', [], 1])
   })
 
-  it('goes where the page that resets has seen it', async () => {
-    const former = world.room()
-    const { attempt } = await world.until(await started(former.tryOn(product)), 'final')
-    former.close()
-    await world.settle()
+  it.each(['final', 'a consent that waits'])(
+    'as its page could not read the list is a former shopper’s after reset(), too: %s',
+    async (what) => {
+      const first = world.room()
+      await first.ready
+      first.close()
+      await world.pass(1_000)
+      if (what !== 'final') world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 30 })])
+      const own = storage.another()
+      own.meet(({ key }) => key.endsWith(':catalog'), refused)
+      const former = world.room({ storage: own })
+      await world.until(await started(former.tryOn(product)), what === 'final' ? 'final' : 'submitting')
+      await world.settle()
+      own.meet(any, hung)
+      former.close()
+      await world.pass(5_000)
+      await world.room().reset()
+      const room = world.room()
+      const tryOn = room.tryOn(product)
+      tryOn.subscribe(() => {})
+      await world.until(tryOn, 'idle')
+      await world.pass(60_000)
+      expect([tryOn.get().state, await room.list(), world.count('POST', '/generations')]).toEqual(['idle', [], 1])
+    },
+  )
+
+  it.each(['final', 'processing'] as const)('goes where the page that resets has seen it %s', async (seen) => {
     const own = storage.another()
-    const room = world.room({ storage: own })
-    await world.until(room.tryOn(product), 'final')
+    const former = world.room({ storage: own })
+    const tryOn = await started(former.tryOn(product))
+    const { attempt } = await world.until(tryOn, seen)
+    await world.settle()
+    const room = world.room({ storage: storage.another() })
+    await room.list()
+    await world.until(tryOn, 'final')
+    await world.settle()
+    own.meet(any, hung)
+    former.close()
     loseList()
     await room.reset()
     expect(allTexts()).not.toContain(attempt!.id)
+    expect(allTexts()).not.toContain(recordKey)
   })
 
   it('is wiped by a page that knows the list that was lost, too, once it hears of the reset', async () => {
@@ -573,6 +606,70 @@ describe('what no list names', () => {
     await world.until(world.room().tryOn(product), 'idle')
   })
 })
+
+it('a lease of a page that was killed goes with reset(), though the product was only looked at', async () => {
+  const own = storage.another()
+  const former = world.room({ storage: own })
+  await world.until(former.tryOn(product), 'idle')
+  await world.settle()
+  expect(storage.items.has(`${recordKey}:lease`)).toBe(true)
+  own.meet(any, hung)
+  former.close()
+  await world.pass(5_000)
+  await world.room().reset()
+  expect([...storage.items].flat().filter((text) => text.includes(recordKey))).toEqual([])
+})
+
+it('what is discarded as another page resets the room is named nowhere', async () => {
+  const own = storage.another()
+  const former = world.room({ storage: own })
+  const tryOn = await started(former.tryOn(product))
+  const { attempt } = await world.until(tryOn, 'final')
+  await world.settle()
+  const room = world.room({ storage: storage.another() })
+  await room.ready
+  const marked = own.hold(({ type, key }) => type === 'update' && key.endsWith(':catalog'))
+  const discarded = tryOn.discard().catch(() => undefined)
+  await marked.reached
+  await room.reset()
+  marked.release()
+  await discarded
+  await world.settle()
+  expect([...storage.items].flat().join()).not.toContain(attempt!.id)
+})
+
+it.each(['list', 'stored'] as const)(
+  '%s() that was asked for before another page’s reset() tells nothing of before, whatever was read last',
+  async (asked) => {
+    await world.close()
+    world = createWorld({ storage, gated: false })
+    for (let nth = 0; ; nth++) {
+      const own = storage.another()
+      const former = world.room({ storage: storage.another() })
+      await world.until(await started(former.tryOn(product)), 'final')
+      await world.settle()
+      const room = world.room({ storage: own })
+      await room.ready
+      await world.settle()
+      let reads = 0
+      const held = own.hold((call) => isRead(call) && reads++ === nth, 'midway')
+      let isReset = false
+      const told = room[asked]().then((found) => isReset && found)
+      await world.settle()
+      await former.reset()
+      await world.settle()
+      isReset = true
+      held.release()
+      const found = await told
+      // all of its reads were over before
+      if (found === false) break
+      expect([nth, found]).toEqual([nth, []])
+      await world.settle()
+      for (const each of [room, former]) each.close()
+      expect(nth).toBeLessThan(50)
+    }
+  },
+)
 
 describe('a reset() that was cut short once it was counted', () => {
   /** What a shopper has left in the archive, and the page that could not remove it. */

@@ -1,7 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoom, TryOn } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
-import { any, hung, isNobodys, isRecord, isWrite, refused, type StorageCall, testStorage } from './support/storage.ts'
+import {
+  any,
+  full,
+  hung,
+  isNobodys,
+  isRecord,
+  isWrite,
+  refused,
+  type StorageCall,
+  testStorage,
+} from './support/storage.ts'
 import { createWorld, lost, person, product, refuses, started, type World } from './support/world.ts'
 
 let world: World
@@ -77,6 +87,75 @@ describe('a word that one tier took while the other failed', () => {
       expect((await world.until(fourth.tryOn(product), ({ state }) => state !== 'restoring')).attempt).toEqual(attempt)
     },
   )
+})
+
+describe('a tier that is full, and says so once a change was decided', () => {
+  /** A load whose first tier is full from when that is said. */
+  function filling() {
+    let isFull = false
+    const room = load({ first: (call) => (isFull && isWrite(call) ? full(call) : call.land()) })
+    return { room, fill: () => void (isFull = true) }
+  }
+  const fresh = async () => {
+    const [found] = await load().list()
+    return [found?.state, found?.jobId]
+  }
+
+  it('keeps no paid job from the other one', async () => {
+    const { room, fill } = filling()
+    await read(room.tryOn(product))
+    fill()
+    const { attempt, durable } = await world.until(await started(room.tryOn(product)), 'final')
+    room.close()
+    expect([durable, ...(await fresh())]).toEqual([true, 'final', attempt?.jobId])
+    await load().reset()
+    for (const { items } of disks) expect([...items].flat().join()).not.toContain(attempt!.id)
+  })
+
+  it('nor where that happens while the submission is out', async () => {
+    const { room, fill } = filling()
+    const out = world.hold('POST', '/generations', 'after')
+    const tryOn = await started(room.tryOn(product))
+    await out.reached
+    await world.settle()
+    fill()
+    out.release()
+    const { attempt } = await world.until(tryOn, 'processing')
+    room.close()
+    expect(await fresh()).toEqual(['processing', attempt?.jobId])
+  })
+
+  it('nor the picture from its shopper, and polls no more than else', async () => {
+    const { room, fill } = filling()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'processing')
+    fill()
+    await world.until(tryOn, 'final')
+    expect(world.count('GET', '/generations')).toBeLessThan(10)
+  })
+
+  it('keeps a claim that is no reason to doubt what the other one has of the same attempt', async () => {
+    const { room, fill } = filling()
+    const out = world.hold('POST', '/generations', 'after')
+    const tryOn = await started(room.tryOn(product))
+    await out.reached
+    await world.settle()
+    fill()
+    out.release()
+    const { attempt } = await world.until(tryOn, 'final')
+    room.close()
+    await world.pass(4_000)
+    const later = load()
+    await read(later.tryOn(product))
+    await later.tryOn(product).retry(person)
+    await world.until(later.tryOn(product), 'final')
+    const found = await later.list()
+    expect(found.map(({ state, archived }) => [state, archived])).toEqual([
+      ['final', false],
+      ['final', true],
+    ])
+    expect(found.map(({ jobId }) => jobId)).toContain(attempt?.jobId)
+  })
 })
 
 describe('a paid job in a tier that fails after the next load', () => {
@@ -229,7 +308,7 @@ it('the list of a tier that lands after a reset names nothing any more once a pa
   for (const [key, text] of lists) disks[1].items.set(key, text)
   await read(load().tryOn({ ...product, variantId: '2002' }))
   await afterAWhile()
-  expect(disks.map(({ items }) => [...items.values()].filter((text) => text.includes(':try-on:')))).toEqual([[], []])
+  expect(disks.map(({ items }) => [...items.values()].filter((text) => text.includes(':2001')))).toEqual([[], []])
 })
 
 it('what is looked at and left as it is goes to no other tier: it may be gone from one that does not answer', async () => {

@@ -21,8 +21,19 @@ export interface DeviceLimits extends SubmissionLimit {
   nextShopper(): Promise<void>
 }
 
-/** An attempt's place, since when (epoch ms), and which page loads hold it: what one gives back may be another one's job. */
-const taken = is.listOf(is.object({ id: is.text, at: is.number, isFormer: is.boolean, by: is.listOf(is.text) }))
+/**
+ * An attempt's place, when it was taken, and since when the clock stands before that (epoch ms), and which page loads hold
+ * it: what one gives back may be another one's job.
+ */
+const taken = is.listOf(
+  is.object({
+    id: is.text,
+    at: is.number,
+    since: is.optional(is.number),
+    isFormer: is.boolean,
+    by: is.listOf(is.text),
+  }),
+)
 type Taken = is.TypeOf<typeof taken>
 
 const hourMs = 3_600_000
@@ -38,15 +49,16 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
     if (!(limit >= 1)) throw new TryOnError({ kind: 'input', at, given: String(limit), valid: 'a number from 1' })
   const kept = keptValue(storage, clock, [name, 'taken'], is.object({ taken }))
 
-  /** Those that still count; where the clock was set back they count from now on. */
+  /** Those that still count; where the clock was set back they count from now on, until it may be right again. */
   function counting(all: Taken): Taken {
     const now = clock.now()
     return all
-      .map((each) => ({ ...each, at: Math.min(each.at, now) }))
+      .map((each) => ({ ...each, since: each.at > now ? Math.min(each.since ?? now, now) : undefined }))
       .filter((each) => !each.isFormer || isOfHour(each))
   }
 
-  const isOfHour = ({ at }: Taken[number]) => clock.now() - at < hourMs
+  const countedAt = ({ at, since }: Taken[number]) => since ?? at
+  const isOfHour = (each: Taken[number]) => clock.now() - countedAt(each) < hourMs
 
   const update = (change: (counted: Taken) => Taken) =>
     kept.update((old) => ({ taken: change(counting(old?.taken ?? [])) }))
@@ -55,7 +67,7 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
     if (counted.filter(({ isFormer }) => !isFormer).length >= perShopper) return { limit: 'perShopper', nextAt: null }
     const ofHour = counted
       .filter(isOfHour)
-      .map(({ at }) => at)
+      .map(countedAt)
       .sort((one, other) => one - other)
     // there may be more than a limit of now lets out
     return ofHour.length >= perHour ? { limit: 'perHour', nextAt: ofHour.at(-perHour)! + hourMs } : null

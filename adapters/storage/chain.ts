@@ -98,17 +98,20 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     let base: string | null = null
     let isChanged = false
     let passedOver: readonly Tier[] = []
+    // what a tier refuses of this very change is no copy
+    const before = new Map(tiers.map((tier) => [tier, tier.heldAt(key)]))
     const { taker, done: written } = await firstThatTakes('values', orderFor(key, failed), failed, (tier) =>
       tier.write(
         key,
         (old) => {
-          base = prevailing([old, ...others(tier).flatMap((each) => each.heldAt(key))])
+          base = prevailing([old, ...others(tier).flatMap((each) => before.get(each) ?? [])])
           const next = change(base)
           isChanged = next !== base
           // it stays where it is: by now that may be gone from a tier that does not answer
           if (!isChanged) return old
           // another attempt that may have been paid is not written over unseen
-          if (old !== base && old !== null && leftOf(old, next) === old) throw new Error('another attempt is here')
+          if (old !== base && old !== null && leftOf(old, next, base) === old)
+            throw new Error('another attempt is here')
           return next
         },
         // what lands in a tier that was passed over is older than what was written elsewhere
@@ -128,7 +131,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
       if (isCopied ? failed.includes(tier) : seen.length === 0) return
       // what another page has written there meanwhile is no older copy
       const copy = (old: string | null) => (seen.includes(old ?? '') ? current : prevailing([old, current]))
-      await tier.write(key, isCopied ? copy : (old) => old && leftOf(old, current))
+      await tier.write(key, isCopied ? copy : (old) => old && leftOf(old, current, base))
     }
     await Promise.all(passedOver.map((tier) => settle(tier).catch(() => undefined)))
   }

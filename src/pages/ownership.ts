@@ -44,6 +44,8 @@ interface OwnershipParts {
   clock: Clock
   /** Where the lease on a record stands. */
   leaseOf: (key: string) => string
+  /** Names that record, so that a lease goes with it whose page was killed. */
+  list: (key: string) => Promise<unknown>
   /** What tells this storage from others of the page's origin, which locks are common to. */
   storageId: () => string
 }
@@ -53,13 +55,14 @@ const leaseMs = 2_000
 const renewEveryMs = 500
 
 /** Web Locks where pages have them, else a lease in storage, else nothing. Storage that one page has alone needs none. */
-export function createOwnership({ storage, clock, leaseOf, storageId }: OwnershipParts): Ownership {
+export function createOwnership({ storage, clock, leaseOf, list, storageId }: OwnershipParts): Ownership {
   const placeOf = (key: string) => key
   const exclusive = isExclusive(storage)
   if (storage.durable === false) return { exclusive, isFirm: true, placeOf, request: uncontested }
   if (hasLocks()) return { exclusive, isFirm: true, placeOf: (key) => `${key}:${storageId()}`, request: byLock }
   if (!exclusive) return { exclusive, isFirm: false, placeOf, request: uncontested }
-  const request: Ownership['request'] = (place, turns) => byLease(storage, clock, leaseOf(place), turns)
+  const request: Ownership['request'] = (place, turns) =>
+    byLease({ storage, clock, key: leaseOf(place), list: () => list(place) }, turns)
   return { exclusive, isFirm: false, placeOf, request }
 }
 
@@ -97,7 +100,12 @@ interface Lease {
   until: number
 }
 
-function byLease(storage: FlowStorage, clock: Clock, key: string, turns: Turns): Hold {
+interface LeaseParts extends Pick<OwnershipParts, 'storage' | 'clock'> {
+  key: string
+  list: () => Promise<unknown>
+}
+
+function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold {
   const owner = newId()
   let state: 'asking' | 'waiting' | 'owning' | 'ended' = 'asking'
   let timer: unknown = null
@@ -154,6 +162,7 @@ function byLease(storage: FlowStorage, clock: Clock, key: string, turns: Turns):
   }
 
   async function ask(): Promise<void> {
+    if (state === 'asking') await withinLimit(clock, leaseMs, list()).catch(() => undefined)
     const isMine = await renew().catch((error: unknown) => !turns.isElsewhere() && mayGoOn(error))
     if (state === 'ended') return
     if (!isMine && state === 'owning') return lose()

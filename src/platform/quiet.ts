@@ -3,10 +3,3 @@ export function quiet<T>(done: Promise<T>): Promise<T> {
   done.catch(() => undefined)
   return done
 }
-
-/** Whether it comes to an end, and not to a failure. */
-export const succeeds = (done: Promise<unknown>): Promise<boolean> =>
-  done.then(
-    () => true,
-    () => false,
-  )

@@ -94,18 +94,21 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return found.every((each) => each === null) && isAlive(record)
   }
 
-  /** Storage may know more of the attempt than the machine: an answer that came late. A known job ID is never replaced. */
+  /** Storage may know more of the attempt than the machine: an answer that came late. A known job ID is never lost, nor replaced. */
   async function archive(record: AttemptRecord): Promise<boolean> {
     const stored = readable(
       await place()
         .cell.read()
         .catch(() => null),
     )
-    const newest = stored?.attemptId === record.attemptId ? stored : record
+    const isMore = stored?.attemptId === record.attemptId && (stored.job || !record.job)
+    const newest = isMore ? stored : record
     const isHeld = isOf(current.onDisk(), record.attemptId)
     const kept = await keepInArchive(parts, newest, current.shopperOf(record.attemptId) ?? catalog.shopper(), isHeld)
     return kept !== 'memory' || !isHeld
   }
+
+  const mark = (id: string, fate: 'left' | 'discarded') => catalog.mark(id, fate, current.shopperOf(id))
 
   /** Attempts that were to be left and may come back from storage all the same. */
   const unburied = new Set<string>()
@@ -121,7 +124,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const copies = await place().cell.copies()
     for (const id of unburied) {
       const isGone = copies.every((copy) => copy.attemptId !== id)
-      if (isGone || (await catalog.mark(id, 'left'))) unburied.delete(id)
+      if (isGone || (await mark(id, 'left'))) unburied.delete(id)
     }
     return unburied.size === 0
   }
@@ -247,7 +250,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       }
       await remove(claimed)
       // what was stopped does not go on by itself
-      if (!(await catalog.mark(claimed.attemptId, 'left'))) unburied.add(claimed.attemptId)
+      if (!(await mark(claimed.attemptId, 'left'))) unburied.add(claimed.attemptId)
       return stopped(consented)
     },
 
@@ -278,7 +281,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async forget(record) {
-      const isMarked = await catalog.mark(record.attemptId, 'discarded')
+      const isMarked = await mark(record.attemptId, 'discarded')
       // a job that a reload would bring back is not forgotten
       if (!isMarked && mayBePaid(record) && isOf(current.onDisk(), record.attemptId)) return notArchived(record)
       const archived = archiveOf(record.attemptId)

@@ -1,5 +1,5 @@
 import * as is from '../contract/schema.ts'
-import { succeeds } from '../platform/quiet.ts'
+import { succeeds } from '../platform/succeeds.ts'
 import { onceMore } from '../platform/was-reset.ts'
 import type { Clock } from '../ports.ts'
 import { allDue } from '../rules/copies.ts'
@@ -36,9 +36,9 @@ export interface Catalog extends Pick<Epochs, 'counts' | 'shopper' | 'isSeen' | 
   lists(keys: readonly string[], before: number): Promise<boolean>
   /**
    * Says in every page what has become of an attempt: it was left before anything was sent, or forgotten for good.
-   * Resolves with whether that stands in storage.
+   * Resolves with whether that stands in storage; of a shopper who has gone it need not.
    */
-  mark(attemptId: string, fate: Fate): Promise<boolean>
+  mark(attemptId: string, fate: Fate, shopper: Shopper | undefined): Promise<boolean>
   fateOf(attemptId: string): Promise<Fate | null>
   /**
    * Counts a reset: from now on every key that is listed is due, whatever it holds. Resolves with those keys, whether the
@@ -57,6 +57,8 @@ interface CatalogValue {
   discarded: Record<string, number>
   /** The IDs of this storage, each with how often it was reset. */
   epochs: Record<string, number>
+  /** When the last of those resets was; absent where there was none. */
+  resetAt?: number | undefined
 }
 
 const numbers = is.tableOf(is.number)
@@ -67,6 +69,7 @@ const catalogValue = is.object({
   left: numbers,
   discarded: numbers,
   epochs: is.tableOf(is.integer),
+  resetAt: is.optional(is.number),
 })
 const former = is.object({ keys: is.listOf(is.text) })
 
@@ -111,7 +114,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       .read()
       .catch(() => null)
     if (found === null || found === 'unreadable') return null
-    epochs.learn(found.epochs)
+    epochs.learn(found)
     // what was begun anew is told by which names other pages know it
     if (Object.keys(epochs.counts()).some((id) => found.epochs[id] === undefined)) await change(() => ({}))
     return found
@@ -123,7 +126,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     const kept = await cellAt(candidate).update((found) => {
       isUnreadable ||= found === 'unreadable'
       if (found === 'unreadable') return undefined
-      if (found !== null) epochs.learn(found.epochs)
+      if (found !== null) epochs.learn(found)
       const old = found ?? empty()
       const changed = next(old)
       if (changed !== undefined) epochs.isUsed()
@@ -149,7 +152,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       isUnreadable ||= found === 'unreadable'
       if (found === 'unreadable') continue
       candidate = index
-      return found === null ? undefined : epochs.learn(found.epochs)
+      return found === null ? undefined : epochs.learn(found)
     }
   }
 
@@ -204,7 +207,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       const found = await cellAt(candidate).read()
       isUnreadable ||= found === 'unreadable'
       if (found === null || found === 'unreadable') return {}
-      epochs.learn(found.epochs)
+      epochs.learn(found)
       return found.entries
     },
     reschedule(changes) {
@@ -228,10 +231,12 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       const copies = await cellAt(candidate).copies()
       return copies.some(({ entries }) => keys.some((key) => Number(entries[key]) < before + retentionMs))
     },
-    async mark(attemptId, fate) {
+    async mark(attemptId, fate, of) {
+      if (of?.aborted !== false) return true
       fates.set(attemptId, fate)
-      const kept = await change((old) => ({ [fate]: { ...old[fate], [attemptId]: clock.now() + retentionMs } }))
-      return kept === 'stored'
+      const until = clock.now() + retentionMs
+      const kept = await change((old) => (of.aborted ? undefined : { [fate]: { ...old[fate], [attemptId]: until } }))
+      return kept === 'stored' || of.aborted
     },
     async fateOf(attemptId) {
       const found = fates.get(attemptId) === 'discarded' ? null : await look()
@@ -246,7 +251,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       const kept = await change((old) => {
         listed = Object.keys(old.entries)
         counted = onceMore({ ...old.epochs, ...epochs.counts() })
-        return { epochs: counted, left: {}, discarded: {}, entries: allDue(old.entries) }
+        return { epochs: counted, resetAt: clock.now(), left: {}, discarded: {}, entries: allDue(old.entries) }
       })
       // a number that storage did not take is nobody's: another page may count the next reset by it
       if (kept === 'stored') epochs.isReset(counted)

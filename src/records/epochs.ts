@@ -12,6 +12,12 @@ export type Shopper = AbortSignal
  */
 export type Counts = Readonly<Record<string, number>>
 
+/** What storage says of its resets: how many there were, and when the last one was, in epoch ms. */
+interface Found {
+  epochs: Counts
+  resetAt?: number | undefined
+}
+
 /** What this page knows of how often its storage was reset, and so of whose everything in it is. */
 export interface Epochs {
   counts(): Counts
@@ -26,7 +32,7 @@ export interface Epochs {
   /** Something is about to be written under what this page knows, be it only an ID that it has made up. */
   isUsed(): void
   /** What storage holds: only a higher count is a reset, and what is missing or was begun anew is a loss. */
-  learn(found: Counts): void
+  learn(found: Found): void
   /** Another page has reset its room. Returns whether only storage can say if that is this one's. */
   hear(found: Counts): boolean
   /** Whether what another page says is of this storage and of its present shopper; learns of a reset from it. */
@@ -65,12 +71,19 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
   /** Whether something was written under the ID that this page has made up. */
   let isOwnUsed = false
   let shopper = new AbortController()
+  /** When storage was last reset, as far as is known. */
+  let resetAt = -Infinity
 
   /** Of several IDs that one storage has come to have, the oldest comes first: every page knows that one. */
   const oldest = () => Object.keys(counts).sort()[0] ?? ''
   const sharesId = (found: Counts) => Object.keys(found).some((id) => counts[id] !== undefined)
 
-  function learn(found: Counts): void {
+  function learn({ epochs, resetAt: at = -Infinity }: Found): void {
+    resetAt = Math.max(resetAt, at)
+    learnCounts(epochs)
+  }
+
+  function learnCounts(found: Counts): void {
     if (!isSeen) return isOnDisk() ? seeFirst(found) : undefined
     const isStrange = !sharesId(found)
     // what was begun while this page was open, or in place of what it knows, and reset, was reset meanwhile
@@ -112,9 +125,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
 
   const eraOf = (stored: unknown) => date.safeParse(stored).data?.era
 
-  /** Whether a catalog that was lost has dated it, from before all that are known, of which one was reset: nobody's any more. */
-  const isOfLost = (id: string) =>
-    counts[id] === undefined && id < oldest() && Object.values(counts).some((count) => count > 0)
+  /** Whether a list that was lost, or could not be read, has dated it, and there was a reset since: nobody's any more. */
+  const isOfLost = (id: string) => counts[id] === undefined && bornAt(id) <= resetAt
 
   const isUsed = () => void (isOwnUsed ||= !isSeen)
 
@@ -132,14 +144,14 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     hear(found) {
       if (isSeen && !sharesId(found)) return true
       if (!isSeen) doubt(found)
-      else if (Object.entries(found).some(([id, count]) => doubtful[id] !== count)) learn(found)
+      else if (Object.entries(found).some(([id, count]) => doubtful[id] !== count)) learnCounts(found)
       else changeShopper()
       return false
     },
     isOfPresent(found) {
       const shared = isSeen ? Object.entries(found).filter(([id]) => counts[id] !== undefined) : []
       const isPresent = shared.length > 0 && shared.every(([id, count]) => count === counts[id])
-      if (shared.some(([id, count]) => count > Number(counts[id]))) learn(found)
+      if (shared.some(([id, count]) => count > Number(counts[id]))) learnCounts(found)
       // by which other names a page knows the same storage
       else if (isPresent) counts = { ...found, ...counts }
       return isPresent

@@ -98,18 +98,18 @@ export async function wipe(
   const since = clock.now()
   const { listed, isCounted, isTakenOver } = await catalog.reset()
   // a list that was lost, or never taken, names not all that this page has seen
-  const unlisted = journal.seen(
-    (key) => key.startsWith(`${keys().room}:`) && kindOf(key) === 'attempt' && !(isCounted && listed.includes(key)),
-  )
+  const seen = journal.seen((key) => key.startsWith(`${keys().room}:`) && kindOf(key) === 'attempt')
   onCounted(isCounted)
-  const isUnlistedGone = await journal.takeBack(unlisted)
-  if (!isCounted) return false
+  if (!isCounted) {
+    await journal.takeBack(seen)
+    return false
+  }
   // what was being written lands before it is removed
   const isLanded = await store.landed()
   const bytesGone = await Promise.all(listed.filter(isBytes).map(store.remove))
   // what is listed by then is the next shopper's
   const isStrayGone = await removeUnlisted({ catalog, keys, store }, isBytes).catch(() => false)
-  const values = listed.filter((key) => !isBytes(key))
+  const values = [...listed.filter((key) => !isBytes(key)), ...seen.map(([key]) => key)]
   const leases = values.map(leaseOf)
   const { visitor, photo, told, former } = keys()
   // another page may be with the next shopper already
@@ -117,7 +117,7 @@ export async function wipe(
     [...new Set([...values, ...leases, visitor, photo, told, ...(isTakenOver ? former : [])])],
     catalog.isOfNow,
   )
-  if (!valuesGone || !isUnlistedGone || !isLanded || !isStrayGone || bytesGone.includes(false)) return false
+  if (!valuesGone || !isLanded || !isStrayGone || bytesGone.includes(false)) return false
   const struckOut = Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }]))
   // keys name attempts and products
   const isListGone = (await catalog.reschedule(struckOut)) !== 'memory' && !(await catalog.lists(listed, since))

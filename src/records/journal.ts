@@ -1,6 +1,6 @@
 import { apply } from '../platform/apply.ts'
 import { withinLimit } from '../platform/clock.ts'
-import { succeeds } from '../platform/quiet.ts'
+import { succeeds } from '../platform/succeeds.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
 import { createSlot, type Kept, type Slot } from './slot.ts'
 

@@ -1,5 +1,5 @@
 import { withinLimit } from '../platform/clock.ts'
-import { succeeds } from '../platform/quiet.ts'
+import { succeeds } from '../platform/succeeds.ts'
 import type { Clock, MaybePromise, PhotoStore, StoredPhoto } from '../ports.ts'
 import { dueNow } from '../rules/copies.ts'
 import type { Catalog } from './catalog.ts'

@@ -16,6 +16,8 @@ interface Value {
   left?: Record<string, number>
   discarded?: Record<string, number>
   epochs?: Record<string, number>
+  /** When one of them was last reset. */
+  resetAt?: number
 }
 
 /** When something that a catalog names expires that goes the next time anybody looks. */
@@ -38,12 +40,13 @@ export function prevailing(texts: readonly (string | null)[]): string | null {
 export const isEverywhere = (text: string | null): boolean => text !== null && valueIn(text).entries !== undefined
 
 /**
- * What is left of a copy once `current` was written elsewhere, or removed: nothing, unless it is another attempt that may
- * have been paid.
+ * What is left of a copy once `current` was written elsewhere in place of `base`, or that was removed: nothing, unless it
+ * is another attempt than both that may have been paid.
  */
-export function leftOf(copy: string, current: string | null): string | null {
+export function leftOf(copy: string, current: string | null, base: string | null): string | null {
   const old = valueIn(copy)
-  const isOther = old.attemptId !== undefined && current !== null && old.attemptId !== valueIn(current).attemptId
+  const known = [current, base].map((text) => valueIn(text ?? '').attemptId)
+  const isOther = old.attemptId !== undefined && current !== null && !known.includes(old.attemptId)
   return isOther && (isPaid(old) || old.phase === 'claimed') ? copy : null
 }
 
@@ -68,22 +71,25 @@ function isBefore(one: Value, other: Value): boolean {
 
 const savedAt = ({ savedAt: saved, until }: Value) => Number(saved ?? until) || 0
 
-function merged(one: Value, other: Value): Value {
+function merged(first: Value, second: Value): Value {
+  const one = besides(second, first)
+  const other = besides(first, second)
   return {
     ...one,
     ...other,
     savedAt: Math.max(savedAt(one), savedAt(other)),
-    entries: highest(listedIn(one, other), listedIn(other, one)),
+    entries: highest(one.entries, other.entries),
     left: highest(one.left, other.left),
     discarded: highest(one.discarded, other.discarded),
     epochs: highest(one.epochs, other.epochs),
+    resetAt: Math.max(one.resetAt ?? 0, other.resetAt ?? 0),
   }
 }
 
-/** What a copy names; that is due where the copy is from before a reset of which the other one tells. */
-function listedIn({ entries = {}, epochs = {} }: Value, { epochs: told = {} }: Value): Record<string, number> {
-  const isFormer = Object.entries(epochs).some(([id, count]) => count < Number(told[id]))
-  return isFormer ? allDue(entries) : entries
+/** A copy of a catalog, of which nothing holds where it is from before a reset that the other one tells of: what it names is due. */
+function besides({ epochs: told = {} }: Value, copy: Value): Value {
+  const isFormer = Object.entries(copy.epochs ?? {}).some(([id, count]) => count < Number(told[id]))
+  return isFormer ? { ...copy, entries: allDue(copy.entries ?? {}), left: {}, discarded: {} } : copy
 }
 
 /** Every name of both with the higher of its numbers. */

@@ -28,8 +28,11 @@ export class Disk {
   }
 }
 
-/** How a page's calls of one storage reach it: `step` does the work at its time, or fails, or never comes back. */
-export type Reach = <T>(kind: 'read' | 'write', work: () => T) => Promise<T>
+/**
+ * How a page's calls of one storage reach it: `work` is done at its time, or fails, or never comes back. A full storage
+ * has a change decided before it refuses what comes of it.
+ */
+export type Reach = <T>(kind: 'read' | 'write', work: () => T, decide?: () => unknown) => Promise<T>
 
 /** A storage as one page sees it. */
 export function storageOn(disk: Disk, reach: Reach, atomic: boolean): Tier {
@@ -43,7 +46,10 @@ export function storageOn(disk: Disk, reach: Reach, atomic: boolean): Tier {
     setItem: (key, value) => reach('write', () => put(key, value)),
     removeItem: (key) => reach('write', () => put(key, null)),
   }
-  const update: Tier['update'] = (key, change) => reach('write', () => put(key, change(values.get(key) ?? null)))
+  const update: Tier['update'] = (key, change) => {
+    const decide = () => change(values.get(key) ?? null)
+    return reach('write', () => put(key, decide()), decide)
+  }
   return (atomic ? { ...plain, update, photos: photosOn(disk, reach) } : plain) as Tier
 }
 

@@ -317,6 +317,23 @@ const unlisted = own.chain((page) =>
     one(longWait),
   ),
 )
+/** A tier gets full beside what is under way; by a later load there is room again. */
+const filled = own.chain((page) =>
+  flat(
+    maybe(load(fc.constant(page))),
+    maybe(fault),
+    maybe(word(fc.constant(page), fc.constant(0))),
+    maybe(wait),
+    one(fc.record({ ...of('mode'), page: fc.constant(page), tier: own, mode: fc.constant<Mode>('full') })),
+    maybe(word(fc.constant(page), fc.constant(0))),
+    steps(fc.oneof(wait, say(fc.constant(page)), fault), 3),
+    maybe(simple('kill', fc.constant(page))),
+    fc.constant<Op[]>([{ do: 'load', page, modes: ['ok', 'ok'] }]),
+    maybe(wait),
+    maybe(fc.oneof(say(own), reset(own), load(own))),
+    one(longWait),
+  ),
+)
 /** A shopper who does not wait for a photo to be read. */
 const impatient = own.chain((page) =>
   flat(
@@ -380,6 +397,7 @@ const later = sequencesOf(
     { weight: 2, arbitrary: readOnly },
     { weight: 2, arbitrary: leftUnwritten },
     { weight: 2, arbitrary: unlisted },
+    { weight: 2, arbitrary: filled },
     { weight: 1, arbitrary: block },
   ),
 )

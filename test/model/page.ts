@@ -261,12 +261,12 @@ export class Page implements Host {
 
   private reachOf(tier: number): Reach {
     const step: Step = tier === 0 ? 'near' : 'far'
-    return async (kind, work) => {
+    return async (kind, work, decide) => {
       if (this.killed) return never()
       const { slowMs, clock } = this.machine
       if (slowMs > 0) await new Promise<void>((go) => clock.setTimeout(go, slowMs))
       await this.reach(step)
-      await this.meet(tier, kind)
+      await this.meet(tier, kind, decide)
       if (kind === 'write' && this.death && this.death.writes-- <= 0) {
         if (this.death.applied) work()
         this.kill()
@@ -280,9 +280,10 @@ export class Page implements Host {
   }
 
   /** The storage fails or never answers, as its mode says. */
-  private async meet(tier: number, kind: 'read' | 'write'): Promise<void> {
+  private async meet(tier: number, kind: 'read' | 'write', decide?: () => unknown): Promise<void> {
     const mode = this.modes[tier]
     if (mode === 'hang') return never()
+    if (mode === 'full' && kind === 'write') decide?.()
     if (mode === 'fail' || (mode === 'full' && kind === 'write')) throw new Error('this storage fails')
     if (mode !== 'failThenOk') return
     this.failures[tier] = (this.failures[tier] ?? 0) - 1
