@@ -347,6 +347,23 @@ it('a page that hears nothing of the owner, as in another process, shows what st
   expect(submissions()).toBe(1)
 })
 
+it('a page that waits for the lease of one that was killed shows nothing of what that one was about to discard', async () => {
+  const own = storage.another()
+  const killed = world.room({ storage: own })
+  const tryOn = await started(killed.tryOn(product))
+  await world.until(tryOn, 'final')
+  const removal = own.hold((call) => isRecord(call) && isWrite(call))
+  tryOn.discard().catch(() => undefined)
+  await removal.reached
+  own.meet(() => true, hung)
+  killed.close()
+  const waiting = watched(world.room().tryOn(product))
+  const states = new Set<string>()
+  waiting.subscribe(() => states.add(waiting.get().state))
+  await world.pass(5_000)
+  expect(states).not.toContain('final')
+})
+
 it('a page that hears nothing of the owner shows nothing where it can not read what stands there', async () => {
   const owner = await started(world.room().tryOn(product))
   await world.until(owner, 'processing')

@@ -172,6 +172,29 @@ describe('reset()', () => {
     expect([...storage.items].join()).not.toContain(attempt!.id)
   })
 
+  it.each([
+    ['a page of which nothing could be listed at first', refused],
+    ['a page that stands open for longer than anything is kept', null],
+  ] as const)('leaves no lease of %s, and is killed', async (_, how) => {
+    const own = storage.another()
+    if (how) own.meet(any, how)
+    const page = world.room({ storage: own })
+    page.tryOn(product).subscribe(() => {})
+    await world.pass(200)
+    own.recover()
+    await world.pass(5_000)
+    if (!how) world.clock.advance(86_400_000 + 1)
+    await world.pass(2_000)
+    const next = world.room()
+    await next.list()
+    await world.settle()
+    own.meet(any, hung)
+    page.close()
+    expect(storage.items.has(`${recordKey}:lease`)).toBe(true)
+    await next.reset()
+    expect(storage.items.has(`${recordKey}:lease`)).toBe(false)
+  })
+
   it('fails where it can not know what has to go', async () => {
     const room = world.room()
     await world.until(await started(room.tryOn(product)), 'final')

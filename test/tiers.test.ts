@@ -158,6 +158,24 @@ describe('a tier that is full, and says so once a change was decided', () => {
     ])
     expect(found.map(({ jobId }) => jobId)).toContain(attempt?.jobId)
   })
+
+  it.each(['startOver', 'retry'] as const)('refuses %s() of a picture that it does not let go', async (intent) => {
+    const { room, fill } = filling()
+    const tryOn = await started(room.tryOn(product))
+    const { attempt } = await world.until(tryOn, 'final')
+    fill()
+    await expect(tryOn[intent](person)).rejects.toMatchObject({ kind: 'storage' })
+    expect(tryOn.get()).toMatchObject({ state: 'final', attempt, problem: { kind: 'storage' } })
+    room.close()
+    await world.pass(4_000)
+    const later = load().tryOn(product)
+    await read(later)
+    const left = later.startOver()
+    // what was refused does not come to light
+    await afterAWhile()
+    await left
+    expect([later.get().state, submissions()]).toEqual(['idle', 1])
+  })
 })
 
 describe('a paid job in a tier that fails after the next load', () => {

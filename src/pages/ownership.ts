@@ -44,8 +44,8 @@ interface OwnershipParts {
   clock: Clock
   /** Where the lease on a record stands. */
   leaseOf: (key: string) => string
-  /** Names that record, so that a lease goes with it whose page was killed. */
-  list: (key: string) => Promise<unknown>
+  /** Names that record, so that a lease goes with it whose page was killed; resolves with where it is listed. */
+  list: (key: string) => Promise<'stored' | 'memory' | 'gone'>
   /** What tells this storage from others of the page's origin, which locks are common to. */
   storageId: () => string
 }
@@ -102,7 +102,7 @@ interface Lease {
 
 interface LeaseParts extends Pick<OwnershipParts, 'storage' | 'clock'> {
   key: string
-  list: () => Promise<unknown>
+  list: () => ReturnType<OwnershipParts['list']>
 }
 
 function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold {
@@ -110,6 +110,7 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
   let state: 'asking' | 'waiting' | 'owning' | 'ended' = 'asking'
   let timer: unknown = null
   let hasRenewed = false
+  let isListed = false
   /** The lease of another page, and since when it stands unchanged on this page's own clock. */
   let foreign = { owner: '', until: 0, seenAt: 0 }
 
@@ -123,6 +124,8 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
 
   /** Whether the lease is this page's now; rejects when storage fails. */
   async function renew(): Promise<boolean> {
+    // what a storage that failed has not listed it may list by now
+    if (!isListed) isListed = (await withinLimit(clock, leaseMs, list()).catch(() => null)) === 'stored'
     let isMine = false
     let isGivenUp = false
     const write = () =>
@@ -162,7 +165,6 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
   }
 
   async function ask(): Promise<void> {
-    if (state === 'asking') await withinLimit(clock, leaseMs, list()).catch(() => undefined)
     const isMine = await renew().catch((error: unknown) => !turns.isElsewhere() && mayGoOn(error))
     if (state === 'ended') return
     if (!isMine && state === 'owning') return lose()

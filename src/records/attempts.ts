@@ -113,12 +113,23 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** Attempts that were to be left and may come back from storage all the same. */
   const unburied = new Set<string>()
 
+  /** Takes away what may not go on by itself, should it come back. */
+  async function stop(record: AttemptRecord): Promise<void> {
+    await remove(record)
+    if (!(await mark(record.attemptId, 'left'))) unburied.add(record.attemptId)
+  }
+
+  /** Whether some tier holds the attempt, as what would be found again. */
+  const mayBeFound = async (record: AttemptRecord) =>
+    (await place().cell.copies()).some((copy) => copy.attemptId === record.attemptId) &&
+    !(await isDoneWith(catalog, record))
+
   /**
-   * Whether an attempt that was taken away stays away. A storage that does not answer may bring it back; then it must
-   * not go on by itself, and where not even that can be written down the shopper has to know.
+   * Whether an attempt that was taken away stays away. A storage that does not answer, or does not let it go, may bring it
+   * back; then it must not go on by itself, and where not even that can be written down the shopper has to know.
    */
   async function isBuried(record: AttemptRecord, kept: Kept): Promise<boolean> {
-    if (mayBePaid(record)) return true
+    if (mayBePaid(record)) return kept !== 'stored' || !(await mayBeFound(record))
     if (kept !== 'unchanged') unburied.add(record.attemptId)
     if (unburied.size === 0) return true
     const copies = await place().cell.copies()
@@ -132,8 +143,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** What stands instead of an attempt that goes on nowhere, as storage did not let it. */
   function stopped(record: AttemptRecord): Written {
     const problem: Problem = { kind: 'storage' }
-    // it went nowhere by itself, and nobody knows whether it was paid
-    if (record.phase === 'protocolError') return notArchived(record)
+    // it goes nowhere by itself
+    if (record.phase === 'protocolError' || mayBePaid(record)) return notArchived(record)
     return { kind: 'stands', record: advance(record, clock.now(), { phase: 'rejected', problem }), durable: false }
   }
 
@@ -210,7 +221,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async look() {
       const { record, skipped } = await current.find(catalog.shopper())
       if (record === null && skipped) throw new Error('what stands here is not readable by this version')
-      return record
+      return record && (await isDoneWith(catalog, record)) ? null : record
     },
 
     isStored,
@@ -223,9 +234,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
       const kept = await put(record, (found) => found === null || isAsSeen(found, previous))
       if (kept === 'unchanged' || previous === null || (await isBuried(previous, kept))) return written(record, kept)
-      // a reload would bring the consent before back, beside the job of this one
-      await remove(record)
-      return stopped(record)
+      // a reload would bring the one before back, beside the job of this one
+      await stop(record)
+      return mayBePaid(previous) ? notArchived(previous) : stopped(record)
     },
 
     async claim(consented, holdsSeat) {
@@ -248,9 +259,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         place().cell.forget()
         return { kind: 'overtaken' }
       }
-      await remove(claimed)
-      // what was stopped does not go on by itself
-      if (!(await mark(claimed.attemptId, 'left'))) unburied.add(claimed.attemptId)
+      await stop(claimed)
       return stopped(consented)
     },
 

@@ -42,10 +42,23 @@ async function removeDue(parts: HousekeepingParts): Promise<void> {
       changes[key] = { seen, next: await dueAt(parts, key, seen).catch(() => seen) }
   }
   if (Object.keys(changes).length === 0) return
-  // a page that was killed has left its lease
-  const gone = Object.keys(changes).filter((key) => changes[key]?.next === null)
-  await parts.journal.remove(gone.map(leaseOf), (stored) => Number(lease.safeParse(stored).data?.until) > now)
+  for (const [key, change] of Object.entries(changes))
+    // a key stays listed as long as its lease is there
+    if (change.next === null && kindOf(key) === 'attempt') change.next = await leasedUntil(parts, key, change.seen)
   await catalog.reschedule(changes)
+}
+
+/** When it is looked again for the lease on what is gone, null where there is none: that of a page that was killed goes, too. */
+async function leasedUntil({ journal, clock, retentionMs }: HousekeepingParts, key: string, seen: number | undefined) {
+  const now = clock.now()
+  let isAlive = false
+  const isGone = await journal.remove([leaseOf(key)], (stored) => {
+    const isKept = Number(lease.safeParse(stored).data?.until) > now
+    isAlive ||= isKept
+    return isKept
+  })
+  if (isAlive) return now + retentionMs
+  return isGone ? null : (seen ?? now)
 }
 
 async function isOfDiscarded({ catalog }: HousekeepingParts, key: string): Promise<boolean> {

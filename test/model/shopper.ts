@@ -50,7 +50,7 @@ export class Shopper {
   ): Promise<boolean> {
     const pending: Pending = { page, what }
     this.pending.add(pending)
-    const done = onHost(page, () => Promise.resolve().then(work)).then(
+    const done = onHost(page, async () => work()).then(
       () => true,
       (error: unknown) => {
         if (!(error instanceof TryOnError)) this.judge.uncaught(error)
