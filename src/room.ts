@@ -241,8 +241,15 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     standLater: () => later(standAll),
   })
 
-  function running(name: string, product: Product, places: () => readonly Place[], archived: boolean): TryOn {
-    const same = tryOns.get(name)
+  /** `opener` is the shopper who asks for it: of one who has gone it is over, and shows nothing. */
+  function running(
+    name: string,
+    product: Product,
+    places: () => readonly Place[],
+    archived: boolean,
+    opener = catalog.shopper(),
+  ): TryOn {
+    const same = opener.aborted ? undefined : tryOns.get(name)
     if (same) return same.tryOn
     const attempts = createAttempts({
       clock,
@@ -274,6 +281,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       dropPictures: followUp.dropPictures,
       ticketOf: (attempt) => followUp.ticketOf(product, attempt),
       shopper: catalog.shopper,
+      opener,
       sayNow,
       open() {
         tryOns.set(name, made)
@@ -283,7 +291,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       refresh,
       keepLater: (run) => journal.durable && later(run),
     })
-    tryOns.set(name, made)
+    if (opener.aborted) made.clear()
+    else tryOns.set(name, made)
     return made.tryOn
   }
 
@@ -317,13 +326,14 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   const list = (): Promise<ListedAttempt[]> =>
-    told(() =>
-      listAttempts(records, viewOf, ({ record, key, archived }) =>
+    told(() => {
+      const shopper = catalog.shopper()
+      return listAttempts(records, viewOf, ({ record, key, archived }) =>
         archived
-          ? running(key, productOf(record), () => [placeAt(key)], true)
+          ? running(key, productOf(record), () => [placeAt(key)], true, shopper)
           : (outside.tryOn ?? current)(productOf(record)),
-      ),
-    )
+      )
+    })
 
   // what is read again by itself opens no room that was closed
   const history = createHistory(() => (isUp ? list() : Promise.reject()), later)

@@ -137,6 +137,27 @@ describe.each([
     expect(sent('POST /generations')).toBe(1)
   })
 
+  it('follows the job whose answer came late where it is told to try it again', async () => {
+    const answer = deferred()
+    const fetch: typeof sandbox.fetch = async (input, init) => {
+      const answered = await sandbox.fetch(input, init)
+      if (new Request(input, init).method === 'POST' && String(input).endsWith('/generations')) await answer.promise
+      return answered
+    }
+    const runner = await open({ fetch, timing: { submitTimeoutMs: 2_000 } })
+    await runner.run()
+    await runner.add({ id: 'look', product: tee, photo })
+    await runner.settled()
+    expect(await runner.get('look')).toMatchObject({ state: 'outcomeUnknown', isEnded: true })
+    answer.resolve()
+    const noted = `select 1 from test_${names}_records where value like '%"accepted"%'`
+    await vi.waitUntil(async () => (await databaseOf().query(noted)).rows.length > 0, { timeout: 60_000, interval: 20 })
+    await runner.retry('look')
+    await runner.settled()
+    expect(await runner.get('look')).toMatchObject({ state: 'final' })
+    expect(sandbox.ledger.accepted).toBe(1)
+  })
+
   it('goes on by itself once a key is taken again', async () => {
     const runner = await open({ clock: scaledClock(200) })
     await runner.run()
@@ -330,5 +351,25 @@ describe.each([
       JSON.stringify((await databaseOf().query(`select * from test_${names}_${table}`)).rows)
     expect([await left('items'), await left('item_photos'), await left('photos')]).toEqual(['[]', '[]', '[]'])
     expect(await left('records')).not.toMatch(/imageUrl|2001/)
+  })
+
+  it('leaves no photo, and can be told to forget again, whichever of its statements fails', async () => {
+    const runner = await open()
+    await runner.add({ id: 'look', product: tee, photo })
+    await runner.run()
+    await runner.settled()
+    let before = Infinity
+    const query: PostgresQueries['query'] = (text, values) =>
+      /_items|_item_photos/.test(text) && before-- === 0
+        ? Promise.reject(new Error('gone'))
+        : databaseOf().query(text, values)
+    const dying = await open({ database: asked(query), onError: () => undefined })
+    for (let at = 0; (await runner.get('look')) !== null; at++) {
+      before = at
+      await dying.forget('look').catch(() => undefined)
+      before = Infinity
+    }
+    const { rows } = await databaseOf().query(`select hash from test_${names}_item_photos`)
+    expect(rows).toEqual([])
   })
 })

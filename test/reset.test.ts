@@ -195,6 +195,39 @@ describe('reset()', () => {
     expect(storage.items.has(`${recordKey}:lease`)).toBe(false)
   })
 
+  it('is done beside a page whose clock is behind, which shows a product', async () => {
+    const room = world.room()
+    await room.list()
+    const behind = { ...world.clock, now: () => world.clock.now() - 5_000 }
+    world
+      .room({ clock: behind, storage: storage.another() })
+      .tryOn(product)
+      .subscribe(() => {})
+    await world.pass(5_000)
+    const removal = storage.hold(({ key, type }) => type === 'update' && key.endsWith(':visitor'))
+    const isDone = expect(room.reset()).resolves.toBeUndefined()
+    await removal.reached
+    // it hears of the reset, and takes its seat again
+    await world.pass(2_000)
+    removal.release()
+    await world.pass(2_000)
+    await isDone
+  })
+
+  it('leaves nothing of what a screen opens afterwards that it was told of before', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    const { attempt } = await world.until(tryOn, 'final')
+    await tryOn.startOver()
+    const [told] = await room.list()
+    await room.reset()
+    const opened = told!.open()
+    opened.subscribe(() => {})
+    await world.pass(5_000)
+    expect([opened.get().state, (await opened.ready).state]).toEqual(['idle', 'idle'])
+    expect([...storage.items].join()).not.toContain(attempt!.id)
+  })
+
   it('fails where it can not know what has to go', async () => {
     const room = world.room()
     await world.until(await started(room.tryOn(product)), 'final')

@@ -82,6 +82,17 @@ describe('a ticket that is claimed', () => {
       await gone
       expect(await room.list()).toEqual([])
     }
+    const [other, slow] = [phoneRoom(), phone.another()]
+    await other.ready
+    let looks = 0
+    const opening = slow.hold(({ key }) => key.endsWith(':catalog') && ++looks === 2)
+    const claiming = world.door({ storage: slow }).claim(ticket)
+    const gone = expect(claiming).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+    await opening.reached
+    await other.reset()
+    opening.release()
+    await gone
+    expect(await other.list()).toEqual([])
     const room = phoneRoom()
     const inCapitals = ticket.replace(/[0-9a-f]{32}/, (job) => job.toUpperCase())
     await room.claim(inCapitals)

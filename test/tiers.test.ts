@@ -159,6 +159,25 @@ describe('a tier that is full, and says so once a change was decided', () => {
     expect(found.map(({ jobId }) => jobId)).toContain(attempt?.jobId)
   })
 
+  it('keeps no reset() from its end once there is room again', async () => {
+    let isFull = false
+    const slowly = async (call: StorageCall) => {
+      call.change?.()
+      await new Promise<void>((resolve) => void world.clock.setTimeout(resolve, 5))
+      return full({ ...call, change: () => null })
+    }
+    const room = load({ first: (call) => (isFull && isWrite(call) ? slowly(call) : call.land()) })
+    await read(room.tryOn(product))
+    isFull = true
+    started(room.tryOn(product)).catch(() => undefined)
+    await world.pass(3_000)
+    isFull = false
+    await world.pass(60_000)
+    const isDone = expect(room.reset()).resolves.toBeUndefined()
+    await world.pass(5_000)
+    await isDone
+  })
+
   it.each(['startOver', 'retry'] as const)('refuses %s() of a picture that it does not let go', async (intent) => {
     const { room, fill } = filling()
     const tryOn = await started(room.tryOn(product))

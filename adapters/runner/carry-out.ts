@@ -25,6 +25,8 @@ export interface CarryOut {
    * signal, at which it is left.
    */
   carryOut(item: Item, signal: AbortSignal): Promise<'ended' | 'again'>
+  /** Whether the job of a consent is known by now whose outcome was not: its answer came late. */
+  hasJob(item: Item): Promise<boolean>
   /** Removes what storage holds of a consent that has ended. */
   wipe(item: Item): Promise<void>
   /** Lets go of what is still at work. */
@@ -150,6 +152,11 @@ export function createCarryOut({ options, storage, items, customerEmail }: Carry
 
   return {
     carryOut: (item, signal) => withRoom(item, (room) => follow(room, item, signal)),
+    hasJob: (item) =>
+      withRoom(item, async (room) => {
+        const { attempt } = await room.tryOn(item.order).ready
+        return attempt?.jobId != null
+      }),
     wipe: (item) => withRoom(item, (room) => room.reset()),
     close: () => rooms.forEach((room) => room.close()),
   }
@@ -191,7 +198,10 @@ function createFirsts() {
     const first = firsts.get(kind)
     let passed = () => {}
     if (first) await first
-    else firsts.set(kind, new Promise((resolve) => (passed = resolve)))
+    else {
+      firsts.set(kind, new Promise((resolve) => (passed = resolve)))
+      void firsts.get(kind)?.then(() => firsts.delete(kind))
+    }
     return work(passed).finally(passed)
   }
 }

@@ -66,7 +66,9 @@ export interface Items {
   save(consent: Consent, to: Omit<RunnerEntry, 'id'>): Promise<void>
   /** Puts a consent in the place of one that has ended; false where that is another one by now. */
   again(ended: Consent, next: Consent): Promise<boolean>
-  /** Removes one that has ended; false where that is another one by now. */
+  /** Has a consent that has ended go on; false where that is another one by now. */
+  reopen(ended: Consent): Promise<boolean>
+  /** Removes one that has ended, with its photo; false where that is another one by now. */
   remove(ended: Consent): Promise<boolean>
   /** What has changed since then, in epoch ms of the database's clock, or within the last moments before. */
   changedSince(at: number): Promise<Change[]>
@@ -198,14 +200,28 @@ export function createItems(database: PostgresQueries, name: string): Items {
       )
       return begun.length > 0
     },
-    async remove({ id, consent }) {
-      const [gone] = await rows<{ photo: string | null }>(
-        `delete from ${items} where id = $1 and consent = $2 and is_ended returning photo`,
+    async reopen({ id, consent }) {
+      const begun = await rows(
+        `update ${items} set is_ended = false, queued_at = null, changed_at = clock_timestamp()
+         where id = $1 and consent = $2 and is_ended returning 1`,
         id,
         consent,
       )
-      if (gone?.photo) await dropPhoto(gone.photo)
-      return gone !== undefined
+      return begun.length > 0
+    },
+    async remove({ id, consent }) {
+      // at once with its photo, which nothing names afterwards
+      const gone = await rows(
+        `with gone as (delete from ${items} where id = $1 and consent = $2 and is_ended returning photo),
+         unused as (
+           delete from ${photos} where hash in (select photo from gone)
+             and not exists (select 1 from ${items} where photo = hash and id <> $1)
+         )
+         select 1 from gone`,
+        id,
+        consent,
+      )
+      return gone.length > 0
     },
     async changedSince(at) {
       const changed = await rows<Row>(

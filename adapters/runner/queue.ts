@@ -11,6 +11,8 @@ type Queued = Consent & { waits?: number }
 export interface RunnerQueue {
   /** Queues a consent once, however often that is said. */
   add(consent: Consent): Promise<void>
+  /** Queues one once more that was done with. */
+  addAgain(consent: Consent): Promise<void>
   /**
    * Works on so many at once; one whose work resolves with `again` has another turn later, and one whose work rejects, or
    * whose process falls silent, soon.
@@ -73,6 +75,10 @@ export async function openQueue(
   return {
     async add({ id, consent }) {
       await boss.send(queueName, { id, consent }, { id: consent })
+      wake()
+    },
+    async addAgain({ id, consent }) {
+      await boss.send(queueName, { id, consent })
       wake()
     },
     async run(atOnce, work) {

@@ -53,7 +53,10 @@ export interface Runner {
   add(order: RunnerOrder): Promise<RunnerEntry>
   get(id: string): Promise<RunnerEntry | null>
   list(): Promise<RunnerEntry[]>
-  /** A NEW submission, which may be paid for, of one that has ended; rejects with `notAllowed` else. */
+  /**
+   * A NEW submission, which may be paid for, of one that has ended; rejects with `notAllowed` else. Where the outcome of the
+   * one before was unknown, and its answer has come since, that job is followed in place of it.
+   */
   retry(id: string): Promise<void>
   /** Removes one that has ended, with what is kept of it; under its `id` another one may be added. Rejects with `notAllowed` else. */
   forget(id: string): Promise<void>
@@ -78,7 +81,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
   const ends = new AbortController()
   const events = createEvents(items, clock, onError)
   const budget = patientBudget(options.budget ?? postgresBudget(database, { name }), clock, onError)
-  const { carryOut, wipe, close } = createCarryOut({
+  const { carryOut, hasJob, wipe, close } = createCarryOut({
     options: { baseUrl, apiKey, fetch, putPhoto, timing, clock, budget },
     storage: postgresStorage(database, { name }),
     items,
@@ -138,6 +141,11 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       checkOpen()
       const ended = await found(id)
       if (!ended.isEnded) throw notAllowed('retry', ended)
+      // what is paid for is not paid for again
+      if (ended.state === 'outcomeUnknown' && (await hasJob(ended))) {
+        if (!(await items.reopen(ended))) throw notAllowed('retry', await found(id))
+        return queue.addAgain(ended)
+      }
       const next = { id, consent: crypto.randomUUID() }
       // what rejects has changed nothing: the consent comes last
       await wipe(ended)

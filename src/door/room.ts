@@ -286,10 +286,14 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       }
     },
     claim(ticket) {
-      const by = shopper
-      return use((room) => {
-        if (by !== shopper) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
-        return room.claim(ticket)
+      const [by, before, isNext] = [shopper, resets, wiping !== null]
+      const known = now.core()?.counts() ?? now.wiping() ?? look().then(({ epochs }) => epochs)
+      return use(async (room) => {
+        const epochs = await known
+        // what was heard since may tell of a reset from before storage was read
+        if (by !== shopper || (before !== resets && !isNext))
+          throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+        return room.said(0, epochs ?? undefined, () => room.claim(ticket))
       })
     },
     stored: () => use((room) => room.stored()),

@@ -1,8 +1,8 @@
 import * as is from '../contract/schema.ts'
 import { succeeds } from '../platform/succeeds.ts'
-import { onceMore } from '../platform/was-reset.ts'
+import { onceMore, wasReset } from '../platform/was-reset.ts'
 import type { Clock } from '../ports.ts'
-import { allDue } from '../rules/copies.ts'
+import { allDue, dueNow } from '../rules/copies.ts'
 import { createEpochs, type Counts, type Epochs, type Shopper } from './epochs.ts'
 import type { Cell, Codec, Journal, Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
@@ -32,8 +32,8 @@ export interface Catalog extends Pick<Epochs, 'counts' | 'shopper' | 'isSeen' | 
   entries(): Promise<Record<string, number>>
   /** Sets when keys expire that stand as they were seen, undefined where they are not listed; null strikes them out. */
   reschedule(entries: Record<string, { seen: number | undefined; next: number | null }>): Promise<Kept>
-  /** Whether any copy of it, as one of several storages may hold, still lists one of these as before that moment (epoch ms). */
-  lists(keys: readonly string[], before: number): Promise<boolean>
+  /** Whether any copy of it, as one of several storages may hold, still lists one of these for a shopper who has gone. */
+  listsFormer(keys: readonly string[]): Promise<boolean>
   /**
    * Says in every page what has become of an attempt: it was left before anything was sent, or forgotten for good.
    * Resolves with whether that stands in storage; of a shopper who has gone it need not.
@@ -227,9 +227,12 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         discarded: lasting(discarded),
       }))
     },
-    async lists(keys, before) {
+    async listsFormer(keys) {
       const copies = await cellAt(candidate).copies()
-      return copies.some(({ entries }) => keys.some((key) => Number(entries[key]) < before + retentionMs))
+      const isFormer = (counts: Counts) => wasReset({ ...epochs.counts(), ...counts }, epochs.counts())
+      return copies.some(({ entries, epochs: counts }) =>
+        keys.some((key) => entries[key] === dueNow || (entries[key] !== undefined && isFormer(counts))),
+      )
     },
     async mark(attemptId, fate, of) {
       if (of?.aborted !== false) return true

@@ -105,10 +105,9 @@ const isSame = (one: object | 'unreadable', other: object | 'unreadable') =>
  * was a reset at all.
  */
 export async function wipe(
-  { catalog, journal, keys, store, clock }: HousekeepingParts,
+  { catalog, journal, keys, store }: HousekeepingParts,
   onCounted: (isCounted: boolean) => void,
 ): Promise<boolean> {
-  const since = clock.now()
   const { listed, isCounted, isTakenOver } = await catalog.reset()
   // a list that was lost, or never taken, names not all that this page has seen
   const seen = journal.seen((key) => key.startsWith(`${keys().room}:`) && kindOf(key) === 'attempt')
@@ -133,7 +132,7 @@ export async function wipe(
   if (!valuesGone || !isLanded || !isStrayGone || bytesGone.includes(false)) return false
   const struckOut = Object.fromEntries(listed.map((key) => [key, { seen: dueNow, next: null }]))
   // keys name attempts and products
-  const isListGone = (await catalog.reschedule(struckOut)) !== 'memory' && !(await catalog.lists(listed, since))
+  const isListGone = (await catalog.reschedule(struckOut)) !== 'memory' && !(await catalog.listsFormer(listed))
   return isListGone && isTakenOver && !catalog.isUnreadable()
 }
 

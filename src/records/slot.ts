@@ -105,6 +105,8 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       let isChanged = false
       const decide: Change = (old) => {
         known = ahead
+        // a storage that tries again lands but the last of what it has tried
+        landing.delete(written ?? '')
         // what comes late writes what memory knows by now, and only over what that was based on
         if (!isGivenUp) decision = change(current(old))
         written = isGivenUp || decision === undefined ? current(old) : decision

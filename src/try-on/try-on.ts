@@ -15,6 +15,7 @@ import { quiet } from '../platform/quiet.ts'
 import { createValue } from '../platform/value.ts'
 import type { Teller } from '../telling.ts'
 import { digitsOf } from '../contract/forms.ts'
+import type { Shopper } from '../records/epochs.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { preparingOver, restoringView } from '../rules/first-views.ts'
@@ -49,6 +50,8 @@ export interface RunningTryOn {
 
 type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> &
   Pick<AfterwardsParts, 'shopper' | 'ticketOf' | 'pictures'> & {
+    /** Who has asked for it. */
+    opener: Shopper
     /** What the pages of the room call this try-on: the key of its record. */
     name: () => string
     input: TryOnInput
@@ -90,9 +93,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
   })
   const asks = createAsks({ clock, post, refusal })
-  const opener = parts.shopper()
   /** What was opened from the archive is over with its shopper: it shows nothing, and takes no part in anything. */
-  const isOver = () => input.archived && opener.aborted
+  const isOver = () => input.archived && parts.opener.aborted
   const served = new Set<string>()
   /** Ends when the room is closed. */
   let life = new AbortController()
