@@ -167,10 +167,11 @@ describe('a tier that is full, and says so once a change was decided', () => {
       return full({ ...call, change: () => null })
     }
     const room = load({ first: (call) => (isFull && isWrite(call) ? slowly(call) : call.land()) })
-    await read(room.tryOn(product))
+    const tryOn = room.tryOn(product)
+    await read(tryOn)
     isFull = true
-    started(room.tryOn(product)).catch(() => undefined)
-    await world.pass(3_000)
+    started(tryOn).catch(() => undefined)
+    await world.until(tryOn, 'processing')
     isFull = false
     await world.pass(60_000)
     const isDone = expect(room.reset()).resolves.toBeUndefined()
