@@ -20,6 +20,8 @@ export async function openData(
   databaseUrl?: string,
   places = usualPlaces,
 ): Promise<Pick<ServiceOptions, 'store' | 'uploadSecret' | 'limiter' | 'blobs'>> {
+  if (data === inMemory && databaseUrl)
+    throw new Error(`DATABASE_URL keeps try-ons, and --data ${inMemory} keeps nothing: leave one of them out`)
   if (data === inMemory) return {}
   const folder = fromCaller(data)
   const terms = { report, places }

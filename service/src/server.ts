@@ -49,11 +49,11 @@ export async function serve(
   checkKeys(options)
   let service: Service
   let isEnding = false
-  const answers = new Set<ServerResponse>()
   const listener = getRequestListener(
-    (request, { incoming }) => {
-      const { socket } = incoming
-      return service.fetch(request, { ip: socket.remoteAddress ?? '', drop: () => socket.destroy() })
+    async (request, { incoming: { socket }, outgoing }) => {
+      const answer = await service.fetch(request, { ip: socket.remoteAddress ?? '', drop: () => socket.destroy() })
+      if (isEnding) (outgoing as ServerResponse).shouldKeepAlive = false
+      return answer
     },
     // what has no host, or a path that is none
     { errorHandler: () => Response.json(refusal, { status: 400, headers: refusalHeaders }) },
@@ -63,11 +63,6 @@ export async function serve(
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   // whoever does not read what was asked for holds it in memory
   server.setTimeout(timeouts.requestTimeout)
-  server.prependListener('request', (_, answer) => {
-    answers.add(answer)
-    answer.once('close', () => answers.delete(answer))
-    answer.shouldKeepAlive &&= !isEnding
-  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (socket.writable && error.code !== 'ECONNRESET') socket.end(unreadable)
     else socket.destroy()
@@ -84,7 +79,6 @@ export async function serve(
     service,
     async close({ gently } = { gently: false }) {
       isEnding = true
-      for (const answer of answers) answer.shouldKeepAlive = false
       const idleFrom = performance.now() + idleMs
       if (gently) await untilNobodyComes(server)
       await drained(server, gently ? idleFrom : 0)

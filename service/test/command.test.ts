@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { seldom } from '../../test/limits.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
+import { inMemory, openData } from '../src/open-data.ts'
 import { png } from './contract.suite.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -54,6 +55,11 @@ describe('npm run service', () => {
     expect([await statusOf(key), await statusOf('main-key')]).toEqual([200, 401])
     child.kill()
     expect((await ended).code).toBe(0)
+  })
+
+  it('refuses to keep nothing where a database is named', async () => {
+    const kept = openData(inMemory, () => undefined, 'postgres://127.0.0.1/none')
+    await expect(kept).rejects.toThrow('DATABASE_URL')
   })
 
   it('refuses a command that it does not know', async () => {
