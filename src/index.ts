@@ -39,6 +39,7 @@ export type {
   PaidJobProblem,
   PhotoAdviceProblem,
   PhotoProblem,
+  PictureProblem,
   Problem,
   ProblemKind,
   ProtocolProblem,

@@ -35,6 +35,7 @@ describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
     ...everyView.flatMap((view) => [words.title(view), words.sentence(view)]),
     ...everyProblem.map((problem) => words.problem(problem)),
     ...intents.flatMap((intent) => everyView.map((view) => words.intent(intent, view))),
+    words.sentence(viewOf('stalled', { attempt: null, problem: { kind: 'core', reload: false } })),
     words.sentence(viewOf('stalled', { attempt: { ...views.stalled.attempt!, jobId: null } })),
   ]
 
@@ -98,6 +99,9 @@ describe('words', () => {
     const unsent = viewOf('stalled', { attempt: null, problem: problems.consentExpired })
     expect(intent('resume', unsent)).toBe('Send it now')
     expect(intent('startOver', views.needsEmail)).toBe('No, thanks')
+    // where something is missing nobody knows yet what there is, and nothing is sent for it
+    const unloaded = viewOf('stalled', { attempt: null, problem: { kind: 'core', reload: false } })
+    expect(intent('resume', unloaded)).toBe('Try again')
   })
 
   it('say where a reload would lose the try-on', () => {

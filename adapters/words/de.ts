@@ -47,7 +47,7 @@ export const de: Texts = {
     processing: 'Das dauert meist keine Minute. Sie können die Seite verlassen: Es geht weiter.',
     preview: 'Das ist ein erster Blick. Das fertige Bild ist unterwegs.',
     stalled: ({ attempt, problem }) => {
-      if (problem?.kind === 'core') return 'Ob Sie das schon anprobieren, konnten wir noch nicht nachsehen.'
+      if (problem?.kind === 'core') return 'Ein Teil der Umkleide fehlt hier noch. Es wurde nichts Neues abgeschickt.'
       return attempt?.jobId
         ? 'Ihre Anprobe kann noch fertig werden. Weiter zu warten kostet nichts.'
         : 'Bisher wurde nichts abgeschickt.'
@@ -74,7 +74,10 @@ export const de: Texts = {
     submitting: { startOver: 'Abbrechen' },
     needsEmail: { startOver: 'Nein, danke' },
     stalled: {
-      resume: ({ attempt }) => (attempt?.jobId ? 'Weiter warten' : 'Jetzt abschicken'),
+      resume: ({ attempt, problem }) => {
+        if (problem?.kind === 'core') return 'Noch einmal versuchen'
+        return attempt?.jobId ? 'Weiter warten' : 'Jetzt abschicken'
+      },
       retry: 'Neu beginnen',
     },
     unauthorized: { resume: 'Jetzt versuchen' },
@@ -126,7 +129,7 @@ export const de: Texts = {
     storage: 'Dieser Browser wollte Ihre Anprobe nicht speichern, deshalb wurde nichts abgeschickt.',
     storageUnreadable: 'Dieser Browser lässt uns nicht nachsehen, ob Sie das schon anprobieren.',
     recordUnreadable: 'Eine ältere Anprobe dieses Stücks ließ sich nicht lesen. Sie blieb, wie sie ist.',
-    consentExpired: 'Sie waren eine Weile fort, deshalb haben wir aufgehört, bevor etwas abgeschickt wurde.',
+    consentExpired: 'Es hat zu lange gedauert, deshalb haben wir aufgehört, bevor etwas abgeschickt wurde.',
     notAllowed: 'Das geht gerade nicht. Bitte sehen Sie, was inzwischen hier steht.',
     paidJob: 'Ihre Anprobe läuft vielleicht schon. Wer sie vergisst, nimmt sie nicht zurück.',
     stopped: ({ reason }) =>

@@ -46,7 +46,7 @@ export const en: Texts = {
     processing: 'This usually takes less than a minute. You can leave this page: it goes on.',
     preview: 'This is a first look. The finished picture is on its way.',
     stalled: ({ attempt, problem }) => {
-      if (problem?.kind === 'core') return 'We could not look whether you were already trying this on.'
+      if (problem?.kind === 'core') return 'Part of the fitting room is missing here. Nothing new was sent.'
       return attempt?.jobId
         ? 'Your try-on may still be finished. To keep waiting costs nothing.'
         : 'Nothing was sent so far.'
@@ -73,7 +73,13 @@ export const en: Texts = {
     preparing: { startOver: 'Cancel' },
     submitting: { startOver: 'Cancel' },
     needsEmail: { startOver: 'No, thanks' },
-    stalled: { resume: ({ attempt }) => (attempt?.jobId ? 'Keep waiting' : 'Send it now'), retry: 'Start a new one' },
+    stalled: {
+      resume: ({ attempt, problem }) => {
+        if (problem?.kind === 'core') return 'Try again'
+        return attempt?.jobId ? 'Keep waiting' : 'Send it now'
+      },
+      retry: 'Start a new one',
+    },
     unauthorized: { resume: 'Try now' },
     outcomeUnknown: { retry: 'Start a new one' },
     protocolError: { resume: 'Look again', retry: 'Start a new one' },
@@ -123,7 +129,7 @@ export const en: Texts = {
     storage: 'This browser would not save your try-on, so nothing was sent.',
     storageUnreadable: 'This browser does not let us see whether you were already trying this on.',
     recordUnreadable: 'An older try-on of this piece could not be read. It was left as it is.',
-    consentExpired: 'You were away for a while, so we stopped before anything was sent.',
+    consentExpired: 'It took too long, so we stopped before anything was sent.',
     notAllowed: 'That is not possible right now. Please look at what is shown by now.',
     paidJob: 'Your try-on may be under way, and forgetting it does not take it back.',
     stopped: ({ reason }) =>

@@ -46,7 +46,7 @@ export const es: Texts = {
     processing: 'Suele tardar menos de un minuto. Puedes salir de esta página: sigue sola.',
     preview: 'Esto es un primer vistazo. La imagen definitiva está en camino.',
     stalled: ({ attempt, problem }) => {
-      if (problem?.kind === 'core') return 'No hemos podido comprobar si ya te estabas probando esta prenda.'
+      if (problem?.kind === 'core') return 'Aquí falta todavía una parte del probador. No se ha enviado nada nuevo.'
       return attempt?.jobId
         ? 'Tu prueba aún puede terminar. Seguir esperando no cuesta nada.'
         : 'Hasta ahora no se ha enviado nada.'
@@ -73,7 +73,10 @@ export const es: Texts = {
     submitting: { startOver: 'Cancelar' },
     needsEmail: { startOver: 'No, gracias' },
     stalled: {
-      resume: ({ attempt }) => (attempt?.jobId ? 'Seguir esperando' : 'Enviarla ahora'),
+      resume: ({ attempt, problem }) => {
+        if (problem?.kind === 'core') return 'Volver a intentarlo'
+        return attempt?.jobId ? 'Seguir esperando' : 'Enviarla ahora'
+      },
       retry: 'Empezar otra',
     },
     unauthorized: { resume: 'Intentarlo ahora' },
@@ -122,7 +125,7 @@ export const es: Texts = {
     storage: 'Este navegador no ha querido guardar tu prueba, así que no se ha enviado nada.',
     storageUnreadable: 'Este navegador no nos deja ver si ya te lo estabas probando.',
     recordUnreadable: 'No se ha podido leer una prueba anterior de esta prenda. Sigue como estaba.',
-    consentExpired: 'Has estado fuera un rato, así que hemos parado antes de enviar nada.',
+    consentExpired: 'Ha tardado demasiado, así que hemos parado antes de enviar nada.',
     notAllowed: 'Ahora mismo no es posible. Mira lo que se muestra ahora.',
     paidJob: 'Puede que tu prueba esté en marcha, y olvidarla no la anula.',
     stopped: ({ reason }) =>

@@ -47,7 +47,7 @@ export const fr: Texts = {
     processing: 'Cela prend en général moins d’une minute. Vous pouvez quitter cette page : l’essayage continue.',
     preview: 'Voici un premier aperçu. L’image définitive est en route.',
     stalled: ({ attempt, problem }) => {
-      if (problem?.kind === 'core') return 'Nous n’avons pas pu vérifier si vous essayez déjà cette pièce.'
+      if (problem?.kind === 'core') return 'Une partie de la cabine manque encore ici. Rien de nouveau n’a été envoyé.'
       return attempt?.jobId
         ? 'Votre essayage peut encore aboutir. Attendre ne coûte rien.'
         : 'Rien n’a été envoyé jusqu’ici.'
@@ -74,7 +74,10 @@ export const fr: Texts = {
     submitting: { startOver: 'Annuler' },
     needsEmail: { startOver: 'Non merci' },
     stalled: {
-      resume: ({ attempt }) => (attempt?.jobId ? 'Attendre encore' : 'Envoyer maintenant'),
+      resume: ({ attempt, problem }) => {
+        if (problem?.kind === 'core') return 'Réessayer'
+        return attempt?.jobId ? 'Attendre encore' : 'Envoyer maintenant'
+      },
       retry: 'Recommencer',
     },
     unauthorized: { resume: 'Essayer maintenant' },
@@ -124,7 +127,7 @@ export const fr: Texts = {
     storage: 'Ce navigateur n’a pas voulu enregistrer votre essayage : rien n’a été envoyé.',
     storageUnreadable: 'Ce navigateur ne nous laisse pas voir si vous l’essayez déjà.',
     recordUnreadable: 'Un essayage plus ancien de cette pièce n’a pas pu être lu. Il est resté tel quel.',
-    consentExpired: 'Vous étiez absent un moment : nous nous sommes arrêtés avant tout envoi.',
+    consentExpired: 'Cela a pris trop de temps : nous nous sommes arrêtés avant tout envoi.',
     notAllowed: 'Ce n’est pas possible pour le moment. Regardez ce qui s’affiche à présent.',
     paidJob: 'Votre essayage est peut-être en cours, et l’oublier ne l’annule pas.',
     stopped: ({ reason }) =>

@@ -152,7 +152,7 @@ export interface RecordUnreadableProblem {
   kind: 'recordUnreadable'
 }
 
-/** The consent is over ten minutes old; nothing was sent. */
+/** The consent is over ten minutes old, or could not be begun within one; nothing was sent. */
 export interface ConsentExpiredProblem {
   kind: 'consentExpired'
 }

@@ -49,20 +49,21 @@ export interface TryOn extends Readable<TryOnView> {
   /** Forgets the attempt; rejects with `paidJob` while a paid job may be running, unless told to abandon it. */
   discard(options?: DiscardOptions): Promise<void>
   /**
-   * What another device opens this try-on with, by `room.claim()`: some 70 characters of `A-Z a-z 0-9 .`, nothing of the
-   * shopper. Rejects with kind `ticket` while no job is known.
+   * What another device opens this try-on with, by `room.claim()`: 60 to 85 characters of `A-Z a-z 0-9 .`, nothing of the
+   * shopper. Rejects with kind `ticket` while no job is known, with `core` where what makes it can not be loaded.
    */
   ticket(): Promise<string>
   /**
    * The picture that the view shows, as bytes, to be saved or shared: as it is kept (`keepPictures`), else from its server,
    * which has to permit that (CORS; the contract promises none). Where its address is dead the job is asked once more.
-   * Rejects with kind `picture`.
+   * Rejects with kind `picture`, or with what kept its job from being asked: `unavailable`, `throttled`, `key`, `core`,
+   * `storageUnreadable` or `stopped`.
    */
   picture(): Promise<Blob>
   /**
    * Says that the page's image could not show the final picture; with the image's address nothing is asked where the view
    * has another one by now. The job is asked once more, by a page once a minute at the most: either the view has another
-   * address then, or this rejects with kind `picture`, and the view says it.
+   * address then, or this rejects as `picture()` does, and the view says it.
    */
   pictureFailed(address?: string): Promise<void>
   /** Resolves at `final`; rejects at every stop with a `TryOnError` that carries the problem and the job ID. */

@@ -101,7 +101,9 @@ export class Display {
   }
 
   async #switchOn(): Promise<void> {
-    this.#chromium = await startChromium({ profile: this.#profile })
+    // of longer texts a snapshot has but the beginning, unless it is told otherwise
+    const flags = ['--js-flags=--heap-snapshot-string-limit=1000000']
+    this.#chromium = await startChromium({ profile: this.#profile, flags })
     await this.#chromium.context.grantPermissions(['clipboard-read'])
     this.#page = await this.#chromium.context.newPage()
     await this.#page.addInitScript(faster)
@@ -159,6 +161,9 @@ export class Display {
       // long enough for the picture to be kept
       this.#hasLooked = true
       await this.#page.waitForTimeout(200)
+      // what is there now must be found, or that nothing is found later says nothing
+      const isBlind = this.did.served === 0 && (await tracesInMemory(this.#session, [...this.#attempts])).length === 0
+      if (isBlind) throw new Error('the search of the memory does not find the attempt that is shown')
     } else if (['final', 'failed', 'rejected', 'outcomeUnknown', 'stalled'].includes(state) && !isLeftAlone)
       await this.#press('done')
     await this.#page.waitForTimeout(30)
