@@ -27,14 +27,15 @@ export async function inputOf<O extends Operation>(operation: O, req: HonoReques
 function checked(part: string, schema: Schema<unknown>, value: unknown): unknown {
   const result = schema.safeParse(value)
   if (!result.success) throw badInput(`${result.path || part} is missing or not valid`)
-  if (hasLongId(result.data)) throw badInput(`${part} has a uniqueUserId of more than ${longestId} characters`)
+  for (const [name, most] of Object.entries(longest))
+    if (String(Object(result.data)[name] ?? '').length > most)
+      throw badInput(`${part} has ${name} of more than ${most} characters`)
   if (hasUnstorable(result.data)) throw badInput(`${part} has characters that can not be kept`)
   return result.data
 }
 
-/** What a shopper's ID may have, in characters. */
-const longestId = 1_024
-const hasLongId = (input: unknown) => String(Object(input).uniqueUserId ?? '').length > longestId
+/** What is kept of a shopper may have so many characters: it is kept for ever. */
+const longest = { uniqueUserId: 1_024, email: 254, customerEmail: 254, name: 200 }
 
 /** NUL and half of a surrogate pair are no text to a database. */
 const hasUnstorable = (input: unknown) =>

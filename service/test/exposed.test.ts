@@ -12,7 +12,7 @@ import { clientOf } from '../src/client-address.ts'
 import { EndsProcesses, LineFull, PhotoTooCostly } from '../src/drawing/not-drawn.ts'
 import { fileBlobs } from '../src/file-blobs.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
-import { newVisitor, type PhotoIntake } from '../src/ports.ts'
+import { type PhotoIntake } from '../src/ports.ts'
 import { png } from './contract.suite.ts'
 
 const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
@@ -115,13 +115,33 @@ describe('what comes over the wire', () => {
     ])
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400])
     expect(await answers[0].json()).toMatchObject({
-      message: 'body has a uniqueUserId of more than 1024 characters',
+      message: 'body has uniqueUserId of more than 1024 characters',
     })
     expect((await fetch(`${url}/requests-left?uniqueUserId=${uniqueUserId.slice(1)}`, { headers })).status).toBe(200)
   })
 
+  it('a name, or an address, that is too long to be kept is 400, wherever it is', async () => {
+    const url = await served()
+    const post = async (path: string, body: object) =>
+      (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).status
+    const address = (most: number) => `${'a'.repeat(most - '@example.com'.length)}@example.com`
+    const register = (email: string, name: string) => post('/customer-register', { email, name, uniqueUserId: 'known' })
+    expect(await register(address(254), 'n'.repeat(200))).toBe(200)
+    expect(await register(address(255), 'n')).toBe(400)
+    expect(await register(address(254), 'n'.repeat(201))).toBe(400)
+    expect(await post('/generations', { ...order, customerEmail: address(255) })).toBe(400)
+  })
+
   it('a poll with an ID that nobody knows remembers nobody', async () => {
-    const store = memoryStore()
+    const inner = memoryStore()
+    const saved = new Set<string>()
+    const store: Store = {
+      ...inner,
+      transaction: (work) =>
+        inner.transaction((ledger) =>
+          work({ ...ledger, saveVisitor: (visitor) => (saved.add(visitor.id), ledger.saveVisitor(visitor)) }),
+        ),
+    }
     const service = createService({
       config: parseConfig({ ...suiteConfig, generation: { previewAfterMs: 0, readyAfterMs: 0 } }),
       publicUrl: 'http://service.test',
@@ -140,8 +160,8 @@ describe('what comes over the wire', () => {
     await expect.poll(async () => (await store.job(jobId))?.state).toBe('rendered')
     const polled = (await call(`/generations/${jobId}?uniqueUserId=stranger`)).data
     expect(polled).toMatchObject({ status: 'SUCCESS', uniqueUserId: 'stranger', totalRequests: 0 })
-    expect(await store.visitor('main', 'stranger')).toEqual(newVisitor('main', 'stranger'))
     expect((await call(`/generations/${jobId}`)).data).toMatchObject({ uniqueUserId: 'known', totalRequests: 1 })
+    expect([...saved]).toEqual(['known'])
   })
 })
 
