@@ -359,6 +359,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       }
     },
     counts: catalog.counts,
+    preload: async () => {},
     on: followUp.on,
     get ready() {
       return open()

@@ -43,6 +43,11 @@ export interface FittingRoom {
   on(listener: (event: RoomEvent) => void): { unsubscribe(): void }
   /** What is kept of the room's shoppers, until when; rejects with kind `storageUnreadable`. */
   stored(): Promise<Stored[]>
+  /**
+   * Loads the code that an intent needs before there is one, as when the pointer is over the button; nothing is read or
+   * sent. Rejects with kind `core`.
+   */
+  preload(): Promise<void>
   /** Resolves when storage has been read. */
   readonly ready: Promise<void>
   /** Wipes everything of every visitor, in every tab; rejects with kind `storage` when something could not be wiped. */

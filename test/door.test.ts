@@ -56,6 +56,19 @@ describe('a page on which nobody tries anything on', () => {
     vi.restoreAllMocks()
   })
 
+  it('loads the core where that is wanted before, and reads nothing for it', async () => {
+    const getItem = vi.spyOn(world.storage, 'getItem')
+    const loads = loader({ fails: 1 })
+    const room = open(loads)
+    await expect(room.preload()).rejects.toMatchObject({ kind: 'core' })
+    await room.preload()
+    await room.preload()
+    expect([loads.count, getItem.mock.calls.length]).toEqual([2, 0])
+    await started(room.tryOn(product))
+    expect(loads.count).toBe(2)
+    vi.restoreAllMocks()
+  })
+
   it('shows the idle view that the core shows', async () => {
     const [behind, before] = [watched(world.room({ namespace: 'a' }).tryOn(product)), watched(open().tryOn(product))]
     await world.settle()

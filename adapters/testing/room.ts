@@ -86,6 +86,7 @@ export function mockRoom(
       return tryOnOf(`${productId}/${variantId}`).tryOn
     },
     stored: async () => [],
+    preload: async () => {},
     ready: Promise.resolve(),
     async reset() {
       for (const { set } of tryOns.values()) set(views.idle)

@@ -269,6 +269,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     get ready() {
       return use((room) => room.ready)
     },
+    preload: () => quiet(make().then(() => {})),
     list: () => use((room) => room.list()),
     on(listener) {
       let isOver = false
