@@ -53,6 +53,8 @@ interface OwnershipParts {
 /** How long a lease lasts without being renewed, in ms: what a killed page costs the next one. */
 const leaseMs = 2_000
 const renewEveryMs = 500
+/** After how long what could not be listed is listed again, in ms. */
+const nameAgainMs = 2_000
 
 /** Web Locks where pages have them, else a lease in storage, else nothing. Storage that one page has alone needs none. */
 export function createOwnership({ storage, clock, leaseOf, list, storageId }: OwnershipParts): Ownership {
@@ -111,6 +113,7 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
   let timer: unknown = null
   let hasRenewed = false
   let isListed = false
+  let naming: Promise<void> | null = null
   /** The lease of another page, and since when it stands unchanged on this page's own clock. */
   let foreign = { owner: '', until: 0, seenAt: 0 }
 
@@ -122,10 +125,19 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
     return clock.monotonic() - foreign.seenAt >= leaseMs
   }
 
+  /** Names the record, unless that is under way. */
+  async function name(): Promise<void> {
+    naming ??= list().then(
+      (where) => void (isListed = where === 'stored'),
+      () => undefined,
+    )
+    const own = naming
+    void own.then(() => clock.setTimeout(() => (naming = null), nameAgainMs))
+    await withinLimit(clock, leaseMs, own).catch(() => undefined)
+  }
+
   /** Whether the lease is this page's now; rejects when storage fails. */
   async function renew(): Promise<boolean> {
-    // what a storage that failed has not listed it may list by now
-    if (!isListed) isListed = (await withinLimit(clock, leaseMs, list()).catch(() => null)) === 'stored'
     let isMine = false
     let isGivenUp = false
     const write = () =>
@@ -165,6 +177,9 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
   }
 
   async function ask(): Promise<void> {
+    // what a storage that failed has not listed it may list by now; who has a lease does not wait for that
+    if (state === 'asking') await name()
+    else if (!isListed && naming === null) void name()
     const isMine = await renew().catch((error: unknown) => !turns.isElsewhere() && mayGoOn(error))
     if (state === 'ended') return
     if (!isMine && state === 'owning') return lose()
