@@ -53,8 +53,6 @@ interface OwnershipParts {
 /** How long a lease lasts without being renewed, in ms: what a killed page costs the next one. */
 const leaseMs = 2_000
 const renewEveryMs = 500
-/** After how long what could not be listed is listed again, in ms. */
-const nameAgainMs = 2_000
 
 /** Web Locks where pages have them, else a lease in storage, else nothing. Storage that one page has alone needs none. */
 export function createOwnership({ storage, clock, leaseOf, list, storageId }: OwnershipParts): Ownership {
@@ -127,13 +125,12 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
 
   /** Names the record, unless that is under way. */
   async function name(): Promise<void> {
-    naming ??= list().then(
-      (where) => void (isListed = where === 'stored'),
-      () => undefined,
-    )
-    const own = naming
-    void own.then(() => clock.setTimeout(() => (naming = null), nameAgainMs))
-    await withinLimit(clock, leaseMs, own).catch(() => undefined)
+    const end = (where?: string) => {
+      isListed = where === 'stored'
+      naming = null
+    }
+    naming ??= list().then(end, () => end())
+    await withinLimit(clock, leaseMs, naming).catch(() => undefined)
   }
 
   /** Whether the lease is this page's now; rejects when storage fails. */
