@@ -42,7 +42,7 @@ function askedOf(database: PostgresQueries, query: PostgresQueries['query']): Po
 describe.each([
   ['PostgreSQL', () => pool],
   ['PGlite', () => embedded],
-] as [string, () => PostgresQueries][])('a runner on %s', (_, databaseOf) => {
+] as [string, () => PostgresQueries][])('a runner on %s', (name, databaseOf) => {
   let sandbox: Sandbox
   let runners: Runner[]
   const asked = (query: PostgresQueries['query']) => askedOf(databaseOf(), query)
@@ -351,6 +351,30 @@ describe.each([
       JSON.stringify((await databaseOf().query(`select * from test_${names}_${table}`)).rows)
     expect([await left('items'), await left('item_photos'), await left('photos')]).toEqual(['[]', '[]', '[]'])
     expect(await left('records')).not.toMatch(/imageUrl|2001/)
+  })
+
+  // in one session there is nobody beside it
+  const withOthers = name === 'PostgreSQL' ? it : null
+  withOthers?.('keeps a photo that is added with another try-on while the first one is forgotten', async () => {
+    const runner = await open()
+    await runner.add({ id: 'look', product: tee, photo })
+    await runner.run()
+    await runner.settled()
+    const other = await pool.connect()
+    await other.query('begin')
+    await other.query(`update test_${names}_item_photos set used_at = clock_timestamp()`)
+    await other.query(
+      `insert into test_${names}_items (id, consent, state, is_ended, told, ordered, visitor, photo)
+       select 'other', gen_random_uuid(), 'final', true, told, ordered, visitor, photo from test_${names}_items`,
+    )
+    const forgotten = runner.forget('look')
+    const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%test_${names}_item_photos%'`
+    await vi.waitUntil(async () => (await pool.query(waiting)).rows.length > 0, { timeout: 60_000, interval: 20 })
+    await other.query('commit')
+    other.release()
+    await forgotten
+    expect((await pool.query(`select hash from test_${names}_item_photos`)).rows).toHaveLength(1)
+    expect(await runner.get('look')).toBeNull()
   })
 
   it('leaves no photo, and can be told to forget again, whichever of its statements fails', async () => {

@@ -33,6 +33,11 @@ async function ticketOfFinal(): Promise<string> {
 }
 
 describe('a ticket', () => {
+  it('is claimed nowhere without a usable address, which its claim alone says', async () => {
+    const room = world.door({ baseUrl: () => 'nowhere' })
+    await expect(room.claim('1.1')).rejects.toMatchObject({ kind: 'input' })
+  })
+
   it('brings an attempt of its own for each job', () => {
     const jobs = Array.from({ length: 200_000 }, (_, at) => createHash('sha1').update(`${at}`).digest('hex'))
     expect(new Set(jobs.map(attemptIdOf)).size).toBe(jobs.length)
@@ -57,6 +62,15 @@ describe('a ticket', () => {
     const before = world.sent.length
     expect(await tryOn.ticket()).toMatch(/^1\./)
     expect(world.sent.length).toBe(before)
+  })
+
+  it('has 60 to 85 characters, however long the IDs of a shop are', () => {
+    const lengths = ['1001', '41234567890123'].map((id) => {
+      const told = { productId: id, variantId: id, jobId: crypto.randomUUID(), startedAt: Date.UTC(2026, 10, 26) }
+      return ticketOf('fitting-room:https_3A_2F_2Fapi.example:default', told).length
+    })
+    for (const length of lengths) expect(length).toBeGreaterThanOrEqual(60)
+    for (const length of lengths) expect(length).toBeLessThanOrEqual(85)
   })
 
   it('is whole where its service writes IDs in upper case', () => {

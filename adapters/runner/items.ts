@@ -119,20 +119,11 @@ export function createItems(database: PostgresQueries, name: string): Items {
   const epochOf = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
   const columns = `id, consent, state, is_ended, told, ordered, visitor, ${epochOf('changed_at')} as changed_at`
 
-  async function dropPhoto(hash: string): Promise<void> {
-    const unused = `not exists (select 1 from ${items} where photo = $1)`
-    const [seen] = await rows<{ used_at: string }>(
-      `select used_at::text from ${photos} where hash = $1 and ${unused}`,
-      hash,
-    )
-    // whoever adds it meanwhile has used it
-    if (seen)
-      await rows(
-        `delete from ${photos} where hash = $1 and used_at = $2::timestamptz and ${unused}`,
-        hash,
-        seen.used_at,
-      )
-  }
+  /** Removes those photos that no item but that one names; whoever adds one meanwhile has used it since it was seen. */
+  const dropUnused = (hashes: string, besides = "''") =>
+    `delete from ${photos} as photo using ${photos} as seen
+     where photo.hash in (${hashes}) and seen.hash = photo.hash and seen.used_at = photo.used_at
+       and not exists (select 1 from ${items} as other where other.photo = photo.hash and other.id <> ${besides})`
 
   return {
     async add({ id, consent }, order, visitor, photo) {
@@ -154,7 +145,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
         photo?.type ?? null,
         photo && new Uint8Array(photo.bytes),
       )
-      if (added.length === 0 && hash !== null) await dropPhoto(hash)
+      if (added.length === 0 && hash !== null) await rows(dropUnused('$1'), hash)
       return added.length > 0
     },
     async read(id) {
@@ -213,10 +204,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
       // at once with its photo, which nothing names afterwards
       const gone = await rows(
         `with gone as (delete from ${items} where id = $1 and consent = $2 and is_ended returning photo),
-         unused as (
-           delete from ${photos} where hash in (select photo from gone)
-             and not exists (select 1 from ${items} where photo = hash and id <> $1)
-         )
+         unused as (${dropUnused('select photo from gone', '$1')})
          select 1 from gone`,
         id,
         consent,

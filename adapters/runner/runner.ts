@@ -143,8 +143,10 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       if (!ended.isEnded) throw notAllowed('retry', ended)
       // what is paid for is not paid for again
       if (ended.state === 'outcomeUnknown' && (await hasJob(ended))) {
+        // before it is open again: a process that ends in between leaves it to the others
+        await queue.forget(ended)
         if (!(await items.reopen(ended))) throw notAllowed('retry', await found(id))
-        return queue.addAgain(ended)
+        return enqueue(ended)
       }
       const next = { id, consent: crypto.randomUUID() }
       // what rejects has changed nothing: the consent comes last

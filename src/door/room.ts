@@ -288,7 +288,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     },
     claim(ticket) {
       const [by, before, isNext] = [shopper, resets, wiping !== null]
-      const known = now.core()?.counts() ?? now.wiping() ?? look().then(({ epochs }) => epochs)
+      const known = now.core()?.counts() ?? now.wiping() ?? quiet(look().then(({ epochs }) => epochs))
       return use(async (room) => {
         const epochs = await known
         // what was heard since may tell of a reset from before storage was read

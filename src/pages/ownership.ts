@@ -123,14 +123,13 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
     return clock.monotonic() - foreign.seenAt >= leaseMs
   }
 
-  /** Names the record, unless that is under way. */
-  async function name(): Promise<void> {
+  /** Names the record, once at a time: a storage that hangs is not asked again. */
+  function name(): Promise<void> {
     const end = (where?: string) => {
       isListed = where === 'stored'
       naming = null
     }
-    naming ??= list().then(end, () => end())
-    await withinLimit(clock, leaseMs, naming).catch(() => undefined)
+    return (naming ??= list().then(end, () => end()))
   }
 
   /** Whether the lease is this page's now; rejects when storage fails. */
@@ -175,8 +174,8 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
 
   async function ask(): Promise<void> {
     // what a storage that failed has not listed it may list by now; who has a lease does not wait for that
-    if (state === 'asking') await name()
-    else if (!isListed && naming === null) void name()
+    const named = isListed || name()
+    if (state === 'asking') await withinLimit(clock, leaseMs, Promise.resolve(named)).catch(() => undefined)
     const isMine = await renew().catch((error: unknown) => !turns.isElsewhere() && mayGoOn(error))
     if (state === 'ended') return
     if (!isMine && state === 'owning') return lose()

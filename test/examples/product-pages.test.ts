@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -37,6 +37,11 @@ beforeAll(async () => {
   const begin = async (name: string) => {
     const root = await copyOf(name, packages)
     roots.set(name, root)
+    const page = join(root, 'dist', 'index.html')
+    // the policy that README tells of
+    const policy = `default-src 'self'; connect-src 'self' ${sandbox.url}; img-src 'self' ${sandbox.url} blob:; worker-src blob:`
+    const meta = `<head><meta http-equiv="Content-Security-Policy" content="${policy}">`
+    await writeFile(page, (await readFile(page, 'utf8')).replace('<head>', meta))
     sites.set(name, await served(root, sandbox.url))
   }
   await Promise.all(frameworks.map(begin))
