@@ -38,8 +38,10 @@ beforeAll(async () => {
     const root = await copyOf(name, packages)
     roots.set(name, root)
     const page = join(root, 'dist', 'index.html')
-    // the policy that README tells of
-    const policy = `default-src 'self'; connect-src 'self' ${sandbox.url}; img-src 'self' ${sandbox.url} blob:; worker-src blob:`
+    // the policy that README tells of, with what these pages have of their own: an icon in the text, and styles
+    const own = "style-src 'self' 'unsafe-inline'"
+    const images = `img-src 'self' data: ${sandbox.url} blob:`
+    const policy = `default-src 'self'; connect-src 'self' ${sandbox.url}; ${images}; worker-src blob:; ${own}`
     const meta = `<head><meta http-equiv="Content-Security-Policy" content="${policy}">`
     await writeFile(page, (await readFile(page, 'utf8')).replace('<head>', meta))
     sites.set(name, await served(root, sandbox.url))
