@@ -47,7 +47,7 @@ export const de: Texts = {
     processing: 'Das dauert meist keine Minute. Sie können die Seite verlassen: Es geht weiter.',
     preview: 'Das ist ein erster Blick. Das fertige Bild ist unterwegs.',
     stalled: ({ attempt, problem }) => {
-      if (problem?.kind === 'core') return 'Ein Teil der Umkleide fehlt hier noch. Es wurde nichts Neues abgeschickt.'
+      if (problem?.kind === 'core') return 'Es wurde nichts Neues abgeschickt.'
       return attempt?.jobId
         ? 'Ihre Anprobe kann noch fertig werden. Weiter zu warten kostet nichts.'
         : 'Bisher wurde nichts abgeschickt.'

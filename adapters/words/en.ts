@@ -46,7 +46,7 @@ export const en: Texts = {
     processing: 'This usually takes less than a minute. You can leave this page: it goes on.',
     preview: 'This is a first look. The finished picture is on its way.',
     stalled: ({ attempt, problem }) => {
-      if (problem?.kind === 'core') return 'Part of the fitting room is missing here. Nothing new was sent.'
+      if (problem?.kind === 'core') return 'Nothing new was sent.'
       return attempt?.jobId
         ? 'Your try-on may still be finished. To keep waiting costs nothing.'
         : 'Nothing was sent so far.'

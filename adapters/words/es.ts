@@ -46,7 +46,7 @@ export const es: Texts = {
     processing: 'Suele tardar menos de un minuto. Puedes salir de esta página: sigue sola.',
     preview: 'Esto es un primer vistazo. La imagen definitiva está en camino.',
     stalled: ({ attempt, problem }) => {
-      if (problem?.kind === 'core') return 'Aquí falta todavía una parte del probador. No se ha enviado nada nuevo.'
+      if (problem?.kind === 'core') return 'No se ha enviado nada nuevo.'
       return attempt?.jobId
         ? 'Tu prueba aún puede terminar. Seguir esperando no cuesta nada.'
         : 'Hasta ahora no se ha enviado nada.'

@@ -47,7 +47,7 @@ export const fr: Texts = {
     processing: 'Cela prend en général moins d’une minute. Vous pouvez quitter cette page : l’essayage continue.',
     preview: 'Voici un premier aperçu. L’image définitive est en route.',
     stalled: ({ attempt, problem }) => {
-      if (problem?.kind === 'core') return 'Une partie de la cabine manque encore ici. Rien de nouveau n’a été envoyé.'
+      if (problem?.kind === 'core') return 'Rien de nouveau n’a été envoyé.'
       return attempt?.jobId
         ? 'Votre essayage peut encore aboutir. Attendre ne coûte rien.'
         : 'Rien n’a été envoyé jusqu’ici.'
