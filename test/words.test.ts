@@ -61,6 +61,15 @@ describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
     expect(words.problem(refused)).toBe(words.problem({ kind: 'photo', reason: 'type' }))
   })
 
+  it('do not call a try-on slow whose code was not loaded', () => {
+    const missing = words.title(viewOf('stalled', { attempt: null, problem: { kind: 'core', reload: false } }))
+    const entry = { state: 'stalled' as const }
+    expect([words.title(views.stalled), missing]).toEqual([
+      words.title(entry),
+      expect.not.stringMatching(words.title(entry)),
+    ])
+  })
+
   it('write numbers and times as that language does', () => {
     const percent = new Intl.NumberFormat(name, { style: 'percent' }).format(0.4)
     expect(words.progress(views.preparing)).toContain(percent)
@@ -78,6 +87,7 @@ describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
   it('tell the shopper that another try-on may be spent, wherever that is so, and not where nothing was sent', () => {
     const mayCost = /another try-on|weitere|essayage de plus|otra prueba/
     for (const view of [views.outcomeUnknown, views.protocolError]) expect(words.sentence(view)).toMatch(mayCost)
+    expect(words.intent('retry', views.final)).toMatch(mayCost)
     expect(words.problem({ kind: 'internal', sent: true })).toMatch(mayCost)
     expect(words.problem({ kind: 'internal', sent: false })).not.toMatch(mayCost)
     expect(words.problem(problems.consentExpired)).not.toMatch(mayCost)
@@ -181,8 +191,8 @@ describe('an announcement', () => {
     await tryOn.start(person)
     await world.until(tryOn, 'final')
     await world.close()
-    const titles = (['idle', 'preparing', 'submitting', 'processing', 'preview', 'final'] as const).map(
-      (state) => en.titles[state],
+    const titles = (['idle', 'preparing', 'submitting', 'processing', 'preview', 'final'] as const).map((state) =>
+      createWords(en).title({ state }),
     )
     const spoken = heard.map(({ text }) => text)
     for (const title of titles) expect(spoken.filter((text) => text.startsWith(title))).toHaveLength(1)

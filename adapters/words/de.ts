@@ -29,7 +29,8 @@ export const de: Texts = {
     needsEmail: 'Eines noch vorweg',
     processing: 'Ihre Anprobe entsteht',
     preview: 'Gleich fertig',
-    stalled: 'Das dauert länger als sonst',
+    stalled: ({ problem }) =>
+      problem?.kind === 'core' ? 'Die Umkleide wurde nicht geladen' : 'Das dauert länger als sonst',
     unauthorized: 'Die Umkleide ist gerade geschlossen',
     final: 'Da sind Sie',
     failed: 'Das hat nicht geklappt',
@@ -81,6 +82,7 @@ export const de: Texts = {
       retry: 'Neu beginnen',
     },
     unauthorized: { resume: 'Jetzt versuchen' },
+    final: { retry: 'Eine weitere Anprobe nutzen' },
     outcomeUnknown: { retry: 'Neu beginnen' },
     protocolError: { resume: 'Noch einmal nachsehen', retry: 'Neu beginnen' },
   },

@@ -28,7 +28,8 @@ export const en: Texts = {
     needsEmail: 'One thing first',
     processing: 'Your try-on is being made',
     preview: 'Almost there',
-    stalled: 'This is taking longer than usual',
+    stalled: ({ problem }) =>
+      problem?.kind === 'core' ? 'The fitting room did not load' : 'This is taking longer than usual',
     unauthorized: 'The fitting room is closed right now',
     final: 'There you are',
     failed: 'That did not work',
@@ -81,6 +82,7 @@ export const en: Texts = {
       retry: 'Start a new one',
     },
     unauthorized: { resume: 'Try now' },
+    final: { retry: 'Use another try-on' },
     outcomeUnknown: { retry: 'Start a new one' },
     protocolError: { resume: 'Look again', retry: 'Start a new one' },
   },

@@ -28,7 +28,8 @@ export const es: Texts = {
     needsEmail: 'Antes, una cosa',
     processing: 'Tu prueba está en marcha',
     preview: 'Ya casi está',
-    stalled: 'Está tardando más de lo normal',
+    stalled: ({ problem }) =>
+      problem?.kind === 'core' ? 'El probador no se ha cargado' : 'Está tardando más de lo normal',
     unauthorized: 'El probador está cerrado ahora mismo',
     final: 'Aquí estás',
     failed: 'No ha funcionado',
@@ -80,6 +81,7 @@ export const es: Texts = {
       retry: 'Empezar otra',
     },
     unauthorized: { resume: 'Intentarlo ahora' },
+    final: { retry: 'Gastar otra prueba' },
     outcomeUnknown: { retry: 'Empezar otra' },
     protocolError: { resume: 'Mirar otra vez', retry: 'Empezar otra' },
   },

@@ -29,7 +29,8 @@ export const fr: Texts = {
     needsEmail: 'Une dernière chose',
     processing: 'Votre essayage est en cours',
     preview: 'C’est presque prêt',
-    stalled: 'C’est plus long que d’habitude',
+    stalled: ({ problem }) =>
+      problem?.kind === 'core' ? 'La cabine ne s’est pas chargée' : 'C’est plus long que d’habitude',
     unauthorized: 'La cabine est fermée pour le moment',
     final: 'Vous voilà',
     failed: 'Cela n’a pas marché',
@@ -81,6 +82,7 @@ export const fr: Texts = {
       retry: 'Recommencer',
     },
     unauthorized: { resume: 'Essayer maintenant' },
+    final: { retry: 'Utiliser un essayage de plus' },
     outcomeUnknown: { retry: 'Recommencer' },
     protocolError: { resume: 'Regarder à nouveau', retry: 'Recommencer' },
   },

@@ -3,6 +3,12 @@ import type { Intent, Problem, ProblemKind, Progress, Trouble, TryOnState, TryOn
 /** A text, or how it is made of what it is about. */
 type Text<T> = string | ((about: T) => string)
 
+/** What has a title: a view, or an entry of `room.history`. */
+interface Titled {
+  readonly state: TryOnState
+  readonly problem?: Problem | null
+}
+
 /**
  * What one language says to shoppers. Every text is there: a missing one is a compile error. None promises what nobody
  * knows, of money least of all.
@@ -11,7 +17,7 @@ export interface Texts {
   /** BCP 47: how numbers and times are written. */
   language: string
   /** What each state is called: a heading. */
-  titles: Readonly<Record<TryOnState, string>>
+  titles: Readonly<Record<TryOnState, Text<Titled>>>
   /** What each state means, in a sentence or two. */
   sentences: Readonly<Record<TryOnState, Text<TryOnView>>>
   /** What a button says. */
@@ -42,8 +48,7 @@ export interface Announcement {
 
 /** What a UI says to shoppers of a view. All of it is text, never markup. */
 export interface Words {
-  /** Of a view, or of an entry of `room.history`. */
-  title(of: { readonly state: TryOnState }): string
+  title(of: Titled): string
   /** The merchant's own message, where there is one, stands in for the state's sentence. */
   sentence(view: TryOnView): string
   /** Null where there is none. */
@@ -72,7 +77,7 @@ export function createWords(texts: Texts): Words {
   const percent = new Intl.NumberFormat(texts.language, { style: 'percent', maximumFractionDigits: 0 })
   const time = new Intl.DateTimeFormat(texts.language, { timeStyle: 'medium' })
 
-  const title: Words['title'] = ({ state }) => texts.titles[state]
+  const title: Words['title'] = (of) => textOf(texts.titles[of.state], of)
   const sentence: Words['sentence'] = (view) => view.message || textOf(texts.sentences[view.state], view)
 
   function problem(given: Problem | null): string | null {

@@ -8,7 +8,10 @@ import {
   type Visitor,
 } from 'fitting-room'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { deferred } from '../../src/platform/deferred.ts'
 import photoUrl from '../../examples/sample/person.png'
+
+const submission = 'POST generations'
 
 /** Renders `show(value)` of each readable into an element of its own, as a component of the framework would. */
 export type Mount = <T>(place: HTMLElement, readables: Readable<T>[], show: (value: T) => string) => () => void
@@ -26,26 +29,34 @@ export function bindingsSuite(name: string, mount: Mount, follow?: Follow): void
     let room: FittingRoom
     let place: HTMLElement
     let requests: string[]
+    let reads: string[]
+    /** What the answer to a submission waits for. */
+    let answer: Promise<void> | null
     const photo = async () => await (await fetch(photoUrl)).blob()
     const texts = () => [...place.querySelectorAll('[data-view]')].map(({ textContent }) => textContent)
     const tryOnOf = (variantId: string) => room.tryOn({ productId: '1001', variantId, funnelIds: [11] })
     const stateOf = ({ state }: TryOnView) => state
+    const submissions = () => requests.filter((each) => each === submission)
 
     beforeEach(() => {
       requests = []
+      reads = []
+      answer = null
+      const storage = memoryStorage()
       place = document.body.appendChild(document.createElement('div'))
       room = createFittingRoom({
         baseUrl: inject('baseUrl'),
         apiKey: 'sandbox-key',
-        storage: memoryStorage(),
+        storage: { ...storage, getItem: (key) => (reads.push(key), storage.getItem(key)) },
         timing: { pollIntervalMs: 400 },
         fetch: async (input, init) => {
           const name = `${init?.method} ${new URL(String(input)).pathname.split('/')[1]}`
           requests.push(name)
-          const answer = await fetch(input, init)
+          const response = await fetch(input, init)
           // the service counts the requests of all tests together: what it did not take is sent again
-          if (answer.status === 429) requests.splice(requests.indexOf(name), 1)
-          return answer
+          if (response.status === 429) requests.splice(requests.indexOf(name), 1)
+          else if (name === submission) await answer
+          return response
         },
       })
     })
@@ -67,12 +78,57 @@ export function bindingsSuite(name: string, mount: Mount, follow?: Follow): void
       await tryOn.result()
       await expect.poll(texts).toEqual(['final'])
       expect([...seen]).toEqual(expect.arrayContaining(['preparing', 'submitting', 'processing', 'final']))
-      expect(requests.filter((each) => each === 'POST generations')).toHaveLength(1)
+      expect(submissions()).toHaveLength(1)
       unmount()
 
       const unmountLate = mount(place, [tryOn], stateOf)
       expect(texts()).toEqual(['final'])
       unmountLate()
+    })
+
+    it('goes on when it unmounts in mid-POST, and shows the picture of that submission when it mounts again', async () => {
+      const tryOn = tryOnOf('2001')
+      const answered = deferred()
+      answer = answered.promise
+      const unmount = mount(place, [tryOn], stateOf)
+      const started = tryOn.start(await photo())
+      await expect.poll(submissions).toHaveLength(1)
+      expect(texts()).toEqual(['submitting'])
+      unmount()
+      const unmountAgain = mount(place, [tryOn], stateOf)
+      expect(texts()).toEqual(['submitting'])
+      unmountAgain()
+      answered.resolve()
+      await started
+      await tryOn.result()
+      const unmountLast = mount(place, [tryOn], stateOf)
+      expect(texts()).toEqual(['final'])
+      expect(submissions()).toHaveLength(1)
+      unmountLast()
+    })
+
+    it('looks into storage once for fifty cards, and asks for nothing', async () => {
+      const cards = Array.from({ length: 50 }, (_, index) => tryOnOf(String(3000 + index)))
+      const unmount = mount(place, cards, stateOf)
+      await expect.poll(texts).toEqual(cards.map(() => 'idle'))
+      expect([reads.length, requests]).toEqual([1, []])
+      unmount()
+    })
+
+    it('shows one try-on in two roots, and goes on in one when the other unmounts', async () => {
+      const { readable, listeners, set } = counted()
+      const [here, there] = [place.appendChild(document.createElement('div')), document.createElement('div')]
+      place.append(there)
+      const unmount = mount(here, [readable], String)
+      const unmountOther = mount(there, [readable], String)
+      await expect.poll(() => listeners.size).toBeGreaterThan(0)
+      set(1)
+      await expect.poll(texts).toEqual(['1', '1'])
+      unmount()
+      set(2)
+      await expect.poll(texts).toEqual(['2'])
+      unmountOther()
+      await expect.poll(() => listeners.size).toBe(0)
     })
 
     it('misses no change between its first read and its subscription', async () => {

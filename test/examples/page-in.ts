@@ -18,8 +18,8 @@ export function pageIn(tab: Tab) {
       await isThere(`${marked(id)} && !${marked(id)}.disabled`)
       await tab.run(`${marked(id)}.click()`)
     },
-    async choosePhoto() {
-      const bytes = await readFile(samplePhoto, 'base64')
+    async choosePhoto(photo?: Buffer) {
+      const bytes = (photo ?? (await readFile(samplePhoto))).toString('base64')
       await isThere(marked('photo'))
       await tab.run(`(() => {
         const bytes = Uint8Array.from(atob('${bytes}'), (letter) => letter.charCodeAt(0))

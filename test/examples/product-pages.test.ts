@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { serve, type RunningServer } from '@fitting-room/service'
+import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { serveShop } from '../../examples/shop/serve-shop.ts'
 import { engines, type RunningEngine } from '../engines/engines.ts'
@@ -90,6 +91,27 @@ describe.each(engines)('in $name', ({ launch }) => {
       expect(jobs.size).toBe(1)
       await press('startOver')
       await reaches('idle')
+      expect(tab.words).toEqual([])
+      await tab.close()
+    })
+
+    it('lets the shopper overrule what is advised against, of that photo alone', async () => {
+      const tab = await engine.open(sites.get(name)!.url)
+      const { marked, isThere, reaches, press, choosePhoto, violations } = pageIn(tab)
+      const small = { width: 90, height: 120, channels: 3, background: 'pink' } as const
+      const photo = await sharp({ create: small }).png().toBuffer()
+      await reaches('idle')
+      await choosePhoto(photo)
+      await press('start')
+      await isThere('allTheSame')
+      expect(await violations()).toEqual([])
+      await choosePhoto(photo)
+      await expect.poll(() => tab.run(`!!${marked('allTheSame')}`)).toBe(false)
+      await press('start')
+      expect(jobs.size).toBe(0)
+      await press('allTheSame')
+      await reaches('final')
+      expect(jobs.size).toBe(1)
       expect(tab.words).toEqual([])
       await tab.close()
     })

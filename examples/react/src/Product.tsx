@@ -1,4 +1,4 @@
-import type { TryOn } from 'fitting-room'
+import type { StartOptions, TryOn } from 'fitting-room'
 import { useTryOn } from 'fitting-room/react'
 import { useEffect, useState, type FormEvent } from 'react'
 import { sizes, tryOnOf, words } from './room.ts'
@@ -39,9 +39,17 @@ function useObjectUrl(file: File | undefined): string | undefined {
 export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
   const view = useTryOn(tryOn)
   const [photo, setPhoto] = useState<File>()
+  const [checked, setChecked] = useState<File>()
   const chosen = useObjectUrl(photo)
-  const picture = view.result?.imageUrl ?? view.preview?.imageUrl ?? chosen
+  const made = view.result ?? view.preview
+  const picture = made?.imageUrl ?? chosen
+  const isAdvisedAgainst = view.problem?.kind === 'photoAdvice' && photo !== undefined && photo === checked
   const problem = words.problem(view.problem)
+
+  function start(options?: StartOptions) {
+    setChecked(photo)
+    void tryOn.start(photo, options)
+  }
 
   function submitEmail(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -50,7 +58,9 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
 
   return (
     <section data-testid="try-on" data-state={view.state} aria-busy={view.group === 'busy'}>
-      <div className="frame">{picture && <img data-testid="picture" src={picture} alt="You in the Breton tee" />}</div>
+      <div className="frame">
+        {picture && <img data-testid="picture" src={picture} alt={made ? 'You in the Breton tee' : 'Your photo'} />}
+      </div>
       <div role="status">
         <h2>{words.title(view)}</h2>
         <p>{words.sentence(view)}</p>
@@ -78,8 +88,13 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
       )}
       <div className="intents">
         {view.can.start && view.group === 'ready' && (
-          <button data-main data-testid="start" disabled={!photo} onClick={() => tryOn.start(photo)}>
+          <button data-main data-testid="start" disabled={!photo} onClick={() => start()}>
             {words.intent('start', view)}
+          </button>
+        )}
+        {isAdvisedAgainst && (
+          <button data-testid="allTheSame" onClick={() => start({ despiteAdvice: true })}>
+            Use it all the same
           </button>
         )}
         {view.can.resume && (

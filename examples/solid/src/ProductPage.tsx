@@ -1,3 +1,4 @@
+import type { StartOptions } from 'fitting-room'
 import { useTryOn } from 'fitting-room/solid'
 import { createEffect, createSignal, For, onCleanup, Show } from 'solid-js'
 import { sizes, tryOnOf, words } from './room.ts'
@@ -28,6 +29,7 @@ function TryOnPanel(props: { variantId: string }) {
   const tryOn = () => tryOnOf(props.variantId)
   const view = useTryOn(tryOn)
   const [photo, setPhoto] = createSignal<File>()
+  const [checked, setChecked] = createSignal<File>()
   const [chosen, setChosen] = createSignal<string>()
   createEffect(() => {
     const file = photo()
@@ -35,7 +37,15 @@ function TryOnPanel(props: { variantId: string }) {
     setChosen(url)
     onCleanup(() => url && URL.revokeObjectURL(url))
   })
-  const picture = () => view().result?.imageUrl ?? view().preview?.imageUrl ?? chosen()
+  const made = () => view().result ?? view().preview
+  const picture = () => made()?.imageUrl ?? chosen()
+  const isAdvisedAgainst = () =>
+    view().problem?.kind === 'photoAdvice' && photo() !== undefined && photo() === checked()
+
+  function start(options?: StartOptions) {
+    setChecked(photo())
+    void tryOn().start(photo(), options)
+  }
 
   function submitEmail(event: SubmitEvent & { currentTarget: HTMLFormElement }) {
     event.preventDefault()
@@ -45,7 +55,9 @@ function TryOnPanel(props: { variantId: string }) {
   return (
     <section data-testid="try-on" data-state={view().state} aria-busy={view().group === 'busy'}>
       <div class="frame">
-        <Show when={picture()}>{(url) => <img data-testid="picture" src={url()} alt="You in the Breton tee" />}</Show>
+        <Show when={picture()}>
+          {(url) => <img data-testid="picture" src={url()} alt={made() ? 'You in the Breton tee' : 'Your photo'} />}
+        </Show>
       </div>
       <div role="status">
         <h2>{words.title(view())}</h2>
@@ -76,8 +88,13 @@ function TryOnPanel(props: { variantId: string }) {
       </Show>
       <div class="intents">
         <Show when={view().can.start && view().group === 'ready'}>
-          <button data-main data-testid="start" disabled={!photo()} onClick={() => tryOn().start(photo())}>
+          <button data-main data-testid="start" disabled={!photo()} onClick={() => start()}>
             {words.intent('start', view())}
+          </button>
+        </Show>
+        <Show when={isAdvisedAgainst()}>
+          <button data-testid="allTheSame" onClick={() => start({ despiteAdvice: true })}>
+            Use it all the same
           </button>
         </Show>
         <Show when={view().can.resume}>
