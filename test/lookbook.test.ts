@@ -66,6 +66,23 @@ describe.each([
   })
   const sent = (request: string) => sandbox.ledger.requests.filter((each) => each.startsWith(request)).length
 
+  /** As a process that is stopped at the first statement of that kind, or where that fails. */
+  async function stopping(isIt: (text: string, values: unknown[]) => boolean, failure?: Error) {
+    const reached = deferred()
+    const goOn = deferred()
+    let isFirst = true
+    const query: PostgresQueries['query'] = async (text, values) => {
+      if (isFirst && isIt(text, values ?? [])) {
+        isFirst = false
+        if (failure) throw failure
+        reached.resolve()
+        await goOn.promise
+      }
+      return databaseOf().query(text, values)
+    }
+    return { runner: await open({ database: asked(query) }), reached: reached.promise, goOn: () => goOn.resolve() }
+  }
+
   it('carries many out, each once, and asks for a funnel and an upload once', async () => {
     const runner = await open()
     for (let nth = 0; nth < 8; nth += 1) await runner.add({ id: `look-${nth}`, product: tee, photo })
@@ -137,25 +154,67 @@ describe.each([
     expect(sent('POST /generations')).toBe(1)
   })
 
-  it('follows the job whose answer came late where it is told to try it again', async () => {
-    const answer = deferred()
-    const fetch: typeof sandbox.fetch = async (input, init) => {
-      const answered = await sandbox.fetch(input, init)
-      if (new Request(input, init).method === 'POST' && String(input).endsWith('/generations')) await answer.promise
-      return answered
+  describe('of a submission whose answer came late', () => {
+    /** The outcome was unknown, and the job has been written down since; nothing is at work any more. */
+    async function answeredLate(): Promise<void> {
+      const answer = deferred()
+      const fetch: typeof sandbox.fetch = async (input, init) => {
+        const answered = await sandbox.fetch(input, init)
+        if (new Request(input, init).method === 'POST' && String(input).endsWith('/generations')) await answer.promise
+        return answered
+      }
+      const runner = await open({ fetch, timing: { submitTimeoutMs: 2_000 } })
+      await runner.run()
+      await runner.add({ id: 'look', product: tee, photo })
+      await runner.settled()
+      expect(await runner.get('look')).toMatchObject({ state: 'outcomeUnknown', isEnded: true })
+      answer.resolve()
+      const noted = `select 1 from test_${names}_records where value like '%"accepted"%'`
+      const isNoted = async () => (await databaseOf().query(noted)).rows.length > 0
+      await vi.waitUntil(isNoted, { timeout: 60_000, interval: 20 })
+      await runner.close()
     }
-    const runner = await open({ fetch, timing: { submitTimeoutMs: 2_000 } })
-    await runner.run()
-    await runner.add({ id: 'look', product: tee, photo })
-    await runner.settled()
-    expect(await runner.get('look')).toMatchObject({ state: 'outcomeUnknown', isEnded: true })
-    answer.resolve()
-    const noted = `select 1 from test_${names}_records where value like '%"accepted"%'`
-    await vi.waitUntil(async () => (await databaseOf().query(noted)).rows.length > 0, { timeout: 60_000, interval: 20 })
-    await runner.retry('look')
-    await runner.settled()
-    expect(await runner.get('look')).toMatchObject({ state: 'final' })
-    expect(sandbox.ledger.accepted).toBe(1)
+
+    async function isFollowed(): Promise<void> {
+      const runner = await open()
+      await runner.run()
+      await runner.settled()
+      expect(await runner.get('look')).toMatchObject({ state: 'final' })
+      expect(sandbox.ledger.accepted).toBe(1)
+    }
+
+    it('follows the job where it is told to try it again, once, however often it is told at once', async () => {
+      await answeredLate()
+      const [one, other] = [await open(), await open()]
+      const told = await Promise.allSettled([one.retry('look'), other.retry('look'), one.retry('look')])
+      const reasons = told.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
+      expect(reasons).toMatchObject([{ kind: 'notAllowed' }, { kind: 'notAllowed' }])
+      await isFollowed()
+    })
+
+    it.each(['forget', 'retry'] as const)(
+      'keeps the job that is followed from a %s() that came too late',
+      async (intent) => {
+        await answeredLate()
+        const { runner, reached, goOn } = await stopping((text) => /update \w+_items set (is_left|consent)/.test(text))
+        const late = runner[intent]('look').catch((error: unknown) => error)
+        await reached
+        await (await open()).retry('look')
+        goOn()
+        expect(await late).toMatchObject({ kind: 'notAllowed' })
+        await isFollowed()
+      },
+    )
+
+    it('does not take for no job what it can not read', async () => {
+      await answeredLate()
+      const ofRecord = (text: string, [key]: unknown[]) =>
+        /^\s*select/.test(text) && String(key).endsWith(':try-on:1001:2001')
+      const { runner } = await stopping(ofRecord, new Error('gone'))
+      await expect(runner.retry('look')).rejects.toThrow('storageUnreadable')
+      await runner.retry('look')
+      await isFollowed()
+    })
   })
 
   it('goes on by itself once a key is taken again', async () => {
@@ -364,8 +423,8 @@ describe.each([
     await other.query('begin')
     await other.query(`update test_${names}_item_photos set used_at = clock_timestamp()`)
     await other.query(
-      `insert into test_${names}_items (id, consent, state, is_ended, told, ordered, visitor, photo)
-       select 'other', gen_random_uuid(), 'final', true, told, ordered, visitor, photo from test_${names}_items`,
+      `insert into test_${names}_items (id, consent, state, is_ended, told, ordered, visitor, photo, namespace)
+       select 'other', gen_random_uuid(), 'final', true, told, ordered, visitor, photo, namespace from test_${names}_items`,
     )
     const forgotten = runner.forget('look')
     const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%test_${names}_item_photos%'`
@@ -375,6 +434,37 @@ describe.each([
     await forgotten
     expect((await pool.query(`select hash from test_${names}_item_photos`)).rows).toHaveLength(1)
     expect(await runner.get('look')).toBeNull()
+  })
+
+  withOthers?.('leaves no photo where two are forgotten at once that share it', async () => {
+    const ids = ['one', 'another']
+    const runner = await open()
+    for (const id of ids) await runner.add({ id, product: tee, photo })
+    await runner.run()
+    await runner.settled()
+    const isRemoval = (text: string) => /delete from \w+_items/.test(text)
+    const forgetting = await Promise.all(ids.map(() => stopping(isRemoval)))
+    const forgotten = Promise.all(forgetting.map((process, at) => process.runner.forget(ids[at]!)))
+    await Promise.all(forgetting.map(({ reached }) => reached))
+    // both statements begin before either takes effect
+    const other = await pool.connect()
+    await other.query('begin')
+    await other.query(`select 1 from test_${names}_items for update`)
+    for (const { goOn } of forgetting) goOn()
+    const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%delete from test_${names}_items%'`
+    await vi.waitUntil(async () => (await pool.query(waiting)).rows.length === 2, { timeout: 60_000, interval: 20 })
+    await other.query('commit')
+    other.release()
+    await forgotten
+    expect((await pool.query(`select hash from test_${names}_item_photos`)).rows).toEqual([])
+  })
+
+  it('removes a photo that a process has left', async () => {
+    const runner = await open()
+    await runner.add({ id: 'look', product: tee, photo })
+    await databaseOf().query(`delete from test_${names}_items`)
+    await runner.run()
+    expect((await databaseOf().query(`select hash from test_${names}_item_photos`)).rows).toEqual([])
   })
 
   it('leaves no photo, and can be told to forget again, whichever of its statements fails', async () => {

@@ -25,7 +25,7 @@ export interface CarryOut {
    * signal, at which it is left.
    */
   carryOut(item: Item, signal: AbortSignal): Promise<'ended' | 'again'>
-  /** Whether the job of a consent is known by now whose outcome was not: its answer came late. */
+  /** Whether the job of a consent is known by now whose outcome was not: its answer came late. Rejects where that can not be read. */
   hasJob(item: Item): Promise<boolean>
   /** Removes what storage holds of a consent that has ended. */
   wipe(item: Item): Promise<void>
@@ -42,6 +42,13 @@ const waits = new Set<TryOnView['state']>(['stalled', 'unauthorized'])
 const isWaiting = ({ state, can }: TryOnView) => waits.has(state) && can.resume
 const isEnded = (view: TryOnView) => ['done', 'asks', 'stopped'].includes(view.group) && !isWaiting(view)
 
+/** Whether there is something to follow; throws where storage could not be read, since nobody knows then. */
+function isThere({ state, problem }: TryOnView): boolean {
+  if (state !== 'idle') return true
+  if (problem !== null) throw new Error(`what is kept of a try-on can not be read: ${problem.kind}`)
+  return false
+}
+
 /** Carries try-ons out, each in a room of its own that any process can go on with. */
 export function createCarryOut({ options, storage, items, customerEmail }: CarryOutParts): CarryOut {
   const funnels: KnownFunnels = new Map()
@@ -49,7 +56,7 @@ export function createCarryOut({ options, storage, items, customerEmail }: Carry
   const inOrder = createFirsts()
 
   function roomOf(item: Item): Core {
-    const { consent, visitor } = item
+    const { namespace, visitor } = item
     const { apiKey } = options
     return createRoom(
       {
@@ -60,7 +67,7 @@ export function createCarryOut({ options, storage, items, customerEmail }: Carry
           throw new Error('this consent stands no more')
         },
         storage,
-        namespace: consent,
+        namespace,
         uniqueUserId: visitor,
         retentionMs,
         photos: false,
@@ -83,10 +90,7 @@ export function createCarryOut({ options, storage, items, customerEmail }: Carry
   async function begin(tryOn: TryOn, item: Item): Promise<boolean> {
     await tryOn.ready
     if (tryOn.get().can.resume) await tryOn.resume()
-    // where storage could not be read it is not known whether there is something
-    const { state, problem } = tryOn.get()
-    if (state !== 'idle') return true
-    if (problem !== null) throw new Error(`a try-on can not be begun: ${problem.kind}`)
+    if (isThere(tryOn.get())) return true
     const photo = await photoOf(item)
     if (photo === null) {
       await refuse(item, { kind: 'photo', reason: 'missing' })
@@ -154,8 +158,8 @@ export function createCarryOut({ options, storage, items, customerEmail }: Carry
     carryOut: (item, signal) => withRoom(item, (room) => follow(room, item, signal)),
     hasJob: (item) =>
       withRoom(item, async (room) => {
-        const { attempt } = await room.tryOn(item.order).ready
-        return attempt?.jobId != null
+        const view = await room.tryOn(item.order).ready
+        return isThere(view) && view.attempt?.jobId != null
       }),
     wipe: (item) => withRoom(item, (room) => room.reset()),
     close: () => rooms.forEach((room) => room.close()),

@@ -34,7 +34,7 @@ type Told = Pick<RunnerEntry, 'attempt' | 'result' | 'problem' | 'message'>
 /** One consent of one try-on: what it writes counts for as long as it stands. */
 export interface Consent {
   id: string
-  /** A UUID, and another one for each `add` and `retry` that is one. */
+  /** A UUID, and another one for each `add` and `retry`. */
   consent: string
 }
 
@@ -43,6 +43,10 @@ export interface Item extends RunnerEntry, Consent {
   order: Order
   /** The shopper that it is for. */
   visitor: string
+  /** Under what its record is: the UUID of the consent to its submission. */
+  namespace: string
+  /** What its record says counts no more: it is removed, by whoever comes to it. */
+  isLeft: boolean
 }
 
 /** An entry with when it came to that, in epoch ms of the database's clock. */
@@ -64,12 +68,16 @@ export interface Items {
   queued(consent: Consent): Promise<void>
   /** Writes down what one has come to; nothing where that consent stands no more. */
   save(consent: Consent, to: Omit<RunnerEntry, 'id'>): Promise<void>
-  /** Puts a consent in the place of one that has ended; false where that is another one by now. */
-  again(ended: Consent, next: Consent): Promise<boolean>
-  /** Has a consent that has ended go on; false where that is another one by now. */
-  reopen(ended: Consent): Promise<boolean>
-  /** Removes one that has ended, with its photo; false where that is another one by now. */
-  remove(ended: Consent): Promise<boolean>
+  /** From then on what has ended does not go on; false where that is another one by now. */
+  leave(ended: Consent): Promise<boolean>
+  /** Puts a consent, to a submission of its own, in the place of one that was left; false where that is another one by now. */
+  again(left: Consent, next: Consent): Promise<boolean>
+  /** Puts a consent to go on in the place of one that has ended; false where that was left, or is another one by now. */
+  goOn(ended: Consent, next: Consent): Promise<boolean>
+  /** Removes one that was left, with its photo; false where that is another one by now. */
+  remove(left: Consent): Promise<boolean>
+  /** Removes that photo, or all, where no item names it: two that shared it, and were removed at once, have each left it to the other. */
+  sweep(hash?: string): Promise<void>
   /** What has changed since then, in epoch ms of the database's clock, or within the last moments before. */
   changedSince(at: number): Promise<Change[]>
   now(): Promise<number>
@@ -87,6 +95,8 @@ interface Row {
   told: string
   ordered: string
   visitor: string
+  namespace: string
+  is_left: boolean
   changed_at: number
 }
 
@@ -112,12 +122,13 @@ export function createItems(database: PostgresQueries, name: string): Items {
   const { rows } = postgresTables(database, {
     [items]: `id text collate "C" primary key, consent uuid not null, state text not null, is_ended boolean not null,
       told text not null, ordered text not null, photo text, visitor text not null, queued_at timestamptz,
+      namespace uuid not null, is_left boolean not null default false,
       changed_at timestamptz not null default clock_timestamp()`,
     [photos]: `hash text primary key, type text not null, bytes bytea not null, image_url text, uploaded_at timestamptz,
       used_at timestamptz not null`,
   })
   const epochOf = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
-  const columns = `id, consent, state, is_ended, told, ordered, visitor, ${epochOf('changed_at')} as changed_at`
+  const columns = `id, consent, state, is_ended, told, ordered, visitor, namespace, is_left, ${epochOf('changed_at')} as changed_at`
 
   /** Removes those photos that no item but that one names; whoever adds one meanwhile has used it since it was seen. */
   const dropUnused = (hashes: string, besides = "''") =>
@@ -125,17 +136,19 @@ export function createItems(database: PostgresQueries, name: string): Items {
      where photo.hash in (${hashes}) and seen.hash = photo.hash and seen.used_at = photo.used_at
        and not exists (select 1 from ${items} as other where other.photo = photo.hash and other.id <> ${besides})`
 
+  const isFound = async (text: string, ...values: unknown[]) => (await rows(text, ...values)).length > 0
+
   return {
     async add({ id, consent }, order, visitor, photo) {
       const hash = 'hash' in order.photo ? order.photo.hash : null
-      const added = await rows(
+      const isAdded = await isFound(
         `with kept as (
            insert into ${photos} (hash, type, bytes, used_at)
            select $6, $7, $8, clock_timestamp() where $6::text is not null
            on conflict (hash) do update set used_at = excluded.used_at
          )
-         insert into ${items} (id, consent, state, is_ended, told, ordered, visitor, photo)
-         values ($1, $2, 'idle', false, $3, $4, $5, $6) on conflict do nothing returning 1`,
+         insert into ${items} (id, consent, state, is_ended, told, ordered, visitor, photo, namespace)
+         values ($1, $2, 'idle', false, $3, $4, $5, $6, $2) on conflict do nothing returning 1`,
         id,
         consent,
         JSON.stringify(nothingTold),
@@ -145,19 +158,19 @@ export function createItems(database: PostgresQueries, name: string): Items {
         photo?.type ?? null,
         photo && new Uint8Array(photo.bytes),
       )
-      if (added.length === 0 && hash !== null) await rows(dropUnused('$1'), hash)
-      return added.length > 0
+      if (!isAdded && hash !== null) await rows(dropUnused('$1'), hash)
+      return isAdded
     },
     async read(id) {
       const [row] = await rows<Row>(`select ${columns} from ${items} where id = $1`, id)
       if (!row) return null
-      const { consent, visitor, ordered } = row
-      return { ...entryOf(row), consent, visitor, order: JSON.parse(ordered) as Order }
+      const { consent, visitor, namespace, is_left: isLeft, ordered } = row
+      return { ...entryOf(row), consent, visitor, namespace, isLeft, order: JSON.parse(ordered) as Order }
     },
     all: async () => (await rows<Row>(`select ${columns} from ${items} order by id`)).map(entryOf),
-    isAnyOpen: async () => (await rows(`select 1 from ${items} where not is_ended limit 1`)).length > 0,
-    stands: async ({ id, consent }) =>
-      (await rows(`select 1 from ${items} where id = $1 and consent = $2 and not is_ended`, id, consent)).length > 0,
+    isAnyOpen: () => isFound(`select 1 from ${items} where not is_ended limit 1`),
+    stands: ({ id, consent }) =>
+      isFound(`select 1 from ${items} where id = $1 and consent = $2 and not is_ended`, id, consent),
     unqueued: () =>
       rows(
         `select id, consent from ${items}
@@ -179,38 +192,41 @@ export function createItems(database: PostgresQueries, name: string): Items {
         isEnded,
         JSON.stringify(told),
       )),
-    async again({ id, consent }, next) {
-      const begun = await rows(
-        `update ${items} set consent = $3, state = 'idle', is_ended = false, told = $4, queued_at = null,
-           changed_at = clock_timestamp()
-         where id = $1 and consent = $2 and is_ended returning 1`,
+    leave: ({ id, consent }) =>
+      isFound(
+        `update ${items} set is_left = true where id = $1 and consent = $2 and is_ended returning 1`,
+        id,
+        consent,
+      ),
+    again: ({ id, consent }, next) =>
+      isFound(
+        `update ${items} set consent = $3, namespace = $3, state = 'idle', is_ended = false, is_left = false, told = $4,
+           queued_at = null, changed_at = clock_timestamp()
+         where id = $1 and consent = $2 and is_left returning 1`,
         id,
         consent,
         next.consent,
         JSON.stringify(nothingTold),
-      )
-      return begun.length > 0
-    },
-    async reopen({ id, consent }) {
-      const begun = await rows(
-        `update ${items} set is_ended = false, queued_at = null, changed_at = clock_timestamp()
-         where id = $1 and consent = $2 and is_ended returning 1`,
+      ),
+    goOn: ({ id, consent }, next) =>
+      isFound(
+        `update ${items} set consent = $3, is_ended = false, queued_at = null, changed_at = clock_timestamp()
+         where id = $1 and consent = $2 and is_ended and not is_left returning 1`,
         id,
         consent,
-      )
-      return begun.length > 0
-    },
-    async remove({ id, consent }) {
-      // at once with its photo, which nothing names afterwards
-      const gone = await rows(
-        `with gone as (delete from ${items} where id = $1 and consent = $2 and is_ended returning photo),
+        next.consent,
+      ),
+    // at once with its photo, which nothing names afterwards
+    remove: ({ id, consent }) =>
+      isFound(
+        `with gone as (delete from ${items} where id = $1 and consent = $2 and is_left returning photo),
          unused as (${dropUnused('select photo from gone', '$1')})
          select 1 from gone`,
         id,
         consent,
-      )
-      return gone.length > 0
-    },
+      ),
+    sweep: async (hash) =>
+      void (await (hash === undefined ? rows(dropUnused(`select hash from ${photos}`)) : rows(dropUnused('$1'), hash))),
     async changedSince(at) {
       const changed = await rows<Row>(
         `select ${columns} from ${items} where ${epochOf('changed_at')} > $1 order by changed_at`,

@@ -11,8 +11,6 @@ type Queued = Consent & { waits?: number }
 export interface RunnerQueue {
   /** Queues a consent once, however often that is said. */
   add(consent: Consent): Promise<void>
-  /** Lets go of one that was done with, so that it can be queued again. */
-  forget(consent: Consent): Promise<void>
   /**
    * Works on so many at once; one whose work resolves with `again` has another turn later, and one whose work rejects, or
    * whose process falls silent, soon.
@@ -77,7 +75,6 @@ export async function openQueue(
       await boss.send(queueName, { id, consent }, { id: consent })
       wake()
     },
-    forget: async ({ consent }) => void (await boss.deleteJob(queueName, consent)),
     async run(atOnce, work) {
       await boss.work<Queued>(queueName, { pollingIntervalSeconds, localConcurrency: atOnce }, async (jobs) => {
         for (const { data } of jobs) {

@@ -118,6 +118,12 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
     return (await items.read(id)) ?? refuse('id', id, 'the id of a try-on that was added')
   }
 
+  /** Removes what is kept of one that has ended, once nobody goes on with it. */
+  async function leave(ended: Item, intent: 'retry' | 'discard'): Promise<void> {
+    if (!(await items.leave(ended))) throw notAllowed(intent, await found(ended.id))
+    await wipe(ended)
+  }
+
   return {
     async add(asked) {
       checkOpen()
@@ -141,24 +147,24 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       checkOpen()
       const ended = await found(id)
       if (!ended.isEnded) throw notAllowed('retry', ended)
-      // what is paid for is not paid for again
-      if (ended.state === 'outcomeUnknown' && (await hasJob(ended))) {
-        // before it is open again: a process that ends in between leaves it to the others
-        await queue.forget(ended)
-        if (!(await items.reopen(ended))) throw notAllowed('retry', await found(id))
-        return enqueue(ended)
-      }
       const next = { id, consent: crypto.randomUUID() }
-      // what rejects has changed nothing: the consent comes last
-      await wipe(ended)
-      if (!(await items.again(ended, next))) throw notAllowed('retry', await found(id))
+      // what is paid for is not paid for again
+      if (!ended.isLeft && ended.state === 'outcomeUnknown' && (await hasJob(ended))) {
+        if (!(await items.goOn(ended, next))) throw notAllowed('retry', await found(id))
+      } else {
+        // what rejects is not carried out all the same: the consent comes last
+        await leave(ended, 'retry')
+        if (!(await items.again(ended, next))) throw notAllowed('retry', await found(id))
+      }
       await enqueue(next)
     },
     async forget(id) {
       const ended = await found(id)
       if (!ended.isEnded) throw notAllowed('discard', ended)
-      await wipe(ended)
+      await leave(ended, 'discard')
       if (!(await items.remove(ended))) throw notAllowed('discard', await found(id))
+      const { photo } = ended.order
+      if ('hash' in photo) await items.sweep(photo.hash).catch(onError)
     },
     on: events.on,
     async run({ atOnce = 20 } = {}) {
@@ -166,6 +172,8 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       if (isRunning) throw new Error('the runner runs already')
       if (!Number.isInteger(atOnce) || atOnce < 1 || atOnce > 100) refuse('atOnce', atOnce, 'an integer from 1 to 100')
       isRunning = true
+      // what a process has left that ended before it had swept
+      await items.sweep().catch(onError)
       // what was given by a process that ended before it was queued
       events.repeat(async () => {
         for (const consent of await items.unqueued()) await enqueue(consent)

@@ -1,17 +1,13 @@
-import { Activity, createElement, StrictMode, type ReactNode } from 'react'
+import { createElement, StrictMode, type ReactNode } from 'react'
 import { flushSync } from 'react-dom'
 import { createRoot, hydrateRoot } from 'react-dom/client'
-import { createComponent, createRoot as createSolidRoot, createRenderEffect, createSignal } from 'solid-js'
-import { hydrate, render } from 'solid-js/web'
+import { createRoot as createSolidRoot, createRenderEffect, createSignal } from 'solid-js'
 import { createApp, createSSRApp, defineComponent, h, shallowRef } from 'vue'
-import { expect, it } from 'vitest'
 import type { Readable } from 'fitting-room'
 import { useTryOn as useReact } from 'fitting-room/react'
 import { useTryOn as useSolid } from 'fitting-room/solid'
 import { useTryOn as useVue } from 'fitting-room/vue'
-import { bindingsSuite, counted, hydrationSuite, type Follow, type Mount } from './bindings.suite.ts'
-import SolidView from './View.solid.jsx'
-import servedBySolid from './View.solid.jsx?served'
+import { bindingsSuite, hydrationSuite, type Follow, type Mount } from './bindings.suite.ts'
 
 function paragraphIn(place: HTMLElement): HTMLElement {
   const paragraph = place.appendChild(document.createElement('p'))
@@ -102,38 +98,4 @@ hydrationSuite('vue', '<p data-view="">0</p>', (place, of) => {
   const app = createSSRApp(defineComponent({ setup }))
   app.mount(place)
   return () => app.unmount()
-})
-
-hydrationSuite('solid', servedBySolid, (place, of) => {
-  // what generateHydrationScript() puts into a page
-  Object.assign(globalThis, { _$HY: { events: [], completed: new WeakSet(), r: {}, fe() {} } })
-  return hydrate(() => createComponent(SolidView, { of }), place)
-})
-
-it('solid shows what there is at once in a component that comes after hydration', () => {
-  const place = document.createElement('div')
-  const of = { initial: 0, get: () => 5, subscribe: () => ({ unsubscribe: () => {} }) }
-  const dispose = render(() => createComponent(SolidView, { of }), place)
-  expect(place.textContent).toBe('5')
-  dispose()
-})
-
-it('react leaves a try-on that is hidden, and shows what there is when it is shown again', async () => {
-  const { readable, listeners, set } = counted()
-  const place = document.body.appendChild(document.createElement('div'))
-  const View = () => createElement('p', null, useReact(readable))
-  const root = createRoot(place)
-  const show = (mode: 'visible' | 'hidden') =>
-    flushSync(() =>
-      root.render(createElement(StrictMode, null, createElement(Activity, { mode, children: createElement(View) }))),
-    )
-  show('visible')
-  await expect.poll(() => listeners.size).toBe(1)
-  show('hidden')
-  await expect.poll(() => listeners.size).toBe(0)
-  set(5)
-  show('visible')
-  await expect.poll(() => place.textContent).toBe('5')
-  root.unmount()
-  expect(listeners.size).toBe(0)
 })

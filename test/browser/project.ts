@@ -5,6 +5,7 @@ import { chromiumLaunch } from '../engines/chromium.ts'
 import { firefoxIsInstalled, firefoxLaunch } from '../engines/firefox.ts'
 import { webKitIsInstalled } from '../engines/webkit.ts'
 import { hangMs, limits } from '../limits.ts'
+import oldest from '../oldest/package.json' with { type: 'json' }
 import { compilers } from './compilers.ts'
 import { webkitgtk } from './webkit-provider.ts'
 
@@ -20,14 +21,28 @@ export function browserProjects(source: object) {
   const named = Object.keys(providers) as (keyof typeof providers)[]
   for (const engine of named)
     if (!isInstalled[engine]) console.log(`${engine} is not installed: its tests are left out`)
-  return Promise.all(named.filter((engine) => isInstalled[engine]).map((engine) => browserProject(source, engine)))
+  const installed = named.filter((engine) => isInstalled[engine])
+  const latest = installed.map((engine) => browserProject(source, engine, engine, ['test/browser/*.test.ts'], []))
+  // for the tests' own imports and for those of the bindings
+  const alias = Object.keys(oldest.dependencies).map((name) => ({
+    find: new RegExp(`^${name}(?=$|/)`),
+    replacement: `@fitting-room/oldest-frameworks/node_modules/${name}`,
+  }))
+  const tests = ['test/oldest/*.test.ts', 'test/browser/{bindings,preact}.test.ts']
+  return Promise.all([...latest, browserProject(source, 'oldest', 'chromium', tests, alias)])
 }
 
-async function browserProject(source: object, engine: keyof typeof providers) {
+async function browserProject(
+  source: object,
+  name: string,
+  engine: keyof typeof providers,
+  include: string[],
+  alias: { find: RegExp; replacement: string }[],
+) {
   return {
     ...source,
     // what replaces the browsers' own conditions would bring the servers' builds
-    resolve: { conditions: ['fitting-room-source', ...defaultClientConditions] },
+    resolve: { conditions: ['fitting-room-source', ...defaultClientConditions], alias },
     plugins: [compilers()],
     optimizeDeps: {
       include: [
@@ -54,8 +69,8 @@ async function browserProject(source: object, engine: keyof typeof providers) {
       ],
     },
     test: {
-      name: engine,
-      include: ['test/browser/*.test.ts'],
+      name,
+      include,
       globalSetup: fileURLToPath(new URL('./global-setup.ts', import.meta.url)),
       ...limits,
       browser: {

@@ -1,0 +1,13 @@
+import { version as react } from 'react'
+import { expect, it } from 'vitest'
+import { version as vue } from 'vue'
+import packageJson from '../../package.json' with { type: 'json' }
+import oldest from './package.json' with { type: 'json' }
+
+it('what the bindings are tested with here is the oldest that they are for', () => {
+  const { dependencies } = oldest
+  expect([react.split('-')[0], vue]).toEqual([dependencies.react, dependencies.vue])
+  const { peerDependencies } = packageJson
+  for (const name of ['preact', 'react', 'solid-js', 'vue'] as const)
+    expect(dependencies[name]).toContain(peerDependencies[name].slice('>='.length))
+})
