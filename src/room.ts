@@ -378,7 +378,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       return running(place.key, productOf(record), () => [place], true)
     },
     stored: () => told(() => storedIn(records)),
-    async reset() {
+    async reset(onCounted) {
       await open()
       // another page would go on, and tell once more what is not noted, until the reset stands
       const counted = deferred()
@@ -386,6 +386,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       // from here on nothing older is shown or written by any page, and the next shopper may begin
       const isWiped = await wipe(records, (isCounted) => {
         counted.resolve()
+        if (isCounted) onCounted?.(catalog.counts())
         listen()
         forgetAll()
         if (isCounted) post({ type: 'reset' })

@@ -62,6 +62,8 @@ export interface Core extends FittingRoom {
   said<T>(agoMs: number, epochs: Counts | undefined, run: () => T): T
   /** How often storage was reset, as far as is known. */
   counts(): Counts
+  /** `onCounted` is told how often that is with this time, as soon as it counts; never, where storage does not take it. */
+  reset(onCounted?: (counts: Counts) => void): Promise<void>
 }
 
 /** What stood before the room was loaded. */

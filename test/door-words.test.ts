@@ -163,6 +163,57 @@ describe('what a shopper has said before a reset()', () => {
     expect(submissions()).toBe(0)
   })
 
+  it.each(['start', 'claim'] as const)(
+    'to a page that begins with a reset(), and is at it, is left by another page’s: %s',
+    async (intent) => {
+      const other = world.door({ core: ready })
+      await other.reset()
+      const device = world.door({ core: ready, storage: testStorage() })
+      const brought = device.tryOn({ ...product, variantId: '2002' })
+      await brought.start(person)
+      await world.until(brought, 'final')
+      const ticket = await brought.ticket()
+      const disk = storage.another()
+      const room = world.door({ core: ready, storage: disk })
+      const removal = disk.hold(({ key }) => key.endsWith(':visitor'))
+      const own = room.reset()
+      await removal.reached
+      const said = intent === 'start' ? room.tryOn(product).start(photo) : room.claim(ticket)
+      const word = expect(said).rejects.toMatchObject(left)
+      await world.settle()
+      await other.reset()
+      await world.settle()
+      removal.release()
+      await Promise.all([own, word])
+      await world.pass(5_000)
+      expect([submissions(), await other.list()]).toEqual([1, []])
+    },
+  )
+
+  it('while storage did not take this page’s reset() is left by another page’s', async () => {
+    const disk = storage.another()
+    const other = world.door({ core: ready })
+    await other.reset()
+    const room = world.door({ core: ready, storage: disk })
+    await room.ready
+    const refusal = deferred()
+    disk.meet(
+      (call) => isCatalog(call) && isWrite(call),
+      () => refusal.promise.then(refused),
+    )
+    const own = expect(room.reset()).rejects.toMatchObject({ kind: 'storage' })
+    const word = expect(room.tryOn(product).start(photo)).rejects.toMatchObject(left)
+    await world.settle()
+    await other.reset()
+    await world.settle()
+    refusal.resolve()
+    await own
+    disk.recover()
+    await word
+    await world.pass(5_000)
+    expect(submissions()).toBe(0)
+  })
+
   it('is not the first word of a page that hears nobody, and whose first look fails', async () => {
     vi.stubGlobal('BroadcastChannel', undefined)
     let looks = 0

@@ -69,6 +69,32 @@ describe('a page on which nobody tries anything on', () => {
     vi.restoreAllMocks()
   })
 
+  it('forgets what waits for the core when another page resets the room, though the core was loaded since', async () => {
+    const loads = loader({ fails: 1 })
+    const room = open(loads)
+    const tryOn = watched(room.tryOn(product))
+    await world.settle()
+    await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'core' })
+    await room.preload()
+    expect(stateOf(tryOn)).toBe('stalled')
+    await world.room().reset()
+    await world.settle()
+    expect(tryOn.get()).toMatchObject({ state: 'idle', problem: null })
+  })
+
+  it('rejects a reset() as long as its address is none, and nothing else does', async () => {
+    const unheard = vi.fn<(error: unknown) => void>()
+    process.on('unhandledRejection', unheard)
+    const room = open(loader(), { baseUrl: () => '' })
+    void room.tryOn(product).start(person)
+    void room.claim('none')
+    void room.reset()
+    await expect(room.reset()).rejects.toMatchObject({ kind: 'input', problem: { at: 'baseUrl' } })
+    await world.settle()
+    process.off('unhandledRejection', unheard)
+    expect(unheard).not.toHaveBeenCalled()
+  })
+
   it('shows the idle view that the core shows', async () => {
     const [behind, before] = [watched(world.room({ namespace: 'a' }).tryOn(product)), watched(open().tryOn(product))]
     await world.settle()

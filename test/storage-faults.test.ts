@@ -182,6 +182,39 @@ describe('before storage has been read', () => {
   })
 })
 
+describe('once storage can be read again', () => {
+  it.each(['startOver', 'discard'] as const)(
+    '%s() leaves a start() of before, however soon it comes',
+    async (intent) => {
+      for (const after of Array.from({ length: 31 }, (_, at) => 4 * at)) {
+        const storage = testStorage()
+        const page = createWorld({ storage, gated: false })
+        const pass = async (ms: number) => {
+          for (let passed = 0; passed < ms; passed += 4) {
+            page.clock.advance(4)
+            await page.settle()
+          }
+        }
+        storage.meet(() => true, refused)
+        const tryOn = page.room().tryOn(product)
+        tryOn.subscribe(() => {})
+        await page.until(tryOn, ({ problem }) => problem?.kind === 'storageUnreadable')
+        storage.meet(
+          () => true,
+          ({ land }) => new Promise<void>((resolve) => page.clock.setTimeout(resolve, 10)).then(land),
+        )
+        const started = tryOn.start({ imageUrl: 'https://photos.test/a.png' }).catch((error: unknown) => error)
+        await pass(after)
+        const left = tryOn[intent]().catch((error: unknown) => error)
+        await pass(800)
+        const ends = [await started, await left, tryOn.get().state, page.count('POST', '/generations')]
+        expect(ends, `after ${after} ms`).toMatchObject([{ problem: { reason: 'startedOver' } }, undefined, 'idle', 0])
+        await page.close()
+      }
+    },
+  )
+})
+
 describe('where the catalog can not be written', () => {
   it('nothing counts as durable that no later page could find', async () => {
     const storage = testStorage()

@@ -22,7 +22,7 @@ import { listenTo } from './listen.ts'
 import { createLoader } from './load.ts'
 import { lookInto, unclear, type Seen } from './look.ts'
 import { createRelay } from './relay.ts'
-import { createDoorTryOn, type DoorTerms, type DoorTryOn } from './try-on.ts'
+import { createDoorTryOn, type DoorTerms, type DoorTryOn, type Wiped } from './try-on.ts'
 
 export interface FittingRoomOptions extends RoomOptions {
   /** Loads the core in place of the library's own `import()`, as in `() => import('fitting-room/core')`. */
@@ -67,9 +67,9 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   let shopper: object = {}
   /** How many resets were heard of, of this room's own and of others'. */
   let resets = 0
-  /** What this room's own reset() wipes, and what storage's resets come to if nobody else says one meanwhile. */
+  /** What this room's own reset() wipes, and how far storage had come with it. */
   let wiping: Promise<void> | null = null
-  let expected: Promise<Seen['epochs']> | undefined
+  let wiped: Promise<Wiped> | null = null
   /** Another one each time that the room is closed, which rejects then: what was asked for does not open it again. */
   let ends = beginLife()
   const life = () => ends.promise
@@ -149,8 +149,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     listening = listenTo(names().room, {
       onReset() {
         resets++
-        // once it is there the core hears it itself, and what it says of its own
-        if (!core) forget()
+        // once it is open the core hears it itself, and what it says of its own
+        if (!core || (!isOpen && !opening)) forget()
       },
       onAttempt(name) {
         heard.add(name)
@@ -176,31 +176,42 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   }
 
   /** What is to be wiped is wiped though the room is closed, and closed again. */
-  async function wipe(): Promise<void> {
+  async function wipe(onCounted: Parameters<Core['reset']>[0]): Promise<void> {
     const begun = life()
-    if (core && isOpen) return core.reset()
+    if (core && isOpen) return core.reset(onCounted)
     openQuietly()
     const made = await make()
     try {
-      await made.reset()
+      await made.reset(onCounted)
     } finally {
       if (begun !== life() && !opening) made.close()
     }
   }
 
-  function reset(): Promise<void> {
-    const known = core && isOpen ? Promise.resolve(core.counts()) : looking?.then(({ epochs }) => epochs)
-    // where there are none yet the core begins them
-    expected = (wiping ? expected : known)?.then((counts) =>
-      counts && Object.keys(counts).length > 0 ? onceMore(counts) : undefined,
-    )
-    const done = wipe()
-    wiping = done
-    const end = () => void (wiping === done && (wiping = null))
-    done.then(end, end)
+  /** How often storage was reset, as far as this page knows before it has counted one more. */
+  async function knownCounts(): Promise<Seen['epochs']> {
+    if (wiping) return (await wiped)?.epochs
+    return core && isOpen ? core.counts() : (await looking)?.epochs
+  }
+
+  async function reset(): Promise<void> {
+    // an address that is none is told before anything is wiped
     listen()
+    let before: Seen['epochs']
+    const known = quiet(knownCounts().then((counts) => (before = counts)))
+    const counted = deferred<Wiped>()
+    // another page's may have been counted before it
+    const done = wipe((counts) => counted.resolve({ epochs: { ...counts, ...onceMore(before ?? {}) }, resets }))
+    wiping = done
+    wiped = quiet(counted.promise)
     forget()
-    return done
+    try {
+      await done
+    } finally {
+      if (wiping === done) wiping = null
+      // where it did not count, only another one can have been counted since
+      known.then((epochs) => counted.resolve({ epochs, resets: null }), counted.reject)
+    }
   }
 
   /** One of the core's stores, which is loaded for whoever watches where something is kept of it. */
@@ -224,7 +235,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     core: () => (isOpen && !wiping ? core : null),
     shopper: () => shopper,
     resets: () => resets,
-    wiping: () => wiping?.then(() => expected).catch(() => undefined) ?? null,
+    wiping: () => wiping && wiped,
     ear: () => (listening?.hears() ? listening : null),
   }
 
@@ -287,18 +298,19 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       }
     },
     claim(ticket) {
-      const [by, before, isNext] = [shopper, resets, wiping !== null]
-      const known = now.core()?.counts() ?? now.wiping() ?? quiet(look().then(({ epochs }) => epochs))
+      const [by, before, next] = [shopper, resets, now.wiping()]
+      const known = now.core()?.counts() ?? (next ? undefined : quiet(look().then(({ epochs }) => epochs)))
       return use(async (room) => {
-        const epochs = await known
+        const after = await next
+        const epochs = after ? after.epochs : await known
         // what was heard since may tell of a reset from before storage was read
-        if (by !== shopper || (before !== resets && !isNext))
+        if (by !== shopper || before !== (after?.resets ?? resets))
           throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
-        return room.said(0, epochs ?? undefined, () => room.claim(ticket))
+        return room.said(0, epochs, () => room.claim(ticket))
       })
     },
     stored: () => use((room) => room.stored()),
-    reset,
+    reset: () => quiet(reset()),
     close() {
       ends.reject(new TryOnError({ kind: 'stopped', reason: 'closed' }))
       ends = beginLife()

@@ -44,10 +44,18 @@ interface DoorTryOnParts {
   shopper: () => unknown
   /** How many resets this page has heard of. */
   resets: () => number
-  /** Settles once this room's own reset() is done, with what storage's resets come to by it; null where none is under way. */
-  wiping: () => Promise<Seen['epochs']> | null
+  /** Resolves once this room's own reset() counts, or has failed; null where none is under way. */
+  wiping: () => Promise<Wiped> | null
   /** What hears other pages; another one, or null, where something may have been missed. */
   ear: () => object | null
+}
+
+/** How far storage, and what was heard of others, had come when a reset() of this room was counted. */
+export interface Wiped {
+  /** As it was before where it was not counted. */
+  epochs: Seen['epochs']
+  /** Null where it was not counted. */
+  resets: number | null
 }
 
 /** Who has said something, and when. */
@@ -59,7 +67,7 @@ interface Said {
   /** What storage held then; null where this room was about to wipe it. */
   seen: Promise<Seen> | null
   resets: number
-  wiped: Promise<Seen['epochs']> | null
+  wiped: Promise<Wiped> | null
   ear: object | null
 }
 
@@ -124,10 +132,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   })
 
   /** What may have become of the shopper who said it, while it waited. */
-  function check(by: Said, seen: Seen | null): void {
+  function check(by: Said, seen: Seen | null, wiped: Wiped | null): void {
     if (by.life !== life()) throw stopped('closed')
-    // what was heard since tells of resets that came before storage was read; those of its own come after
-    const isMissed = seen && (by.resets !== parts.resets() || (!seen.epochs && by.ear !== parts.ear()))
+    // what was heard since tells of resets that came before storage was read, or was wiped; of its own it hears later
+    const isHeard = by.resets !== (wiped?.resets ?? parts.resets())
+    const isMissed = isHeard || (seen && !seen.epochs && by.ear !== parts.ear())
     if (by.shopper !== parts.shopper() || isMissed) throw stopped('startedOver')
   }
 
@@ -145,11 +154,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     const { at } = earlier ? sayNow() : by
     const [room, seen, wiped] = await Promise.all([loaded(word), by.seen, by.wiped])
     await before?.catch(() => undefined)
-    check(by, seen)
+    check(by, seen, wiped)
     // a machine that sleeps stops one of the two
     const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
     const it = own(room)
-    return room.said(agoMs, seen ? seen.epochs : (wiped ?? undefined), () => say(it))
+    return room.said(agoMs, (wiped ?? seen)?.epochs, () => say(it))
   }
 
   /** Of a consent nothing else is shown than that it is prepared, until the core has it. */

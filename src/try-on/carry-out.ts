@@ -232,7 +232,7 @@ export function createCarryOut(parts: CarryOutParts) {
      */
     isToBeDone(runner: Runner, call: Call): boolean {
       const snapshot = runner.getSnapshot()
-      if (snapshot.can(permissionOf(call))) return true
+      if (snapshot.can(permissionOf(call)) || (isLeaving(call) && hand.isHolding())) return true
       if (isConsent(call)) throw notAllowed(call)
       if (snapshot.context.problem?.kind === 'storageUnreadable') throw refusal(snapshot.context.problem)
       return false

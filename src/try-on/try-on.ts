@@ -105,6 +105,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   let seat: Seat<Runner> | null = null
   /** Where the seat was taken. */
   let place = ''
+  /** What is said before a place is found waits for the same one. */
+  let placing: Promise<void> | null = null
 
   const company = createCompany({
     ...parts,
@@ -245,16 +247,14 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const seen = shown.get().state === 'restoring' ? undefined : seenAttempt()
     const before = seat
     const first = sit()
-    const isReadAnew = await Promise.race([parts.reopen(), first.ended])
-    // which pages share this storage, and what is there, was not known when the seat was taken
-    if (seat === first && (isReadAnew || !isPlaced())) leaveSeat()
+    await (placing ??= findPlace(first).finally(() => (placing = null)))
     // nothing is opened again for what was said before
     if (signal.aborted) throw closed()
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
     if (taken.runner && taken !== before && !(await isStillMeant(taken, taken.runner, call, seen))) return
-    if (taken.runner && taken !== first && !isToBeDone(taken.runner, call)) return
     await Promise.race([earlier, taken.ended])
+    if (taken.runner && taken !== first && !isToBeDone(taken.runner, call)) return
     // what there is was not shown here yet
     if (seen === undefined && !taken.runner) await Promise.race([firstShown(), taken.owned, taken.ended])
     if (taken.runner) return carryOut(taken, taken.runner, { ...word, seen })
@@ -271,6 +271,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
     await settled(taken, taken.runner)
     if (!isMeant(call, attempt)) throw notAllowed(call)
     await carryOut(taken, taken.runner, { ...word, seen: attempt })
+  }
+
+  /** Which pages share this storage, and what is there, may not have been known when the seat was taken. */
+  async function findPlace(taken: Seat<Runner>): Promise<void> {
+    const isReadAnew = await Promise.race([parts.reopen(), taken.ended])
+    if (seat === taken && (isReadAnew || !isPlaced())) leaveSeat()
   }
 
   /** Settles once this page shows what there is, if that is to be had. */
@@ -365,22 +371,23 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
   }
 
-  function leaveSeat(isFreezing = false, until: Promise<unknown> | null = null): void {
+  function leaveSeat(isFreezing = false, until: Promise<unknown> | null = null, why = closed()): void {
     const left = seat
     seat = null
     company.leave()
-    left?.end(closed(), isFreezing, until)
+    left?.end(why, isFreezing, until)
   }
 
   function clear(): void {
-    leaveSeat()
+    leaveSeat(false, null, gone())
     shown.set(isOver() ? storedView(null, input, false) : restoringView)
   }
 
   return {
     tryOn,
     isArchived: input.archived,
-    stop: leaveSeat,
+    // until a reset() counts
+    stop: (isFreezing, until = null) => leaveSeat(isFreezing, until, until ? gone() : closed()),
     close() {
       leaveSeat(false, parts.telling.settling())
       life.abort()
