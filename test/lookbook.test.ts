@@ -196,7 +196,7 @@ describe.each([
       'keeps the job that is followed from a %s() that came too late',
       async (intent) => {
         await answeredLate()
-        const { runner, reached, goOn } = await stopping((text) => /update \w+_items set (is_left|consent)/.test(text))
+        const { runner, reached, goOn } = await stopping((text) => /update \w+_items set (left_for|consent)/.test(text))
         const late = runner[intent]('look').catch((error: unknown) => error)
         await reached
         await (await open()).retry('look')
@@ -205,6 +205,18 @@ describe.each([
         await isFollowed()
       },
     )
+
+    it('is not tried again while it is being forgotten', async () => {
+      await answeredLate()
+      const { runner, reached, goOn } = await stopping((text) => /delete from \w+_items/.test(text))
+      const forgotten = runner.forget('look')
+      await reached
+      const other = await open()
+      await expect(other.retry('look')).rejects.toMatchObject({ kind: 'notAllowed' })
+      goOn()
+      await forgotten
+      expect([await other.get('look'), sandbox.ledger.accepted]).toEqual([null, 1])
+    })
 
     it('does not take for no job what it can not read', async () => {
       await answeredLate()
@@ -215,6 +227,24 @@ describe.each([
       await runner.retry('look')
       await isFollowed()
     })
+  })
+
+  it('follows a job of which an answer could not be understood where it is told to try it again', async () => {
+    let isUnderstood = false
+    const fetch: typeof sandbox.fetch = async (input, init) => {
+      const isPoll = new Request(input, init).method === 'GET' && String(input).includes('/generations/')
+      return isPoll && !isUnderstood ? new Response('<html>', { status: 200 }) : sandbox.fetch(input, init)
+    }
+    const runner = await open({ fetch })
+    await runner.run()
+    await runner.add({ id: 'look', product: tee, photo })
+    await runner.settled()
+    expect(await runner.get('look')).toMatchObject({ state: 'protocolError', isEnded: true })
+    isUnderstood = true
+    await runner.retry('look')
+    await runner.settled()
+    expect(await runner.get('look')).toMatchObject({ state: 'final' })
+    expect(sandbox.ledger.accepted).toBe(1)
   })
 
   it('goes on by itself once a key is taken again', async () => {

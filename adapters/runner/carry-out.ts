@@ -25,7 +25,7 @@ export interface CarryOut {
    * signal, at which it is left.
    */
   carryOut(item: Item, signal: AbortSignal): Promise<'ended' | 'again'>
-  /** Whether the job of a consent is known by now whose outcome was not: its answer came late. Rejects where that can not be read. */
+  /** Whether the job of a submission is known whose outcome is not. Rejects where that can not be read. */
   hasJob(item: Item): Promise<boolean>
   /** Removes what storage holds of a consent that has ended. */
   wipe(item: Item): Promise<void>

@@ -38,6 +38,9 @@ export interface Consent {
   consent: string
 }
 
+/** Why one that has ended is left: for another submission, or to be forgotten, which nothing takes back. */
+export type Leaving = 'retry' | 'discard'
+
 /** One try-on as the processes share it. */
 export interface Item extends RunnerEntry, Consent {
   order: Order
@@ -45,8 +48,8 @@ export interface Item extends RunnerEntry, Consent {
   visitor: string
   /** Under what its record is: the UUID of the consent to its submission. */
   namespace: string
-  /** What its record says counts no more: it is removed, by whoever comes to it. */
-  isLeft: boolean
+  /** What its record says counts no more: it is removed, by whoever comes to it. Null where it counts. */
+  leftFor: Leaving | null
 }
 
 /** An entry with when it came to that, in epoch ms of the database's clock. */
@@ -68,13 +71,13 @@ export interface Items {
   queued(consent: Consent): Promise<void>
   /** Writes down what one has come to; nothing where that consent stands no more. */
   save(consent: Consent, to: Omit<RunnerEntry, 'id'>): Promise<void>
-  /** From then on what has ended does not go on; false where that is another one by now. */
-  leave(ended: Consent): Promise<boolean>
-  /** Puts a consent, to a submission of its own, in the place of one that was left; false where that is another one by now. */
+  /** From then on what has ended does not go on; false where that is another one by now, or is to be forgotten. */
+  leave(ended: Consent, what: Leaving): Promise<boolean>
+  /** Puts a consent, to a submission of its own, in the place of one that was left for it; false where it is not by now. */
   again(left: Consent, next: Consent): Promise<boolean>
   /** Puts a consent to go on in the place of one that has ended; false where that was left, or is another one by now. */
   goOn(ended: Consent, next: Consent): Promise<boolean>
-  /** Removes one that was left, with its photo; false where that is another one by now. */
+  /** Removes one that was left to be forgotten, with its photo; false where it is not by now. */
   remove(left: Consent): Promise<boolean>
   /** Removes that photo, or all, where no item names it: two that shared it, and were removed at once, have each left it to the other. */
   sweep(hash?: string): Promise<void>
@@ -96,7 +99,7 @@ interface Row {
   ordered: string
   visitor: string
   namespace: string
-  is_left: boolean
+  left_for: Leaving | null
   changed_at: number
 }
 
@@ -122,13 +125,13 @@ export function createItems(database: PostgresQueries, name: string): Items {
   const { rows } = postgresTables(database, {
     [items]: `id text collate "C" primary key, consent uuid not null, state text not null, is_ended boolean not null,
       told text not null, ordered text not null, photo text, visitor text not null, queued_at timestamptz,
-      namespace uuid not null, is_left boolean not null default false,
+      namespace uuid not null, left_for text,
       changed_at timestamptz not null default clock_timestamp()`,
     [photos]: `hash text primary key, type text not null, bytes bytea not null, image_url text, uploaded_at timestamptz,
       used_at timestamptz not null`,
   })
   const epochOf = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
-  const columns = `id, consent, state, is_ended, told, ordered, visitor, namespace, is_left, ${epochOf('changed_at')} as changed_at`
+  const columns = `id, consent, state, is_ended, told, ordered, visitor, namespace, left_for, ${epochOf('changed_at')} as changed_at`
 
   /** Removes those photos that no item but that one names; whoever adds one meanwhile has used it since it was seen. */
   const dropUnused = (hashes: string, besides = "''") =>
@@ -164,8 +167,8 @@ export function createItems(database: PostgresQueries, name: string): Items {
     async read(id) {
       const [row] = await rows<Row>(`select ${columns} from ${items} where id = $1`, id)
       if (!row) return null
-      const { consent, visitor, namespace, is_left: isLeft, ordered } = row
-      return { ...entryOf(row), consent, visitor, namespace, isLeft, order: JSON.parse(ordered) as Order }
+      const { consent, visitor, namespace, left_for: leftFor, ordered } = row
+      return { ...entryOf(row), consent, visitor, namespace, leftFor, order: JSON.parse(ordered) as Order }
     },
     all: async () => (await rows<Row>(`select ${columns} from ${items} order by id`)).map(entryOf),
     isAnyOpen: () => isFound(`select 1 from ${items} where not is_ended limit 1`),
@@ -192,17 +195,19 @@ export function createItems(database: PostgresQueries, name: string): Items {
         isEnded,
         JSON.stringify(told),
       )),
-    leave: ({ id, consent }) =>
+    leave: ({ id, consent }, what) =>
       isFound(
-        `update ${items} set is_left = true where id = $1 and consent = $2 and is_ended returning 1`,
+        `update ${items} set left_for = $3
+         where id = $1 and consent = $2 and is_ended and ($3 = 'discard' or left_for is distinct from 'discard') returning 1`,
         id,
         consent,
+        what,
       ),
     again: ({ id, consent }, next) =>
       isFound(
-        `update ${items} set consent = $3, namespace = $3, state = 'idle', is_ended = false, is_left = false, told = $4,
+        `update ${items} set consent = $3, namespace = $3, state = 'idle', is_ended = false, left_for = null, told = $4,
            queued_at = null, changed_at = clock_timestamp()
-         where id = $1 and consent = $2 and is_left returning 1`,
+         where id = $1 and consent = $2 and left_for = 'retry' returning 1`,
         id,
         consent,
         next.consent,
@@ -211,7 +216,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
     goOn: ({ id, consent }, next) =>
       isFound(
         `update ${items} set consent = $3, is_ended = false, queued_at = null, changed_at = clock_timestamp()
-         where id = $1 and consent = $2 and is_ended and not is_left returning 1`,
+         where id = $1 and consent = $2 and is_ended and left_for is null returning 1`,
         id,
         consent,
         next.consent,
@@ -219,7 +224,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
     // at once with its photo, which nothing names afterwards
     remove: ({ id, consent }) =>
       isFound(
-        `with gone as (delete from ${items} where id = $1 and consent = $2 and is_left returning photo),
+        `with gone as (delete from ${items} where id = $1 and consent = $2 and left_for = 'discard' returning photo),
          unused as (${dropUnused('select photo from gone', '$1')})
          select 1 from gone`,
         id,

@@ -17,7 +17,7 @@ import type { PostgresQueries } from '../storage/postgres-tables.ts'
 import { postgresStorage } from '../storage/postgres.ts'
 import { createCarryOut } from './carry-out.ts'
 import { createEvents } from './events.ts'
-import { createItems, type Consent, type Item, type Order, type RunnerEntry } from './items.ts'
+import { createItems, type Consent, type Item, type Leaving, type Order, type RunnerEntry } from './items.ts'
 import { patientBudget } from './patient-budget.ts'
 import { openQueue } from './queue.ts'
 
@@ -55,7 +55,8 @@ export interface Runner {
   list(): Promise<RunnerEntry[]>
   /**
    * A NEW submission, which may be paid for, of one that has ended; rejects with `notAllowed` else. Where the outcome of the
-   * one before was unknown, and its answer has come since, that job is followed in place of it.
+   * one before is not known, but its job is (its answer came late, or an answer about it could not be understood), that job
+   * is followed in place of it: for a new one it is forgotten, and added.
    */
   retry(id: string): Promise<void>
   /** Removes one that has ended, with what is kept of it; under its `id` another one may be added. Rejects with `notAllowed` else. */
@@ -119,8 +120,8 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
   }
 
   /** Removes what is kept of one that has ended, once nobody goes on with it. */
-  async function leave(ended: Item, intent: 'retry' | 'discard'): Promise<void> {
-    if (!(await items.leave(ended))) throw notAllowed(intent, await found(ended.id))
+  async function leave(ended: Item, intent: Leaving): Promise<void> {
+    if (!(await items.leave(ended, intent))) throw notAllowed(intent, await found(ended.id))
     await wipe(ended)
   }
 
@@ -149,7 +150,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       if (!ended.isEnded) throw notAllowed('retry', ended)
       const next = { id, consent: crypto.randomUUID() }
       // what is paid for is not paid for again
-      if (!ended.isLeft && ended.state === 'outcomeUnknown' && (await hasJob(ended))) {
+      if (ended.leftFor === null && unclear.has(ended.state) && (await hasJob(ended))) {
         if (!(await items.goOn(ended, next))) throw notAllowed('retry', await found(id))
       } else {
         // what rejects is not carried out all the same: the consent comes last
@@ -206,6 +207,9 @@ function checkedRunnerOptions(options: RunnerOptions) {
   return { database, name, customerEmail }
 }
 
+/** Where the job of a submission may be made, and have a picture, all the same. */
+const unclear = new Set<Item['state']>(['outcomeUnknown', 'protocolError'])
+
 /** What is told of an item. */
 const entryOf = ({ id, state, isEnded, attempt, result, problem, message }: Item): RunnerEntry => ({
   id,
@@ -217,8 +221,7 @@ const entryOf = ({ id, state, isEnded, attempt, result, problem, message }: Item
   message,
 })
 
-const notAllowed = (intent: 'retry' | 'discard', { state }: Item) =>
-  new TryOnError({ kind: 'notAllowed', intent, state })
+const notAllowed = (intent: Leaving, { state }: Item) => new TryOnError({ kind: 'notAllowed', intent, state })
 
 /** As hexadecimal digits. */
 async function hashOf(bytes: BufferSource): Promise<string> {
