@@ -1,5 +1,6 @@
 import { resultIn } from '../machines/try-on.view.ts'
 import { digitsOf } from './contract/forms.ts'
+import { createLoader } from './loader.ts'
 import { withinLimit } from './platform/clock.ts'
 import { report } from './platform/guarded.ts'
 import { quiet } from './platform/quiet.ts'
@@ -65,6 +66,15 @@ export interface FollowUp extends Pick<Telling, 'on'> {
 export function createFollowUp(parts: FollowUpParts): FollowUp {
   const { catalog, keys, store, clock, keeps, standAll } = parts
   let knowing: Promise<Pictures> | null = null
+  const load = createLoader(() => import('./afterwards/afterwards.ts'), clock)
+
+  /** What few pages ask for, and none before there is a job. */
+  async function afterwards() {
+    const part = await load()
+    const { ticketTexts, pictureTexts } = part
+    learnTexts({ ticket: ({ reason }) => ticketTexts[reason], picture: ({ reason }) => pictureTexts[reason] })
+    return part
+  }
 
   const telling = createTelling(async (tell, isHeard) => {
     const { createTeller } = await afterwards()
@@ -121,14 +131,4 @@ export function createFollowUp(parts: FollowUpParts): FollowUp {
       return claimed
     },
   }
-}
-
-/** What few pages ask for, and none before there is a job. */
-async function afterwards() {
-  const part = await import('./afterwards/afterwards.ts').catch((cause: unknown) => {
-    throw new TryOnError({ kind: 'core', reload: false }, null, cause)
-  })
-  const { ticketTexts, pictureTexts } = part
-  learnTexts({ ticket: ({ reason }) => ticketTexts[reason], picture: ({ reason }) => pictureTexts[reason] })
-  return part
 }

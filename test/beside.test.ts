@@ -57,14 +57,15 @@ async function freezing() {
   const { clock } = world
   const own = { ...clock, setTimeout: (run: () => void, ms: number) => clock.setTimeout(() => orLater(run), ms) }
   vi.stubGlobal('BroadcastChannel', LateChannel)
-  const first = watched(world.room({ clock: own }).tryOn(product))
+  const room = world.room({ clock: own })
+  const first = watched(room.tryOn(product))
   await world.until(first, 'idle')
   vi.stubGlobal('BroadcastChannel', Channel)
   const thaw = () => {
     isFrozen = false
     for (const run of late.splice(0)) run()
   }
-  return { first, freeze: () => void (isFrozen = true), thaw }
+  return { room, first, freeze: () => void (isFrozen = true), thaw }
 }
 
 /** Another page takes the lease, and dies. */
@@ -76,6 +77,28 @@ async function jobIds(room: FittingRoom) {
 }
 
 describe('a word that is passed on', () => {
+  it('has its turn before what was said after it, once this page has taken over', async () => {
+    useLocks()
+    const { room, first, freeze } = await freezing()
+    await world.until(await started(first), 'processing')
+    const own = storage.another()
+    const tryOn = watched(world.room({ storage: own }).tryOn(product))
+    await world.until(tryOn, 'processing')
+    freeze()
+    const word = tryOn.start({ imageUrl: 'https://photos.test/p.png' }).catch((error: unknown) => error)
+    await world.settle()
+    const look = own.hold((call) => call.type === 'get' && isRecord(call))
+    room.close()
+    await look.reached
+    const after = tryOn.startOver()
+    await world.settle()
+    look.release()
+    await after
+    await world.pass(20_000)
+    expect([await word, tryOn.get().state]).toMatchObject([{ kind: 'notAllowed' }, 'idle'])
+    expect(submissions()).toBe(1)
+  })
+
   it('is carried out once where pages wait at different places, as each can read another tier', async () => {
     useLocks()
     const disks = [testStorage(), testStorage()] as const

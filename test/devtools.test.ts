@@ -4,7 +4,7 @@ import { createLog } from '../adapters/devtools/log.ts'
 it('the way of a try-on shows once what goes round, however often its job is looked at', () => {
   const log = createLog()
   const hear = (type: string, ...states: string[]) =>
-    log.heard({ type, states, nextAt: null, productId: '1001', variantId: '2001' })
+    log.heard({ type, states, state: 'processing', nextAt: null, productId: '1001', variantId: '2001' })
   hear('start', 'preparing')
   hear('done', 'submitting')
   for (let look = 0; look < 100; look += 1) {

@@ -13,6 +13,9 @@ it('inspect tells each event of a try-on and where it stands since then, in word
     expect.arrayContaining(['restoring', 'preparing.gathering.photo.uploading', 'submitting.sending', 'final']),
   )
   expect(told.filter(({ type }) => type.includes('.'))).toEqual([])
+  expect(told.map(({ state }) => state)).toEqual(
+    expect.arrayContaining(['submitting', 'processing', 'preview', 'final']),
+  )
   for (const each of told) expect(each).toMatchObject({ productId: '1001', variantId: '2001' })
   // the next look at the job is known while it goes on, and none is once there is its picture
   const following = told.filter(({ states, nextAt }) => states[0]?.startsWith('following') && nextAt !== null)

@@ -1,3 +1,4 @@
+import type { TryOnState } from '../../src/rules/words.ts'
 import type { InspectEvent } from '../../src/try-on/try-on.types.ts'
 import type { InspectedRequest } from '../../src/wire/operations.ts'
 
@@ -11,6 +12,8 @@ interface Step {
 export interface Followed {
   product: string
   steps: readonly Step[]
+  /** What its view shows. */
+  state: TryOnState
   /** When it goes on by itself, in epoch ms; null where it waits for no time. */
   nextAt: number | null
 }
@@ -38,10 +41,10 @@ export function createLog(): Log {
   return {
     followed: () => [...known.values()],
     requests: () => requests,
-    heard({ type, states, nextAt, productId, variantId }) {
+    heard({ type, states, state, nextAt, productId, variantId }) {
       const product = `${productId} / ${variantId}`
       const steps = known.get(product)?.steps ?? []
-      known.set(product, { product, nextAt, steps: onward(steps, { type, states: states.join(' + ') }) })
+      known.set(product, { product, state, nextAt, steps: onward(steps, { type, states: states.join(' + ') }) })
       changed()
     },
     requested(request) {

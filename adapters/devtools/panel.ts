@@ -81,10 +81,9 @@ function replace(place: HTMLElement, children: readonly HTMLElement[], empty: st
 }
 
 /** Where a try-on stands among the states of its view, and the way by which it has come there. */
-function followed({ product, steps, nextAt }: Followed): HTMLElement {
+function followed({ product, steps, state: shown, nextAt }: Followed): HTMLElement {
   const now = steps.at(-1)?.states ?? ''
-  const isNow = (state: string) => now === state || now.startsWith(`${state}.`) || shownAs(now) === state
-  const states = tryOnStates.map((state) => h('li', isNow(state) ? { 'aria-current': 'step' } : {}, state))
+  const states = tryOnStates.map((state) => h('li', state === shown ? { 'aria-current': 'step' } : {}, state))
   const way = steps.map(({ type, states: at }) => h('li', {}, h('b', {}, type), ` → ${at}`))
   const next = nextAt === null ? 'waits for no time' : `goes on by itself at ${timeOf(nextAt)} UTC`
   return h(
@@ -96,9 +95,6 @@ function followed({ product, steps, nextAt }: Followed): HTMLElement {
     h('ol', { class: 'way', tabindex: '0', 'aria-label': `The way of ${product}` }, ...way.reverse()),
   )
 }
-
-/** What of the machine's states a view calls otherwise. */
-const shownAs = (states: string) => (states.startsWith('following') ? 'processing' : null)
 
 const priceOf = ([last]: readonly InspectedRequest[]) =>
   h('p', {}, `A request more costs the others behind this address ${last!.price.toFixed(2)} (0: nothing is refused).`)

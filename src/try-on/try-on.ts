@@ -98,8 +98,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const served = new Set<string>()
   /** Ends when the room is closed. */
   let life = new AbortController()
-  /** The last word that was said can be followed by another one. */
+  /** All words that were said can be followed by another one: each was passed on, or has begun here. */
   let turn = Promise.resolve()
+  /** All have begun here, or are over. */
+  let begun = Promise.resolve()
   /** Settles once every intent of this page has. */
   let said: Promise<unknown> = Promise.resolve()
   let seat: Seat<Runner> | null = null
@@ -169,7 +171,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function run(own: () => Seat<Runner>): Runner {
     const holdsSeat = async () => seat === own() && own().confirm()
     const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell, holdsSeat, isPreparing }) })
-    const heard = inspect && inspection(inspect, parts.product)
+    const heard = inspect && inspection(inspect, parts.product, () => shown.get().state)
     const runner = createRunner(provided, { input, clock, inspect: heard })
     runner.subscribe(() => show(own(), runner))
     runner.start()
@@ -230,18 +232,28 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** What is said later waits until what was said before has taken effect, or can be left. */
   async function perform(call: Call): Promise<void> {
-    const { promise, resolve: isHeard } = deferred()
-    const earlier = turn
-    turn = promise
+    const passedOn = deferred()
+    const hasBegun = deferred()
+    const earlier = { turn, begun }
+    turn = afterBoth(turn, passedOn.promise)
+    begun = afterBoth(begun, hasBegun.promise)
+    const isHeard = () => {
+      passedOn.resolve()
+      hasBegun.resolve()
+    }
     try {
-      await performed({ call, said: parts.sayNow(), isHeard }, earlier)
+      await performed({ call, said: parts.sayNow(), isHeard }, earlier, passedOn.resolve)
     } finally {
       isHeard()
     }
   }
 
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
-  async function performed(word: Word & { isHeard(): void }, earlier: Promise<void>): Promise<void> {
+  async function performed(
+    word: Word,
+    earlier: { turn: Promise<void>; begun: Promise<void> },
+    isPassedOn: () => void,
+  ): Promise<void> {
     const { call, said: saidNow } = word
     const { signal } = life
     const seen = shown.get().state === 'restoring' ? undefined : seenAttempt()
@@ -253,16 +265,20 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const taken = sit()
     await Promise.race([taken.decided, taken.ended])
     if (taken.runner && taken !== before && !(await isStillMeant(taken, taken.runner, call, seen))) return
-    await Promise.race([earlier, taken.ended])
-    if (taken.runner && taken !== first && !isToBeDone(taken.runner, call)) return
+    const hasTurn = () => Promise.race([taken.runner ? earlier.begun : earlier.turn, taken.ended])
+    await hasTurn()
     // what there is was not shown here yet
     if (seen === undefined && !taken.runner) await Promise.race([firstShown(), taken.owned, taken.ended])
-    if (taken.runner) return carryOut(taken, taken.runner, { ...word, seen })
+    if (taken.runner) {
+      await hasTurn()
+      if (taken !== first && !isToBeDone(taken.runner, call)) return
+      return carryOut(taken, taken.runner, { ...word, seen })
+    }
     if (call.intent === 'start' || call.intent === 'retry') checkConsent(call, notice)
     const attempt = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), place, id: newId(), call, seenAttempt: attempt }
     const answered = asks.answerTo(ask, company.hasHeard(taken), () => isBegun(call) || checkSaid(call, saidNow))
-    word.isHeard()
+    isPassedOn()
     const answer = await Promise.race([answered, taken.owned, taken.ended]).finally(() => asks.drop(ask))
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
     // a photo that was passed on is the room's
@@ -270,6 +286,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (!taken.runner) throw closed()
     await settled(taken, taken.runner)
     if (!isMeant(call, attempt)) throw notAllowed(call)
+    await hasTurn()
     await carryOut(taken, taken.runner, { ...word, seen: attempt })
   }
 
@@ -419,6 +436,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     seat?.runner?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })
   }
 }
+
+const afterBoth = (one: Promise<void>, other: Promise<void>) => Promise.all([one, other]).then(() => {})
 
 /** The record of a job that only memory has, unless it is written soon: after its next poll, or as it is left. */
 function unkeptIn(runner: Runner): AttemptRecord | null {

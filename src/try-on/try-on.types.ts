@@ -1,5 +1,6 @@
 import type { Readable } from '../ports.ts'
 import type { TryOnResult, TryOnView } from '../rules/view.ts'
+import type { TryOnState } from '../rules/words.ts'
 import type { PhotoInput } from '../shopper/photo-input.ts'
 import type { ResultOptions } from './result.ts'
 
@@ -79,6 +80,8 @@ export interface InspectEvent {
   type: string
   /** Where the try-on stands since then, for example `submitting.probing`; several where things run side by side. */
   states: readonly string[]
+  /** What its view shows by then. */
+  state: TryOnState
   /** When it goes on by itself, as with the next look at its job, in epoch ms; null where it waits for no time. */
   nextAt: number | null
   productId: string

@@ -1,5 +1,5 @@
-import type { Clock } from '../ports.ts'
-import { TryOnError } from '../rules/try-on-error.ts'
+import type { Clock } from './ports.ts'
+import { TryOnError } from './rules/try-on-error.ts'
 
 /** A failure that comes faster than this, in ms, is one that the browser has kept. */
 const keptMs = 100
