@@ -266,13 +266,14 @@ export function createTryOn(parts: Parts): RunningTryOn {
     await Promise.race([taken.decided, taken.ended])
     if (taken.runner && taken !== before && !(await isStillMeant(taken, taken.runner, call, seen))) return
     const hasTurn = () => Promise.race([taken.runner ? earlier.begun : earlier.turn, taken.ended])
+    const running = async () => (await hasTurn(), taken.runner ?? taken.ended)
     await hasTurn()
     // what there is was not shown here yet
     if (seen === undefined && !taken.runner) await Promise.race([firstShown(), taken.owned, taken.ended])
     if (taken.runner) {
-      await hasTurn()
-      if (taken !== first && !isToBeDone(taken.runner, call)) return
-      return carryOut(taken, taken.runner, { ...word, seen })
+      const runner = await running()
+      if (taken !== first && !isToBeDone(runner, call)) return
+      return carryOut(taken, runner, { ...word, seen })
     }
     if (call.intent === 'start' || call.intent === 'retry') checkConsent(call, notice)
     const attempt = seenAttempt()
@@ -286,8 +287,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (!taken.runner) throw closed()
     await settled(taken, taken.runner)
     if (!isMeant(call, attempt)) throw notAllowed(call)
-    await hasTurn()
-    await carryOut(taken, taken.runner, { ...word, seen: attempt })
+    await carryOut(taken, await running(), { ...word, seen: attempt })
   }
 
   /** Which pages share this storage, and what is there, may not have been known when the seat was taken. */
