@@ -182,6 +182,25 @@ describe('before storage has been read', () => {
   })
 })
 
+it('startOver() of a photo that is in hand does not call left what can not be read', async () => {
+  const [good, failing] = [testStorage(), testStorage()]
+  const chain = () => storageChain([good.another(), failing])
+  world = createWorld({ storage: chain() })
+  await world.until(await started(world.room().tryOn(product)), 'final')
+  failing.meet(() => true, refused)
+  const tryOn = world.room({ storage: chain() }).tryOn({ ...product, variantId: '2002' })
+  tryOn.subscribe(() => {})
+  await world.until(tryOn, ({ problem }) => problem?.kind === 'storageUnreadable')
+  const slow = Object.assign(new Blob([await person.arrayBuffer()], { type: person.type }), {
+    arrayBuffer: () => new Promise<ArrayBuffer>(() => {}),
+  })
+  const word = tryOn.start(slow).catch((error: unknown) => error)
+  await world.until(tryOn, 'preparing')
+  await expect(tryOn.startOver()).rejects.toMatchObject({ kind: 'storageUnreadable' })
+  expect(await word).toMatchObject({ problem: { reason: 'startedOver' } })
+  expect(world.count('POST', '/generations')).toBe(1)
+})
+
 describe('once storage can be read again', () => {
   it.each(['startOver', 'discard'] as const)(
     '%s() leaves a start() of before, however soon it comes',

@@ -82,6 +82,12 @@ export function createCarryOut(parts: CarryOutParts) {
     if (mayPay(call) && clock.elapsed() - said.at > staleMs) throw refusal({ kind: 'consentExpired' })
   }
 
+  /** What can not be read may be there. */
+  function checkRead(runner: Runner): void {
+    const { problem } = runner.getSnapshot().context
+    if (problem?.kind === 'storageUnreadable') throw refusal(problem)
+  }
+
   /** Returns the attempt that the intent is permitted for. */
   function check(runner: Runner, call: Call): string | undefined {
     const snapshot = runner.getSnapshot()
@@ -215,7 +221,7 @@ export function createCarryOut(parts: CarryOutParts) {
       // who has run the try-on before may have done it, and not have said so any more
       if ('attemptId' in call && attemptOf(runner) === call.attemptId) return
       // that was all there was to leave
-      if (isLeft && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call))) return
+      if (isLeft && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call))) return checkRead(runner)
       // of a former shopper not even a photo is kept
       if (isConsent(call)) return consent(own, runner, word, call)
       const meant = check(runner, call)
@@ -228,13 +234,13 @@ export function createCarryOut(parts: CarryOutParts) {
 
     /**
      * Whether a word is still to be carried out that made this page read storage again: what is gone need not be left. A
-     * consent that begins nothing is no consent kept, and what can not be read may be there.
+     * consent that begins nothing is no consent kept.
      */
     isToBeDone(runner: Runner, call: Call): boolean {
       const snapshot = runner.getSnapshot()
       if (snapshot.can(permissionOf(call)) || (isLeaving(call) && hand.isHolding())) return true
       if (isConsent(call)) throw notAllowed(call)
-      if (snapshot.context.problem?.kind === 'storageUnreadable') throw refusal(snapshot.context.problem)
+      checkRead(runner)
       return false
     },
   }
