@@ -214,6 +214,25 @@ describe('what a shopper has said before a reset()', () => {
     expect(submissions()).toBe(0)
   })
 
+  it('is not what the next one says while this page resets once more, which hears of its own first reset', async () => {
+    const disk = storage.another()
+    const room = world.door({ core: ready, storage: disk })
+    await room.ready
+    await room.reset()
+    const count = deferred()
+    disk.meet(
+      (call) => isCatalog(call) && isWrite(call),
+      ({ land }) => count.promise.then(land),
+    )
+    const own = room.reset()
+    const word = room.tryOn(product).start(photo)
+    await world.settle()
+    count.resolve()
+    await Promise.all([own, word])
+    await world.pass(5_000)
+    expect(submissions()).toBe(1)
+  })
+
   it('is not the first word of a page that hears nobody, and whose first look fails', async () => {
     vi.stubGlobal('BroadcastChannel', undefined)
     let looks = 0

@@ -22,6 +22,8 @@ async function main(): Promise<void> {
 
 /** A folder's database begins in its thread as soon as the configuration is known to be right, and all else is loaded meanwhile. */
 async function start(given: RunArguments): Promise<void> {
+  if (given.role !== 'all' && !process.env['DATABASE_URL'])
+    fail(`--role ${given.role} needs DATABASE_URL, in which the processes of both roles keep their try-ons`)
   const config = given.config === undefined ? sandboxConfig() : loadConfig(fromCaller(given.config))
   const providerKey = process.env['FASHN_API_KEY']
   const bucketKeys = {
@@ -62,8 +64,8 @@ async function start(given: RunArguments): Promise<void> {
   await run({ config, ...kept, ...keys }, log, given)
 }
 
-main().catch((error: NodeJS.ErrnoException) => {
+main().catch((error: NodeJS.ErrnoException & { port?: number }) => {
   if (error instanceof ConfigError) fail(error.message)
-  if (error.code === 'EADDRINUSE') fail('this port is taken; give another with --port')
+  if (error.code === 'EADDRINUSE') fail(`port ${error.port} is taken; give another with --port or --operation`)
   fail(`${error.message}\n${usage}`)
 })

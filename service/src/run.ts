@@ -40,10 +40,19 @@ export async function run(
     role === 'worker'
       ? createService({ ...options, publicUrl: config.publicUrl ?? '' })
       : await serve(options, port, host).catch(orClosed)
+  operation?.serves(true)
+  const dead = 'url' in running && config.publicUrl === undefined && deadAddress(host, running.url)
+  if (dead) console.error(dead)
   console.log('url' in running ? `listening on ${running.url}` : 'working')
   await untilStopped()
   setTimeout(() => process.exit(1), longestEndMs).unref()
-  operation?.stop()
+  operation?.serves(false)
   await running.close({ gently: true })
   process.exit(0)
 }
+
+/** What to say where a service listens on every address, and none of them is the one that pictures are told to be at. */
+export const deadAddress = (host: string, url: string): string | null =>
+  host === '0.0.0.0' || host === '::'
+    ? `pictures are told to be at ${url}: publicUrl in the configuration is where others find this`
+    : null

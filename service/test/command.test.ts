@@ -9,6 +9,7 @@ import { seldom } from '../../test/limits.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { inMemory, openData } from '../src/open-data.ts'
+import { deadAddress } from '../src/run.ts'
 import { png } from './contract.suite.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -204,14 +205,26 @@ describe('npm run service', () => {
     ])
   })
 
-  it('shows whoever runs it how it is, on an address of its own, with one role or all', async () => {
+  it('shows whoever runs it how it is, on an address of its own', async () => {
     const port = String(await freePort())
-    const { child, line, ended } = run('--sandbox', '--port', '0', '--role', 'worker', '--operation', port)
-    expect(await line).toBe('working\n')
+    const { child, line, ended } = run('--sandbox', '--port', '0', '--operation', port)
+    expect(await line).toMatch(/^listening on /)
     expect(await (await fetch(`http://127.0.0.1:${port}/ready`)).text()).toBe('ready')
     expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('process_cpu_seconds_total')
+    const other = run('--sandbox', '--port', '0', '--data', ':memory:', '--operation', port)
+    expect(await other.ended).toMatchObject({ code: 2, err: expect.stringContaining(`port ${port} is taken`) })
     child.kill('SIGTERM')
     expect((await ended).code).toBe(0)
+  })
+
+  it('says where its pictures can not be found by others', () => {
+    expect(deadAddress('0.0.0.0', 'http://0.0.0.0:8787')).toContain('publicUrl in the configuration')
+    expect(deadAddress('127.0.0.1', 'http://127.0.0.1:8787')).toBeNull()
+  })
+
+  it('has a role of two only with a database that both share', async () => {
+    const { code, err } = await run('--sandbox', '--role', 'worker').ended
+    expect([code, err]).toEqual([2, expect.stringContaining('--role worker needs DATABASE_URL')])
   })
 
   it.each([

@@ -8,12 +8,13 @@ import { serveOperation } from '../src/operation/serve-operation.ts'
 const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
 
 /** The service as the command makes it, with what it logs. */
-async function operated(store = memoryStore()) {
+async function operated(store = memoryStore(), isServing = true) {
   const lines: string[] = []
   const log = createLog(() => ['main-key'], { write: (line) => void lines.push(line) })
   const metrics = createMetrics()
   const operation = await serveOperation({ store, metrics }, { host: '127.0.0.1', port: 0 })
   const ended: Job[] = []
+  operation.serves(isServing)
   const service = createService({
     config: parseConfig(suiteConfig),
     publicUrl: 'http://service.test',
@@ -73,8 +74,16 @@ describe('for whoever runs the service', () => {
     ])
     isBroken = false
     expect(await look('/ready')).toEqual([200, 'ready'])
-    operation.stop()
+    operation.serves(false)
     expect(await look('/ready')).toEqual([503, 'not ready'])
+  })
+
+  it('it is alive, and not ready, before it serves', async () => {
+    const { look } = await operated(memoryStore(), false)
+    expect([await look('/health'), await look('/ready')]).toEqual([
+      [200, 'alive'],
+      [503, 'not ready'],
+    ])
   })
 
   it('requests and jobs are counted, by names of which there are few', async () => {

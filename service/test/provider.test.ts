@@ -134,6 +134,24 @@ describe('FASHN', () => {
     expect(standIn.runs).toHaveLength(3)
   })
 
+  it('that has too much to do for long is asked as long as its patience lasts', async () => {
+    standIn.faults.push(...Array.from({ length: 25 }, () => answer(429, { error: 'ConcurrencyLimitExceeded' })))
+    const { worked } = await worker(providerAt(standIn.url))
+    expect((await worked()).job.state).toBe('rendered')
+    expect(standIn.runs).toHaveLength(26)
+    standIn.faults.push(answer(429))
+    const { worked: impatient, reports } = await worker(providerAt(standIn.url), {}, { patienceMs: 0 })
+    expect(await impatient()).toMatchObject({ job: { state: 'failed' }, isCreditBack: true })
+    expect([standIn.runs.length, reports[0]]).toEqual([27, expect.any(NotBegun)])
+  })
+
+  it('that is out of credits is not asked again, which no wait mends', async () => {
+    standIn.faults.push(answer(429, { error: 'OutOfCredits', message: 'Not enough API credits' }))
+    const { worked, reports } = await worker(providerAt(standIn.url))
+    expect(await worked()).toMatchObject({ job: { state: 'failed' }, isCreditBack: true })
+    expect([standIn.runs.length, (reports[0] as Error).message]).toEqual([1, 'the provider answered 429 OutOfCredits'])
+  })
+
   it('that has too much to do is not asked again once it has told by itself that it has begun', async () => {
     const asker = await worker(providerAt(standIn.url), {}, { webhook: 'http://service.test/webhook' })
     standIn.faults.push((response) => {

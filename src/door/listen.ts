@@ -5,7 +5,8 @@ const messageVersion = 1
 
 /** What the door wants to hear of the room's other pages. */
 interface Heard {
-  onReset(): void
+  /** With how often their storage was reset, as they say. */
+  onReset(epochs: unknown): void
   /** Another page is at an attempt whose record has that key. */
   onAttempt(name: string): void
   /** The page was kept without running, and is shown again. */
@@ -24,9 +25,9 @@ export function listenTo(room: string, { onReset, onAttempt, onShow }: Heard): L
   const ends = new AbortController()
   const { signal } = ends
   const channel = openChannel(room, (data) => {
-    const { version, message } = Object(data)
+    const { version, epochs, message } = Object(data)
     const { type, name, view } = Object(version === messageVersion && message)
-    if (type === 'reset') onReset()
+    if (type === 'reset') onReset(epochs)
     if (type === 'lateAnswer' || view?.attempt) onAttempt(name)
   })
   const on = (type: string, react: (event: PageTransitionEvent) => void) =>

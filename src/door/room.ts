@@ -65,8 +65,10 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   let listening: ReturnType<typeof listenTo> | null = null
   /** Another one for each shopper that this page knows of. */
   let shopper: object = {}
-  /** How many resets were heard of, of this room's own and of others'. */
+  /** How many resets of others were heard of. */
   let resets = 0
+  /** What this room's own core says of its own when each is counted. */
+  const ownCounts = new Set<string>()
   /** What this room's own reset() wipes, and how far storage had come with it. */
   let wiping: Promise<void> | null = null
   let wiped: Promise<Wiped> | null = null
@@ -147,7 +149,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     if (!terms.durable || listening?.hears()) return
     listening?.end()
     listening = listenTo(names().room, {
-      onReset() {
+      onReset(epochs) {
+        if (ownCounts.delete(JSON.stringify(epochs))) return
         resets++
         // once it is open the core hears it itself, and what it says of its own
         if (!core || (!isOpen && !opening)) forget()
@@ -201,7 +204,10 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const known = quiet(knownCounts().then((counts) => (before = counts)))
     const counted = deferred<Wiped>()
     // another page's may have been counted before it
-    const done = wipe((counts) => counted.resolve({ epochs: { ...counts, ...onceMore(before ?? {}) }, resets }))
+    const done = wipe((counts) => {
+      ownCounts.add(JSON.stringify(counts))
+      counted.resolve({ epochs: { ...counts, ...onceMore(before ?? {}) }, resets })
+    })
     wiping = done
     wiped = quiet(counted.promise)
     forget()

@@ -134,7 +134,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** What may have become of the shopper who said it, while it waited. */
   function check(by: Said, seen: Seen | null, wiped: Wiped | null): void {
     if (by.life !== life()) throw stopped('closed')
-    // what was heard since tells of resets that came before storage was read, or was wiped; of its own it hears later
+    // what was heard since tells of resets that came before storage was read, or was wiped
     const isHeard = by.resets !== (wiped?.resets ?? parts.resets())
     const isMissed = isHeard || (seen && !seen.epochs && by.ear !== parts.ear())
     if (by.shopper !== parts.shopper() || isMissed) throw stopped('startedOver')

@@ -8,8 +8,8 @@ import type { Metrics } from './metrics.ts'
 
 export interface OperationServer {
   url: string
-  /** From now on it is not ready. */
-  stop(): void
+  /** Whether it serves, and is not about to end; not so at first. */
+  serves(isServing: boolean): void
   close(): Promise<void>
 }
 
@@ -20,13 +20,13 @@ const longestLookMs = 5_000
 
 /**
  * For whoever runs the service, on an address of its own: `/health` while the process lives, `/ready` while its store
- * answers and it is not about to end, `/metrics` for Prometheus. Rejects where the port is taken.
+ * answers and it serves, `/metrics` for Prometheus. Rejects where the port is taken.
  */
 export async function serveOperation(
   { store, metrics }: { store: Store; metrics: Metrics },
   { host, port }: { host: string; port: number },
 ): Promise<OperationServer> {
-  let isStopping = false
+  let isServing = false
   async function isReady(): Promise<boolean> {
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, longestLookMs, false)))
@@ -39,7 +39,7 @@ export async function serveOperation(
   const app = new Hono()
     .get('/health', (context) => context.text('alive'))
     .get('/ready', async (context) =>
-      !isStopping && (await isReady()) ? context.text('ready') : context.text('not ready', 503),
+      isServing && (await isReady()) ? context.text('ready') : context.text('not ready', 503),
     )
     .get('/metrics', async (context) =>
       context.body(await metrics.text(), 200, { 'Content-Type': metrics.contentType }),
@@ -48,7 +48,7 @@ export async function serveOperation(
   await once(server, 'listening')
   return {
     url: urlOf(server.address() as AddressInfo),
-    stop: () => void (isStopping = true),
+    serves: (is) => void (isServing = is),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
 }

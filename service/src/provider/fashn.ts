@@ -39,6 +39,7 @@ const longestMs = 30_000
 /** For how long it may have too much to do, in ms, before it is asked again. */
 const longestBusyMs = 60_000
 
+const refusal = z.object({ error: z.string() })
 const error = z.object({ name: z.string(), message: z.string() })
 const begun = z.object({ id: z.string().min(1) })
 const prediction = z.object({
@@ -73,7 +74,9 @@ export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_0
         if (status < 400 || status >= 500 || status === 408) throw new Error(`the provider answered ${status}`)
         const namedMs = Number(told['retry-after']) * 1000
         const waitMs = namedMs > 0 ? Math.min(namedMs, longestBusyMs) : busyMs
-        throw new NotBegun(`the provider answered ${status}`, status === 429 ? waitMs : null)
+        // what is not paid for it does not make later either
+        const isBusy = status === 429 && nameIn(text) !== 'OutOfCredits'
+        throw new NotBegun(`the provider answered ${status} ${nameIn(text) ?? ''}`.trimEnd(), isBusy ? waitMs : null)
       }
     },
 
@@ -93,5 +96,14 @@ export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_0
       // its address dies: what is told of is a copy
       return { state: 'done', pictures: await finished(await fetchPicture(picture)) }
     },
+  }
+}
+
+/** What a refusal is called, where it says so. */
+function nameIn(text: string): string | null {
+  try {
+    return refusal.safeParse(JSON.parse(text)).data?.error ?? null
+  } catch {
+    return null
   }
 }

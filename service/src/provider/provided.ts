@@ -12,7 +12,7 @@ export interface ProvidedParts {
   webhookOf: (jobId: string) => string | null
   /** How often a provider is looked at. Default: 2 s. */
   lookMs?: number
-  /** How long pictures, or word of whether they were begun, are waited for. Default: 10 minutes. */
+  /** How long a turn, pictures, or word of whether they were begun, are waited for. Default: 10 minutes. */
   patienceMs?: number
   /** The same of word that can only come as the answer to another process, in ms. Default: a minute. */
   answerMs?: number
@@ -24,8 +24,8 @@ export interface ProvidedParts {
 
 export type Provided = ReturnType<typeof createProvided>
 
-/** How often a provider is asked that has surely begun nothing. */
-const mostTries = 20
+/** How long a provider is left alone at the most that has surely begun nothing, in ms: each time longer, as others wait, too. */
+const longestPauseMs = 60_000
 
 /** Gets a job's pictures from a provider who is asked for them once, whatever happens to this process on the way. */
 export function createProvided(parts: ProvidedParts) {
@@ -51,6 +51,7 @@ export function createProvided(parts: ProvidedParts) {
   /** Asks, each time once it is written that it will, until it is known that there are pictures to come, or may be. */
   async function ask(job: Job, orderOf: () => Promise<Omit<Order, 'webhook'>>): Promise<void> {
     const send = await provider.prepare({ ...(await orderOf()), webhook: webhookOf(job.id) })
+    const until = clock.now() + patienceMs
     for (let tries = 1; ; tries++) {
       if (ending?.aborted) throw new DrawingEnded()
       const asked = { since: clock.now(), id: null }
@@ -74,8 +75,10 @@ export function createProvided(parts: ProvidedParts) {
       await written(() => changed(job.id, notAsked))
       // it was begun after all, as the provider has told by itself
       if ((await untilRead(() => store.job(job.id)))?.asked) return
-      if (refused.againMs === null || tries === mostTries) throw refused
-      await after(refused.againMs, undefined, { signal: ending }).catch(() => undefined)
+      if (refused.againMs === null || clock.now() >= until) throw refused
+      await after(Math.min(refused.againMs * tries, longestPauseMs), undefined, { signal: ending }).catch(
+        () => undefined,
+      )
     }
   }
 
