@@ -10,6 +10,9 @@ export interface TryOnElementEvents extends HTMLElementEventMap {
 
 const observed = ['base-url', 'api-key', 'namespace', 'product-id', 'variant-id', 'funnel-ids'] as const
 
+/** What tells of a view. */
+const told = ['state', 'group', 'problem'] as const
+
 const ofRoom: ReadonlySet<string> = new Set(['base-url', 'api-key', 'namespace'])
 
 /** One room for all elements of a page that say the same of it. */
@@ -31,16 +34,19 @@ const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof H
 
 /**
  * One product variant's try-on without styles. Attributes: `product-id`, `variant-id`, `funnel-ids` ("12, 7"), and
- * `base-url`, `api-key`, `namespace` unless `room` is given. It has `data-state` and `data-group`; of its children those
- * are shown whose `slot` is the state, else those whose `slot` is the group, and always those without one. In them
- * `data-intent` on a button says an intent, on a file input `start` or `retry` with the file, on a form `submitEmail`;
- * an `<img data-picture>` shows the picture. Tells `view` and `refused`.
+ * `base-url`, `api-key`, `namespace` unless `room` is given; `notice` is the version that each consent names. It has
+ * `data-state` and `data-group`, and `data-problem` with its kind; of its children those are shown whose `slot` is the
+ * state, else those whose `slot` is the group, and always those without one. In them `data-intent` on a button says an
+ * intent, on a file input `start` or `retry` with the file, on a form `submitEmail`; with `data-despite-advice` a button
+ * takes the file that was advised against. An `<img data-picture>` shows the picture. Tells `view` and `refused`.
  */
 export class TryOnElement extends Base {
   static readonly observedAttributes = observed
   readonly #slots = { state: slot(), group: slot() }
   #room: FittingRoom | undefined
   #tryOn: TryOn | null = null
+  /** The last file that was chosen, until an attempt has begun with one. */
+  #photo: File | undefined
   #end = () => {}
   #isHearing = false
   #isChanging = false
@@ -107,6 +113,7 @@ export class TryOnElement extends Base {
   #follow(): void {
     this.#end()
     this.#tryOn = null
+    this.#photo = undefined
     try {
       this.#tryOn = this.#find()
     } finally {
@@ -127,13 +134,17 @@ export class TryOnElement extends Base {
 
   /** Without a try-on there is nothing to show or to ask for. */
   #clear(): void {
-    for (const name of ['state', 'group']) delete this.dataset[name]
+    for (const name of told) delete this.dataset[name]
     this.#draw('', '', undefined)
   }
 
   #show(view: TryOnView): void {
-    this.dataset['state'] = view.state
-    this.dataset['group'] = view.group
+    const says = { state: view.state, group: view.group, problem: view.problem?.kind }
+    for (const name of told) {
+      if (says[name] === undefined) delete this.dataset[name]
+      else this.dataset[name] = says[name]
+    }
+    if (view.attempt) this.#photo = undefined
     this.#draw(view.state, view.group, (view.result ?? view.preview)?.imageUrl)
     this.dispatchEvent(new CustomEvent('view', { detail: view }))
   }
@@ -164,17 +175,23 @@ export class TryOnElement extends Base {
     const intent = from?.dataset['intent'] as Intent
     if (!from || !tryOn || !this.#owns(from) || !(intent in tryOn.get().can)) return
     const refused = (detail: unknown) => this.dispatchEvent(new CustomEvent('refused', { detail }))
+    const [notice, despiteAdvice] = [this.getAttribute('notice'), 'despiteAdvice' in from.dataset]
+    const terms = { ...(notice && { consent: { notice } }), ...(despiteAdvice && { despiteAdvice }) }
     // what was made in another document is of a class of its own
     if (isNamed(from, 'input') && from.type === 'file') {
       const [photo] = event.type === 'change' ? (from.files ?? []) : []
-      if (photo) tryOn[intent === 'retry' ? 'retry' : 'start'](photo).catch(refused)
+      if (!photo) return
+      this.#photo = photo
+      tryOn[intent === 'retry' ? 'retry' : 'start'](photo, terms).catch(refused)
     } else if (isNamed(from, 'form')) {
       if (event.type !== 'submit') return
       event.preventDefault()
       const { email = '', name } = Object.fromEntries(new FormData(from)) as { email?: string; name?: string }
       tryOn.submitEmail({ email, ...(name && { name }) }).catch(refused)
     } else if (event.type === 'click') {
-      if (intent !== 'submitEmail') tryOn[intent]().catch(refused)
+      if (intent === 'start' || intent === 'retry')
+        tryOn[intent](despiteAdvice ? this.#photo : undefined, terms).catch(refused)
+      else if (intent !== 'submitEmail') tryOn[intent]().catch(refused)
     }
   }
 }

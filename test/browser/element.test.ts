@@ -11,6 +11,7 @@ const markup = `
   <fitting-room-try-on product-id="1001" variant-id="2001" funnel-ids="11">
     <h2>Breton tee</h2>
     <label slot="ready">Your photo <input type="file" data-intent="start"></label>
+    <button slot="nowhere" data-intent="start" data-despite-advice>Use it all the same</button>
     <p slot="busy">One moment</p>
     <form slot="asks" data-intent="submitEmail"><input name="email"><button>Go on</button></form>
     <figure slot="final"><img data-picture alt="You in the Breton tee"></figure>
@@ -63,6 +64,35 @@ describe('<fitting-room-try-on>', () => {
     element.querySelector('button[data-intent=startOver]')?.dispatchEvent(new Event('click', { bubbles: true }))
     await expect.poll(() => element.dataset['state']).toBe('idle')
     expect(element.querySelector('img')?.hasAttribute('src')).toBe(false)
+  })
+
+  it('names the notice with each consent, and takes what was advised against where that is said', async () => {
+    const own = createFittingRoom({
+      baseUrl: inject('baseUrl'),
+      apiKey: 'sandbox-key',
+      storage: memoryStorage(),
+      notice: { version: '2026-11' },
+      checkPhoto: () => 'another one, please',
+    })
+    element.room = own
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    const refused = vi.fn<(kind: unknown) => void>()
+    element.addEventListener('refused', ({ detail }) => refused(Object(detail).kind))
+    const input = element.querySelector('input[type=file]') as HTMLInputElement
+    const files = new DataTransfer()
+    files.items.add(new File([await (await fetch(photoUrl)).blob()], 'person.png', { type: 'image/png' }))
+    input.files = files.files
+    const choose = () => input.dispatchEvent(new Event('change', { bubbles: true }))
+    choose()
+    await expect.poll(() => refused.mock.calls).toEqual([['input']])
+    element.setAttribute('notice', '2026-11')
+    choose()
+    await expect.poll(() => element.dataset['problem']).toBe('photoAdvice')
+    element.querySelector<HTMLElement>('[data-despite-advice]')?.click()
+    await expect.poll(() => element.dataset['state']).toBe('final')
+    expect(element.dataset['problem']).toBeUndefined()
+    expect((await own.list()).map(({ notice }) => notice)).toEqual(['2026-11'])
+    own.close()
   })
 
   it('follows a room that it is given late', async () => {
