@@ -437,9 +437,16 @@ describe('a session', () => {
     expect(before.state()).toBe('ready')
   })
 
-  it('says what the page can not do', async () => {
+  it.each([
+    [['locks', 'camera', 'wakeLock'], {}],
+    [['camera', 'wakeLock'], { locks: {} }],
+    [['locks', 'wakeLock'], { mediaDevices: { getUserMedia: () => {} } }],
+    [['locks', 'camera', 'wakeLock'], { mediaDevices: {} }],
+    [[], { locks: {}, mediaDevices: { getUserMedia: () => {} }, wakeLock: {} }],
+  ])('says what the page can not do: %j', async (missing, navigator) => {
+    vi.stubGlobal('navigator', navigator)
     const { session } = await load()
-    expect(session.missing).toContain('wakeLock')
+    expect(session.missing).toEqual(missing)
   })
 
   it.each([

@@ -9,6 +9,7 @@ import { kindOf, type Keys } from './keys.ts'
 /** One attempt that storage holds. Times are epoch ms. */
 export interface Listed<Opened> {
   attemptId: string
+  /** As the consent had it: digits, or `gid://…/digits`; digits where a ticket has brought it. */
   productId: string
   variantId: string
   phase: Phase

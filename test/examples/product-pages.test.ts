@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { serve, type RunningServer } from '@fitting-room/service'
 import sharp from 'sharp'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { serveShop } from '../../examples/shop/serve-shop.ts'
 import { engines, type RunningEngine } from '../engines/engines.ts'
 import { limits } from '../limits.ts'
@@ -132,9 +132,18 @@ it.each(frameworks)('%s is typed, as its own framework checks it', async (name) 
   await promisify(execFile)('npm', ['run', 'check'], { cwd: roots.get(name)! })
 })
 
-it.each(frameworks)('%s is developed with a sandbox of its own', async (name) => {
-  const dev = await served(roots.get(name)!, null)
-  const answer = await fetch(`${dev.url}/api/context`, { headers: { 'X-Service-SDK-Key': 'sandbox-key' } })
-  dev.close()
-  expect(answer.status).toBe(200)
+it.each(frameworks)('%s is developed with the sandbox of the installed service, to the picture', async (name) => {
+  const [dev, engine] = await Promise.all([served(roots.get(name)!, null), engines[0]!.launch()])
+  onTestFinished(async () => {
+    await engine.close()
+    dev.close()
+  })
+  const tab = await engine.open(dev.url)
+  const { marked, reaches, press, choosePhoto } = pageIn(tab)
+  await reaches('idle')
+  await choosePhoto()
+  await press('start')
+  await reaches('final')
+  await expect.poll(() => tab.run(`${marked('picture')}?.naturalWidth > 0`)).toBe(true)
+  expect(tab.words).toEqual([])
 })
