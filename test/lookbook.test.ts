@@ -489,6 +489,68 @@ describe.each([
     expect((await pool.query(`select hash from test_${names}_item_photos`)).rows).toEqual([])
   })
 
+  it('leaves nothing that a process writes which comes to it after it was forgotten', async () => {
+    const records = async () =>
+      (await databaseOf().query(`select key from test_${names}_records`)).rows.map(
+        (row) => (row as { key: string }).key,
+      )
+    const isStill = (text: string) =>
+      /select 1 from \w+_items where id = \$1 and consent = \$2 and not is_ended/.test(text)
+    let isRead = false
+    const reached = deferred()
+    const goOn = deferred()
+    const query: PostgresQueries['query'] = async (text, values) => {
+      const result = await databaseOf().query(text, values)
+      if (!isRead && isStill(text)) {
+        isRead = true
+        reached.resolve()
+        await goOn.promise
+      }
+      return result
+    }
+    const late = await open({ database: asked(query), onError: () => undefined })
+    await late.add({ id: 'look', product: tee, photo: { imageUrl: 'https://photos.test/p.jpg' } })
+    await late.run()
+    await reached.promise
+    await databaseOf().query(`update test_${names}_items set is_ended = true, state = 'failed'`)
+    await (await open()).forget('look')
+    goOn.resolve()
+    await late.close()
+    expect((await records()).filter((key) => /try-on|photo|visitor/.test(key))).toEqual([])
+    expect(sent('POST /generations')).toBe(0)
+  })
+
+  it('has tried again what could not be queued at once, and says so', async () => {
+    const runner = await open()
+    await runner.add({ id: 'look', product: testTee('9004'), photo })
+    await runner.run()
+    await runner.settled()
+    const before = sandbox.ledger.accepted
+    const errors: unknown[] = []
+    const query: PostgresQueries['query'] = (text, values) =>
+      /queued_at = clock_timestamp/.test(text) ? Promise.reject(new Error('gone')) : databaseOf().query(text, values)
+    const other = await open({ database: asked(query), onError: (error) => errors.push(error) })
+    await other.retry('look')
+    expect(errors).toMatchObject([{ message: 'gone' }])
+    await runner.settled()
+    expect(sandbox.ledger.accepted).toBe(before + 1)
+  })
+
+  it('adds what is forgotten at the same time', async () => {
+    const runner = await open()
+    await runner.add({ id: 'look', product: tee, photo })
+    await runner.run()
+    await runner.settled()
+    const { runner: other, reached, goOn } = await stopping((text) => /^\s*select id, consent, state/.test(text))
+    const added = other.add({ id: 'look', product: tee, photo })
+    await reached
+    await runner.forget('look')
+    goOn()
+    expect(await added).toMatchObject({ id: 'look', state: 'idle', isEnded: false })
+    await runner.settled()
+    expect(sandbox.ledger.accepted).toBe(2)
+  })
+
   it('removes a photo that a process has left', async () => {
     const runner = await open()
     await runner.add({ id: 'look', product: tee, photo })

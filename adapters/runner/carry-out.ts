@@ -143,6 +143,15 @@ export function createCarryOut({ options, storage, items, customerEmail }: Carry
     })
   }
 
+  async function carry(room: Core, item: Item, signal: AbortSignal): Promise<'ended' | 'again'> {
+    try {
+      return await follow(room, item, signal)
+    } finally {
+      // what was written here since it was forgotten
+      if (!(await items.isNamed(item))) await room.reset()
+    }
+  }
+
   async function withRoom<T>(item: Item, work: (room: Core) => Promise<T>): Promise<T> {
     const room = roomOf(item)
     rooms.add(room)
@@ -155,7 +164,7 @@ export function createCarryOut({ options, storage, items, customerEmail }: Carry
   }
 
   return {
-    carryOut: (item, signal) => withRoom(item, (room) => follow(room, item, signal)),
+    carryOut: (item, signal) => withRoom(item, (room) => carry(room, item, signal)),
     hasJob: (item) =>
       withRoom(item, async (room) => {
         const view = await room.tryOn(item.order).ready

@@ -66,6 +66,8 @@ export interface Items {
   isAnyOpen(): Promise<boolean>
   /** Whether that consent is still to be carried out. */
   stands(consent: Consent): Promise<boolean>
+  /** Whether its record is still somebody's. */
+  isNamed(item: Pick<Item, 'id' | 'namespace'>): Promise<boolean>
   /** Consents of which it is not written that they are in the queue, though they were given a while ago. */
   unqueued(): Promise<Consent[]>
   queued(consent: Consent): Promise<void>
@@ -174,6 +176,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
     isAnyOpen: () => isFound(`select 1 from ${items} where not is_ended limit 1`),
     stands: ({ id, consent }) =>
       isFound(`select 1 from ${items} where id = $1 and consent = $2 and not is_ended`, id, consent),
+    isNamed: ({ id, namespace }) => isFound(`select 1 from ${items} where id = $1 and namespace = $2`, id, namespace),
     unqueued: () =>
       rows(
         `select id, consent from ${items}

@@ -132,8 +132,14 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       const { id } = given
       checkId(id)
       const { order, photo } = await orderOf(given)
-      await items.add({ id, consent: crypto.randomUUID() }, order, order.uniqueUserId ?? newId(), photo)
-      const item = await found(id)
+      const put = () => items.add({ id, consent: crypto.randomUUID() }, order, order.uniqueUserId ?? newId(), photo)
+      await put()
+      let item = await items.read(id)
+      if (item === null) {
+        // what was there has been forgotten since
+        await put()
+        item = await found(id)
+      }
       if (JSON.stringify(item.order) !== JSON.stringify(order)) refuse('id', id, 'an id that stands for nothing else')
       if (!item.isEnded) await enqueue(item)
       return entryOf(item)
@@ -157,7 +163,8 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
         await leave(ended, 'retry')
         if (!(await items.again(ended, next))) throw notAllowed('retry', await found(id))
       }
-      await enqueue(next)
+      // it is consented to: who runs queues it else
+      await enqueue(next).catch(onError)
     },
     async forget(id) {
       const ended = await found(id)
