@@ -76,6 +76,24 @@ async function jobIds(room: FittingRoom) {
   return (await room.list()).map(({ jobId }) => jobId)
 }
 
+it.each(['core', 'door'] as const)(
+  'what is discarded before it is sent is not sent, however long that takes: %s',
+  async (front) => {
+    const own = storage.another()
+    const room = front === 'core' ? world.room({ storage: own }) : world.door({ storage: own })
+    const tryOn = watched(room.tryOn(product))
+    await world.until(tryOn, 'idle')
+    const claimed = () => storage.items.get(recordKey)?.includes('"claimed"') === true
+    const renewal = own.hold((call) => call.type === 'update' && isLease(call) && claimed())
+    void tryOn.start({ imageUrl: 'https://photos.test/p.png' })
+    await renewal.reached
+    await tryOn.discard({ abandonPaidJob: true })
+    renewal.release()
+    await world.pass(20_000)
+    expect([submissions(), tryOn.get().state]).toEqual([0, 'idle'])
+  },
+)
+
 describe('a word that is passed on', () => {
   it('has its turn before what was said after it, once this page has taken over', async () => {
     useLocks()

@@ -144,7 +144,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
     if (limit) void quiet(Promise.resolve(attemptId).then((id) => limit.giveBack(id)))
   }
 
-  async function submit({ record, customerEmail, failures, wordAt }: TryOnContext): Promise<Written> {
+  async function submit(
+    { record, customerEmail, failures, wordAt }: TryOnContext,
+    { signal }: RequestOptions,
+  ): Promise<Written> {
     const claimed = given(record)
     /** The page may run another machine by now, or none: whoever runs hears of it. */
     const concluded = async (outcome: Outcome<GenerationStarted>): Promise<Written> => {
@@ -169,8 +172,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
     }
     const isWanted = async () => {
       const isHere = (await attempts.isWanted(claimed)) && (await parts.holdsSeat())
-      // a page may have slept in any of these
-      return isHere && clock.elapsed() - wordAt < consentLifetimeMs
+      // a page may have slept in any of these, and its shopper have left it
+      return isHere && !signal?.aborted && clock.elapsed() - wordAt < consentLifetimeMs
     }
     // probing and claiming may have taken a while
     if (!client.isSameInstallation()) return concluded(moved)
