@@ -45,7 +45,7 @@ export class TryOnElement extends Base {
   readonly #slots = { state: slot(), group: slot() }
   #room: FittingRoom | undefined
   #tryOn: TryOn | null = null
-  /** The last file that was chosen, until an attempt has begun with one. */
+  /** The last file that was chosen, for as long as it may be advised against. */
   #photo: File | undefined
   #end = () => {}
   #isHearing = false
@@ -144,7 +144,8 @@ export class TryOnElement extends Base {
       if (says[name] === undefined) delete this.dataset[name]
       else this.dataset[name] = says[name]
     }
-    if (view.attempt) this.#photo = undefined
+    // after a reset() it is a former shopper's
+    if (view.attempt || (view.group === 'ready' && says.problem !== 'photoAdvice')) this.#photo = undefined
     this.#draw(view.state, view.group, (view.result ?? view.preview)?.imageUrl)
     this.dispatchEvent(new CustomEvent('view', { detail: view }))
   }
