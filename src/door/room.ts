@@ -204,10 +204,13 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const known = quiet(knownCounts().then((counts) => (before = counts)))
     const counted = deferred<Wiped>()
     // another page's may have been counted before it
-    const done = wipe((counts) => {
-      ownCounts.add(JSON.stringify(counts))
-      counted.resolve({ epochs: { ...counts, ...onceMore(before ?? {}) }, resets })
-    })
+    const begin = () =>
+      wipe((counts) => {
+        ownCounts.add(JSON.stringify(counts))
+        counted.resolve({ epochs: { ...counts, ...onceMore(before ?? {}) }, resets })
+      })
+    // what this one wipes the one before does not wipe once more
+    const done = wiping && wiped ? wiped.then(begin, begin) : begin()
     wiping = done
     wiped = quiet(counted.promise)
     forget()

@@ -33,6 +33,7 @@ interface AsksParts {
 
 export function createAsks({ clock, post, refusal }: AsksParts): Asks {
   const asked = new Map<string, { pass: () => void; hear: (message: Heard) => void }>()
+  const passAll = () => asked.forEach(({ pass }) => pass())
   return {
     answerTo(ask, isHeard, check) {
       const { promise, resolve, reject } = deferred<Answer>()
@@ -55,7 +56,8 @@ export function createAsks({ clock, post, refusal }: AsksParts): Asks {
         taken.resolve()
       }
       asked.set(ask.id, { pass, hear })
-      if (isHeard) pass()
+      // what was said before may not have been taken yet
+      if (isHeard) passAll()
       const begun = withinLimit(clock, answerLimitMs, Promise.race([promise, taken.promise]))
       // a page that is frozen in the middle never answers
       return begun
@@ -65,9 +67,7 @@ export function createAsks({ clock, post, refusal }: AsksParts): Asks {
         })
     },
     drop: ({ id }) => void asked.delete(id),
-    passAll() {
-      for (const { pass } of asked.values()) pass()
-    },
+    passAll,
     hear(message) {
       const ask = asked.get(message.id)
       ask?.hear(message)
