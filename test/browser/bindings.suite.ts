@@ -93,7 +93,7 @@ export function bindingsSuite(name: string, mount: Mount, follow?: Follow): void
       const unmount = mount(place, [tryOn], stateOf)
       const started = tryOn.start(await photo())
       await expect.poll(submissions).toHaveLength(1)
-      expect(texts()).toEqual(['submitting'])
+      await expect.poll(texts).toEqual(['submitting'])
       unmount()
       const unmountAgain = mount(place, [tryOn], stateOf)
       expect(texts()).toEqual(['submitting'])
