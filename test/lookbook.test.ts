@@ -66,21 +66,29 @@ describe.each([
   })
   const sent = (request: string) => sandbox.ledger.requests.filter((each) => each.startsWith(request)).length
 
-  /** As a process that is stopped at the first statement of that kind, or where that fails. */
-  async function stopping(isIt: (text: string, values: unknown[]) => boolean, failure?: Error) {
+  /** As a process that is stopped before the first statement of that kind, or once it was told something, or where that fails. */
+  async function stopping(
+    isIt: (text: string, values: unknown[]) => boolean,
+    { at = 'before', failure, ...options }: { at?: 'before' | 'after'; failure?: Error } & Partial<RunnerOptions> = {},
+  ) {
     const reached = deferred()
     const goOn = deferred()
     let isFirst = true
-    const query: PostgresQueries['query'] = async (text, values) => {
-      if (isFirst && isIt(text, values ?? [])) {
-        isFirst = false
-        if (failure) throw failure
-        reached.resolve()
-        await goOn.promise
-      }
-      return databaseOf().query(text, values)
+    const stop = async () => {
+      isFirst = false
+      if (failure) throw failure
+      reached.resolve()
+      await goOn.promise
     }
-    return { runner: await open({ database: asked(query) }), reached: reached.promise, goOn: () => goOn.resolve() }
+    const query: PostgresQueries['query'] = async (text, values) => {
+      const isMeant = () => isFirst && isIt(text, values ?? [])
+      if (at === 'before' && isMeant()) await stop()
+      const result = await databaseOf().query(text, values)
+      if (at === 'after' && isMeant() && result.rows.length > 0) await stop()
+      return result
+    }
+    const runner = await open({ ...options, database: asked(query) })
+    return { runner, reached: reached.promise, goOn: () => goOn.resolve() }
   }
 
   it('carries many out, each once, and asks for a funnel and an upload once', async () => {
@@ -222,7 +230,7 @@ describe.each([
       await answeredLate()
       const ofRecord = (text: string, [key]: unknown[]) =>
         /^\s*select/.test(text) && String(key).endsWith(':try-on:1001:2001')
-      const { runner } = await stopping(ofRecord, new Error('gone'))
+      const { runner } = await stopping(ofRecord, { failure: new Error('gone') })
       await expect(runner.retry('look')).rejects.toThrow('storageUnreadable')
       await runner.retry('look')
       await isFollowed()
@@ -332,28 +340,17 @@ describe.each([
   })
 
   it('sends nothing for what was forgotten, however late a process comes to it', async () => {
-    // it has read what there is to do, and is stopped then
-    const reached = deferred()
-    const goOn = deferred()
-    let isStopped = false
-    const query: PostgresQueries['query'] = async (text, values) => {
-      const result = await databaseOf().query(text, values)
-      if (!isStopped && /select id, consent/.test(text) && result.rows.length > 0) {
-        isStopped = true
-        reached.resolve()
-        await goOn.promise
-      }
-      return result
-    }
-    const [own, late] = [await open(), await open({ database: asked(query) })]
+    // it has read what there is to do
+    const { runner: late, reached, goOn } = await stopping((text) => /select id, consent/.test(text), { at: 'after' })
+    const own = await open()
     await own.add({ id: 'look', product: tee, photo: { imageUrl: 'https://photos.test/p.jpg' } })
     await late.run()
-    await reached.promise
+    await reached
     const item = await own.get('look')
     expect(item).toMatchObject({ isEnded: false })
     await databaseOf().query(`update test_${names}_items set is_ended = true, state = 'failed'`)
     await own.forget('look')
-    goOn.resolve()
+    goOn()
     const isAtWork = async () =>
       (await databaseOf().query(`select 1 from test_${names}_queue.job where state = 'active'`)).rows.length > 0
     await vi.waitUntil(async () => !(await isAtWork()), { timeout: 120_000, interval: 50 })
@@ -496,25 +493,13 @@ describe.each([
       )
     const isStill = (text: string) =>
       /select 1 from \w+_items where id = \$1 and consent = \$2 and not is_ended/.test(text)
-    let isRead = false
-    const reached = deferred()
-    const goOn = deferred()
-    const query: PostgresQueries['query'] = async (text, values) => {
-      const result = await databaseOf().query(text, values)
-      if (!isRead && isStill(text)) {
-        isRead = true
-        reached.resolve()
-        await goOn.promise
-      }
-      return result
-    }
-    const late = await open({ database: asked(query), onError: () => undefined })
+    const { runner: late, reached, goOn } = await stopping(isStill, { at: 'after', onError: () => undefined })
     await late.add({ id: 'look', product: tee, photo: { imageUrl: 'https://photos.test/p.jpg' } })
     await late.run()
-    await reached.promise
+    await reached
     await databaseOf().query(`update test_${names}_items set is_ended = true, state = 'failed'`)
     await (await open()).forget('look')
-    goOn.resolve()
+    goOn()
     await late.close()
     expect((await records()).filter((key) => /try-on|photo|visitor/.test(key))).toEqual([])
     expect(sent('POST /generations')).toBe(0)

@@ -143,6 +143,9 @@ export function createItems(database: PostgresQueries, name: string): Items {
 
   const isFound = async (text: string, ...values: unknown[]) => (await rows(text, ...values)).length > 0
 
+  const sweep = async (hash?: string) =>
+    void (await (hash === undefined ? rows(dropUnused(`select hash from ${photos}`)) : rows(dropUnused('$1'), hash)))
+
   return {
     async add({ id, consent }, order, visitor, photo) {
       const hash = 'hash' in order.photo ? order.photo.hash : null
@@ -163,7 +166,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
         photo?.type ?? null,
         photo && new Uint8Array(photo.bytes),
       )
-      if (!isAdded && hash !== null) await rows(dropUnused('$1'), hash)
+      if (!isAdded && hash !== null) await sweep(hash)
       return isAdded
     },
     async read(id) {
@@ -233,8 +236,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
         id,
         consent,
       ),
-    sweep: async (hash) =>
-      void (await (hash === undefined ? rows(dropUnused(`select hash from ${photos}`)) : rows(dropUnused('$1'), hash))),
+    sweep,
     async changedSince(at) {
       const changed = await rows<Row>(
         `select ${columns} from ${items} where ${epochOf('changed_at')} > $1 order by changed_at`,

@@ -119,9 +119,14 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
     return (await items.read(id)) ?? refuse('id', id, 'the id of a try-on that was added')
   }
 
+  /** Rejects where somebody else was first. */
+  async function won(done: Promise<boolean>, { id }: Item, intent: Leaving): Promise<void> {
+    if (!(await done)) throw notAllowed(intent, await found(id))
+  }
+
   /** Removes what is kept of one that has ended, once nobody goes on with it. */
   async function leave(ended: Item, intent: Leaving): Promise<void> {
-    if (!(await items.leave(ended, intent))) throw notAllowed(intent, await found(ended.id))
+    await won(items.leave(ended, intent), ended, intent)
     await wipe(ended)
   }
 
@@ -157,11 +162,11 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       const next = { id, consent: crypto.randomUUID() }
       // what is paid for is not paid for again
       if (ended.leftFor === null && unclear.has(ended.state) && (await hasJob(ended))) {
-        if (!(await items.goOn(ended, next))) throw notAllowed('retry', await found(id))
+        await won(items.goOn(ended, next), ended, 'retry')
       } else {
         // what rejects is not carried out all the same: the consent comes last
         await leave(ended, 'retry')
-        if (!(await items.again(ended, next))) throw notAllowed('retry', await found(id))
+        await won(items.again(ended, next), ended, 'retry')
       }
       // it is consented to: who runs queues it else
       await enqueue(next).catch(onError)
@@ -170,7 +175,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       const ended = await found(id)
       if (!ended.isEnded) throw notAllowed('discard', ended)
       await leave(ended, 'discard')
-      if (!(await items.remove(ended))) throw notAllowed('discard', await found(id))
+      await won(items.remove(ended), ended, 'discard')
       const { photo } = ended.order
       if ('hash' in photo) await items.sweep(photo.hash).catch(onError)
     },

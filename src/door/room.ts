@@ -206,7 +206,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     // another page's may have been counted before it
     const begin = () =>
       wipe((counts) => {
-        ownCounts.add(JSON.stringify(counts))
+        if (listening?.hears()) ownCounts.add(JSON.stringify(counts))
         counted.resolve({ epochs: { ...counts, ...onceMore(before ?? {}) }, resets })
       })
     // what this one wipes the one before does not wipe once more

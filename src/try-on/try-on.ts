@@ -403,7 +403,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   return {
     tryOn,
     isArchived: input.archived,
-    // until a reset() counts
+    // only a reset() has others wait until something is done
     stop: (isFreezing, until = null) => leaveSeat(isFreezing, until, until ? gone() : closed()),
     close() {
       leaveSeat(false, parts.telling.settling())

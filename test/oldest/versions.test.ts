@@ -9,5 +9,5 @@ it('what the bindings are tested with here is the oldest that they are for', () 
   expect([react.split('-')[0], vue]).toEqual([dependencies.react, dependencies.vue])
   const { peerDependencies } = packageJson
   for (const name of ['preact', 'react', 'solid-js', 'vue'] as const)
-    expect(dependencies[name]).toContain(peerDependencies[name].slice('>='.length))
+    expect(`${dependencies[name]}.`.startsWith(`${peerDependencies[name].slice('>='.length)}.`), name).toBe(true)
 })

@@ -39,7 +39,8 @@ const longestMs = 30_000
 /** For how long it may have too much to do, in ms, before it is asked again. */
 const longestBusyMs = 60_000
 
-const refusal = z.object({ error: z.string() })
+/** Names of refusals are words; whatever else is told may be anybody's. */
+const refusal = z.object({ error: z.string().regex(/^\w{1,60}$/) })
 const error = z.object({ name: z.string(), message: z.string() })
 const begun = z.object({ id: z.string().min(1) })
 const prediction = z.object({
@@ -74,9 +75,10 @@ export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_0
         if (status < 400 || status >= 500 || status === 408) throw new Error(`the provider answered ${status}`)
         const namedMs = Number(told['retry-after']) * 1000
         const waitMs = namedMs > 0 ? Math.min(namedMs, longestBusyMs) : busyMs
+        const name = nameIn(text)
         // what is not paid for it does not make later either
-        const isBusy = status === 429 && nameIn(text) !== 'OutOfCredits'
-        throw new NotBegun(`the provider answered ${status} ${nameIn(text) ?? ''}`.trimEnd(), isBusy ? waitMs : null)
+        const isBusy = status === 429 && name !== 'OutOfCredits'
+        throw new NotBegun(`the provider answered ${status}${name && ` ${name}`}`, isBusy ? waitMs : null)
       }
     },
 
@@ -99,11 +101,11 @@ export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_0
   }
 }
 
-/** What a refusal is called, where it says so. */
-function nameIn(text: string): string | null {
+/** What a refusal is called; empty where it does not say so. */
+function nameIn(text: string): string {
   try {
-    return refusal.safeParse(JSON.parse(text)).data?.error ?? null
+    return refusal.parse(JSON.parse(text)).error
   } catch {
-    return null
+    return ''
   }
 }
