@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Problem, TryOnView } from 'fitting-room'
 import { problems, viewOf, views } from 'fitting-room/testing'
-import { createWords, type Announcement, type Texts } from 'fitting-room/words'
+import { createWords, type Announcement, type Texts, type Words } from 'fitting-room/words'
 import { de } from 'fitting-room/words/de'
 import { en } from 'fitting-room/words/en'
 import { es } from 'fitting-room/words/es'
@@ -14,6 +14,9 @@ const languages: Record<string, Texts> = { en, de, fr, es }
 const everyView: TryOnView[] = [
   ...Object.values(views).filter(({ message }) => message === null),
   { ...views.limitReached, message: '' },
+  viewOf('unauthorized', { attempt: views.stalled.attempt! }),
+  viewOf('stalled', { attempt: null, problem: { kind: 'core', reload: false } }),
+  viewOf('stalled', { attempt: { ...views.stalled.attempt!, jobId: null } }),
 ]
 const everyProblem: Problem[] = [
   ...Object.values(problems),
@@ -29,18 +32,18 @@ const everyProblem: Problem[] = [
   { kind: 'internal', sent: true },
 ]
 
+/** Every text that there is. */
+const allOf = (words: Words) => [
+  ...everyView.flatMap((view) => [words.title(view), words.sentence(view)]),
+  ...everyProblem.flatMap((problem) => words.problem(problem) ?? []),
+  ...intents.flatMap((intent) => everyView.map((view) => words.intent(intent, view))),
+]
+
 describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
   const words = createWords(texts)
-  const said = [
-    ...everyView.flatMap((view) => [words.title(view), words.sentence(view)]),
-    ...everyProblem.map((problem) => words.problem(problem)),
-    ...intents.flatMap((intent) => everyView.map((view) => words.intent(intent, view))),
-    words.sentence(viewOf('stalled', { attempt: null, problem: { kind: 'core', reload: false } })),
-    words.sentence(viewOf('stalled', { attempt: { ...views.stalled.attempt!, jobId: null } })),
-  ]
 
   it('say something of every state, problem and intent, in whole sentences and without anything internal', () => {
-    for (const text of said) {
+    for (const text of allOf(words)) {
       expect(text).toMatch(/^\p{Lu}.*[\p{L}.…]$/u)
       expect(text).not.toMatch(/undefined|null|\bjob\b|POST|\d{3}|[{}<>_]/)
     }
@@ -48,12 +51,8 @@ describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
 
   it('are in one language', () => {
     const others = Object.entries(languages).filter(([other]) => other !== name)
-    const theirs = new Set(
-      others.flatMap(([, other]) => [...Object.values(other.titles), ...Object.values(other.troubles)]),
-    )
-    expect(
-      [...Object.values(texts.titles), ...Object.values(texts.troubles)].filter((text) => theirs.has(text)),
-    ).toEqual([])
+    const theirs = new Set(others.flatMap(([, other]) => allOf(createWords(other))))
+    expect(allOf(words).filter((text) => theirs.has(text))).toEqual([])
   })
 
   it('speak of the photo where the upload target could not use it', () => {
@@ -86,7 +85,13 @@ describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
 
   it('tell the shopper that another try-on may be spent, wherever that is so, and not where nothing was sent', () => {
     const mayCost = /another try-on|weitere|essayage de plus|otra prueba/
-    for (const view of [views.outcomeUnknown, views.protocolError]) expect(words.sentence(view)).toMatch(mayCost)
+    // what has ended is known to be over; all else that has a job goes on without another word
+    const known = everyView.filter(({ can, attempt, group }) => can.retry && attempt?.jobId && group !== 'done')
+    const open = [...known.filter(({ state }) => state !== 'failed'), views.outcomeUnknown, views.protocolError]
+    expect(open.map(({ state }) => state)).toEqual(expect.arrayContaining(['stalled', 'unauthorized']))
+    for (const view of open) expect(words.sentence(view)).toMatch(mayCost)
+    const unsent = viewOf('unauthorized', { attempt: { ...views.unauthorized.attempt, jobId: null } })
+    expect(words.sentence(unsent)).not.toMatch(mayCost)
     expect(words.intent('retry', views.final)).toMatch(mayCost)
     expect(words.problem({ kind: 'internal', sent: true })).toMatch(mayCost)
     expect(words.problem({ kind: 'internal', sent: false })).not.toMatch(mayCost)

@@ -50,10 +50,11 @@ export const de: Texts = {
     stalled: ({ attempt, problem }) => {
       if (problem?.kind === 'core') return 'Es wurde nichts Neues abgeschickt.'
       return attempt?.jobId
-        ? 'Ihre Anprobe kann noch fertig werden. Weiter zu warten kostet nichts.'
+        ? 'Ihre Anprobe kann noch fertig werden. Weiter zu warten kostet nichts; eine neue kann eine weitere Anprobe kosten.'
         : 'Bisher wurde nichts abgeschickt.'
     },
-    unauthorized: 'Der Laden muss seinen Zugang erneuern. Ihre Anprobe bleibt erhalten.',
+    unauthorized: ({ attempt }) =>
+      `Der Laden muss seinen Zugang erneuern. Ihre Anprobe bleibt erhalten${attempt?.jobId ? '; eine neue kann eine weitere Anprobe kosten' : ''}.`,
     final: 'Ihr Bild ist fertig.',
     failed: 'Aus diesem Foto ließ sich kein Bild machen. Vielleicht gelingt es mit einem anderen.',
     outcomeUnknown: 'Ihre Anprobe läuft vielleicht schon; ein neuer Versuch kann eine weitere Anprobe kosten.',
@@ -81,7 +82,7 @@ export const de: Texts = {
       },
       retry: 'Neu beginnen',
     },
-    unauthorized: { resume: 'Jetzt versuchen' },
+    unauthorized: { resume: 'Jetzt versuchen', retry: 'Neu beginnen' },
     final: { retry: 'Eine weitere Anprobe nutzen' },
     outcomeUnknown: { retry: 'Neu beginnen' },
     protocolError: { resume: 'Noch einmal nachsehen', retry: 'Neu beginnen' },

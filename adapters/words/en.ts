@@ -49,10 +49,11 @@ export const en: Texts = {
     stalled: ({ attempt, problem }) => {
       if (problem?.kind === 'core') return 'Nothing new was sent.'
       return attempt?.jobId
-        ? 'Your try-on may still be finished. To keep waiting costs nothing.'
+        ? 'Your try-on may still be finished. To keep waiting costs nothing; a new one can cost another try-on.'
         : 'Nothing was sent so far.'
     },
-    unauthorized: 'The shop has to renew its access. Your try-on is kept.',
+    unauthorized: ({ attempt }) =>
+      `The shop has to renew its access. Your try-on is kept${attempt?.jobId ? '; a new one can cost another try-on' : ''}.`,
     final: 'Your picture is ready.',
     failed: 'The picture could not be made. Another photo may work better.',
     outcomeUnknown: 'Your try-on may already be under way; trying again can cost another try-on.',
@@ -81,7 +82,7 @@ export const en: Texts = {
       },
       retry: 'Start a new one',
     },
-    unauthorized: { resume: 'Try now' },
+    unauthorized: { resume: 'Try now', retry: 'Start a new one' },
     final: { retry: 'Use another try-on' },
     outcomeUnknown: { retry: 'Start a new one' },
     protocolError: { resume: 'Look again', retry: 'Start a new one' },

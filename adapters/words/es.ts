@@ -49,10 +49,11 @@ export const es: Texts = {
     stalled: ({ attempt, problem }) => {
       if (problem?.kind === 'core') return 'No se ha enviado nada nuevo.'
       return attempt?.jobId
-        ? 'Tu prueba aún puede terminar. Seguir esperando no cuesta nada.'
+        ? 'Tu prueba aún puede terminar. Seguir esperando no cuesta nada; empezar otra puede costar otra prueba.'
         : 'Hasta ahora no se ha enviado nada.'
     },
-    unauthorized: 'La tienda tiene que renovar su acceso. Tu prueba se conserva.',
+    unauthorized: ({ attempt }) =>
+      `La tienda tiene que renovar su acceso. Tu prueba se conserva${attempt?.jobId ? '; empezar otra puede costar otra prueba' : ''}.`,
     final: 'Tu imagen está lista.',
     failed: 'No se ha podido hacer la imagen. Quizá otra foto funcione mejor.',
     outcomeUnknown: 'Puede que tu prueba ya esté en marcha; volver a intentarlo puede costar otra prueba.',
@@ -80,7 +81,7 @@ export const es: Texts = {
       },
       retry: 'Empezar otra',
     },
-    unauthorized: { resume: 'Intentarlo ahora' },
+    unauthorized: { resume: 'Intentarlo ahora', retry: 'Empezar otra' },
     final: { retry: 'Gastar otra prueba' },
     outcomeUnknown: { retry: 'Empezar otra' },
     protocolError: { resume: 'Mirar otra vez', retry: 'Empezar otra' },

@@ -50,10 +50,11 @@ export const fr: Texts = {
     stalled: ({ attempt, problem }) => {
       if (problem?.kind === 'core') return 'Rien de nouveau n’a été envoyé.'
       return attempt?.jobId
-        ? 'Votre essayage peut encore aboutir. Attendre ne coûte rien.'
+        ? 'Votre essayage peut encore aboutir. Attendre ne coûte rien ; recommencer peut coûter un essayage de plus.'
         : 'Rien n’a été envoyé jusqu’ici.'
     },
-    unauthorized: 'La boutique doit renouveler son accès. Votre essayage est conservé.',
+    unauthorized: ({ attempt }) =>
+      `La boutique doit renouveler son accès. Votre essayage est conservé${attempt?.jobId ? ' ; recommencer peut coûter un essayage de plus' : ''}.`,
     final: 'Votre image est prête.',
     failed: 'L’image n’a pas pu être réalisée. Une autre photo conviendra peut-être mieux.',
     outcomeUnknown: 'Votre essayage est peut-être déjà en cours ; réessayer peut coûter un essayage de plus.',
@@ -81,7 +82,7 @@ export const fr: Texts = {
       },
       retry: 'Recommencer',
     },
-    unauthorized: { resume: 'Essayer maintenant' },
+    unauthorized: { resume: 'Essayer maintenant', retry: 'Recommencer' },
     final: { retry: 'Utiliser un essayage de plus' },
     outcomeUnknown: { retry: 'Recommencer' },
     protocolError: { resume: 'Regarder à nouveau', retry: 'Recommencer' },
