@@ -10,7 +10,8 @@ export const usage = `usage: fitting-room-service (--sandbox | --config FILE) [o
   --port N       default: 8787; 0 takes a free one
   --host HOST    the address to listen on; default: 127.0.0.1, this machine alone
   --role ROLE    of several processes on one DATABASE_URL: api answers, worker renders; default: all
-  --data DIR     where try-ons and pictures are kept; default: ${usualData}; ${inMemory} keeps nothing
+  --data DIR     where try-ons and pictures are kept; default: ${usualData}; ${inMemory} keeps nothing,
+                 as a sandbox does by itself on a Node before 22.13
   --operation [HOST:]PORT
                  /health, /ready and /metrics for Prometheus, on an address of their own; default: none
 
@@ -51,12 +52,12 @@ export function readArguments() {
       port: { type: 'string', default: '8787' },
       host: { type: 'string', default: '127.0.0.1' },
       role: { type: 'string', default: 'all' },
-      data: { type: 'string', default: usualData },
+      data: { type: 'string' },
       operation: { type: 'string' },
     },
   })
   if (positionals.length > 0) {
-    const { data, config } = values
+    const { data = usualData, config } = values
     const [subject, verb, of, ...more] = positionals
     const name = `${subject} ${verb}`
     if (isCommand(name) && of && config && more.length === 0) return { command: { name, of, data, config } }

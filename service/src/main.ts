@@ -3,7 +3,8 @@ import { readArguments, usage, type RunArguments } from './arguments.ts'
 import { ConfigError } from './config.ts'
 import { checkKeys } from './keys.ts'
 import { loadConfig } from './load-config.ts'
-import { fromCaller, openData } from './open-data.ts'
+import { canLock } from './embedded/folder-lock.ts'
+import { fromCaller, inMemory, openData, usualData } from './open-data.ts'
 import { createLog } from './operation/log.ts'
 import { placesFor } from './ports.ts'
 import { sandboxConfig } from './sandbox-config.ts'
@@ -18,6 +19,14 @@ async function main(): Promise<void> {
   if (given.command === null) return start(given)
   const { carryOut } = await import('./command.ts')
   console.log(await carryOut(given.command, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message)))
+}
+
+/** A sandbox is for trying, also where a newer Node would be needed to keep what was tried. */
+function dataFor({ data, sandbox }: RunArguments): string {
+  if (data !== undefined) return data
+  if (!sandbox || process.env['DATABASE_URL'] || canLock()) return usualData
+  console.error(`Node ${process.version} keeps nothing of the sandbox: 22.13 or newer keeps it in ${usualData}`)
+  return inMemory
 }
 
 /** A folder's database begins in its thread as soon as the configuration is known to be right, and all else is loaded meanwhile. */
@@ -56,7 +65,7 @@ async function start(given: RunArguments): Promise<void> {
   }
 
   const [kept, { run }] = await Promise.all([
-    openData(given.data, report, process.env['DATABASE_URL'], placesFor(config)).catch((error: Error) =>
+    openData(dataFor(given), report, process.env['DATABASE_URL'], placesFor(config)).catch((error: Error) =>
       fail(error.message),
     ),
     import('./run.ts'),

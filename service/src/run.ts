@@ -43,8 +43,10 @@ export async function run(
   operation?.serves(true)
   const dead = 'url' in running && config.publicUrl === undefined && deadAddress(host, running.url)
   if (dead) console.error(dead)
+  // who reads that it serves may end it at once
+  const stopped = untilStopped()
   console.log('url' in running ? `listening on ${running.url}` : 'working')
-  await untilStopped()
+  await stopped
   setTimeout(() => process.exit(1), longestEndMs).unref()
   operation?.serves(false)
   await running.close({ gently: true })

@@ -13,14 +13,18 @@ import { deadAddress } from '../src/run.ts'
 import { png } from './contract.suite.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+/** A Node as one before 22.13. */
+const withoutSqlite = '--no-experimental-sqlite'
 let folder: string
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'service-'))
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-function run(...args: string[]) {
-  const child = spawn(process.execPath, ['--conditions=fitting-room-source', main, ...args], {
+function run(...given: string[]) {
+  const args = given.filter((each) => each !== withoutSqlite)
+  const flags = ['--conditions=fitting-room-source', ...(args.length < given.length ? [withoutSqlite] : [])]
+  const child = spawn(process.execPath, [...flags, main, ...args], {
     cwd: tmpdir(),
     env: { ...process.env, INIT_CWD: folder },
   })
@@ -56,6 +60,17 @@ describe('npm run service', () => {
     expect([await statusOf(key), await statusOf('main-key')]).toEqual([200, 401])
     child.kill()
     expect((await ended).code).toBe(0)
+  })
+
+  it('tries the sandbox out on a Node that can not keep a folder, and says so', async () => {
+    const { child, line, ended } = run(withoutSqlite, '--sandbox', '--port', '0')
+    expect(await line).toMatch(/^listening on/)
+    child.kill()
+    expect(await ended).toEqual({ code: 0, err: expect.stringContaining('22.13') })
+    expect(await readdir(folder)).toEqual([])
+    await writeFile(join(folder, 'config.json'), JSON.stringify(suiteConfig))
+    const kept = run(withoutSqlite, '--config', 'config.json', '--port', '0')
+    expect(await kept.ended).toEqual({ code: 2, err: expect.stringContaining('Node 22.13 or newer is needed') })
   })
 
   it('refuses to keep nothing where a database is named', async () => {
