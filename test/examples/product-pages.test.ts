@@ -112,6 +112,14 @@ describe.each(engines)('in $name', ({ launch }) => {
       await press('allTheSame')
       await reaches('final')
       expect(jobs.size).toBe(1)
+      if (name !== 'shop') {
+        // another try-on, with another photo
+        await choosePhoto(photo)
+        await press('retry')
+        await press('allTheSame')
+        await expect.poll(() => jobs.size).toBe(2)
+        await reaches('final')
+      }
       expect(tab.words).toEqual([])
       await tab.close()
     })

@@ -46,9 +46,9 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
   const isAdvisedAgainst = view.problem?.kind === 'photoAdvice' && photo !== undefined && photo === checked
   const problem = words.problem(view.problem)
 
-  function start(options?: StartOptions) {
+  function submit(options?: StartOptions) {
     setChecked(photo)
-    void tryOn.start(photo, options)
+    void tryOn[view.can.retry ? 'retry' : 'start'](photo, options)
   }
 
   function submitEmail(event: FormEvent<HTMLFormElement>) {
@@ -88,12 +88,12 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
       )}
       <div className="intents">
         {view.can.start && view.group === 'ready' && (
-          <button data-main data-testid="start" disabled={!photo} onClick={() => start()}>
+          <button data-main data-testid="start" disabled={!photo} onClick={() => submit()}>
             {words.intent('start', view)}
           </button>
         )}
         {isAdvisedAgainst && (
-          <button data-testid="allTheSame" onClick={() => start({ despiteAdvice: true })}>
+          <button data-testid="allTheSame" onClick={() => submit({ despiteAdvice: true })}>
             Use it all the same
           </button>
         )}
@@ -103,7 +103,7 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
           </button>
         )}
         {view.can.retry && (
-          <button data-testid="retry" onClick={() => tryOn.retry(photo)}>
+          <button data-testid="retry" onClick={() => submit()}>
             {words.intent('retry', view)}
           </button>
         )}

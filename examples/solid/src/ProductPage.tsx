@@ -42,9 +42,9 @@ function TryOnPanel(props: { variantId: string }) {
   const isAdvisedAgainst = () =>
     view().problem?.kind === 'photoAdvice' && photo() !== undefined && photo() === checked()
 
-  function start(options?: StartOptions) {
+  function submit(options?: StartOptions) {
     setChecked(photo())
-    void tryOn().start(photo(), options)
+    void tryOn()[view().can.retry ? 'retry' : 'start'](photo(), options)
   }
 
   function submitEmail(event: SubmitEvent & { currentTarget: HTMLFormElement }) {
@@ -88,12 +88,12 @@ function TryOnPanel(props: { variantId: string }) {
       </Show>
       <div class="intents">
         <Show when={view().can.start && view().group === 'ready'}>
-          <button data-main data-testid="start" disabled={!photo()} onClick={() => start()}>
+          <button data-main data-testid="start" disabled={!photo()} onClick={() => submit()}>
             {words.intent('start', view())}
           </button>
         </Show>
         <Show when={isAdvisedAgainst()}>
-          <button data-testid="allTheSame" onClick={() => start({ despiteAdvice: true })}>
+          <button data-testid="allTheSame" onClick={() => submit({ despiteAdvice: true })}>
             Use it all the same
           </button>
         </Show>
@@ -103,7 +103,7 @@ function TryOnPanel(props: { variantId: string }) {
           </button>
         </Show>
         <Show when={view().can.retry}>
-          <button data-testid="retry" onClick={() => tryOn().retry(photo())}>
+          <button data-testid="retry" onClick={() => submit()}>
             {words.intent('retry', view())}
           </button>
         </Show>
