@@ -1,7 +1,8 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { insecureHost } from '../pages/insecure-host.ts'
@@ -35,6 +36,21 @@ export async function copyOf(example: string, packages: Record<string, string>):
   await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], options)
   await run('npm', ['run', 'build'], options)
   return folder
+}
+
+/** The installed service with its sandbox, as `npx fitting-room-service` runs it, by the Node that runs this. */
+export async function serviceIn(
+  folder: string,
+): Promise<{ url: string; child: ChildProcess; ended: Promise<unknown[]> }> {
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+  const child = spawn(join(folder, 'node_modules/.bin/fitting-room-service'), ['--sandbox', '--port', '0'], {
+    cwd: folder,
+    env: { ...process.env, PATH },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'close')
+  const [line] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer]
+  return { url: /http:\S+/.exec(String(line))?.[0] ?? '', child, ended }
 }
 
 /** Serves what was built with that sandbox under /api, or the sources with one of its own, in another process. */

@@ -1,12 +1,11 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
 import { seldom } from '../limits.ts'
-import { packedIn } from './copy.ts'
+import { packedIn, serviceIn } from './copy.ts'
 
 const headers = { 'X-Service-SDK-Key': 'sandbox-key', 'Content-Type': 'application/json' }
 const photo = new URL('../../examples/sample/person.png', import.meta.url)
@@ -19,19 +18,10 @@ it('the service runs from its package in an empty folder, draws, and keeps what 
   const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', ...packages]
   await promisify(execFile)('npm', install, { cwd: folder, maxBuffer: 2 ** 26, env: { ...process.env, NODE_ENV: '' } })
 
-  /** As `npx fitting-room-service` runs it, by the Node that runs this. */
   async function start() {
-    const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
-    const command = join(folder, 'node_modules/.bin/fitting-room-service')
-    const child = spawn(command, ['--sandbox', '--port', '0'], {
-      cwd: folder,
-      env: { ...process.env, PATH },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    const ended = once(child, 'close')
-    const [line] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer]
-    return { url: /http:\S+/.exec(String(line))?.[0] ?? '', child, ended }
+    const service = await serviceIn(folder)
+    onTestFinished(() => void service.child.kill('SIGKILL'))
+    return service
   }
   const dataOf = async (answer: Response) => ((await answer.json()) as { data: any }).data
 

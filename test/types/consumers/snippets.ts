@@ -25,6 +25,21 @@ export function shown(view: TryOnView) {
 
 declare const settings: { baseUrl: string; apiKey: string }
 
+export function screen(fileInput: HTMLInputElement, status: HTMLElement, picture: HTMLImageElement) {
+  const room = createFittingRoom({ baseUrl: settings.baseUrl, apiKey: () => settings.apiKey })
+  const tryOn = room.tryOn({ productId: '1001', variantId: '2001', funnelIds: [11] })
+  fileInput.onchange = () => void tryOn.start(fileInput.files?.[0])
+  tryOn.subscribe(({ state, result }) => {
+    status.textContent = state
+    picture.src = result?.imageUrl ?? ''
+  })
+}
+
+export async function unseen(tryOn: TryOn, signal: AbortSignal) {
+  const result = await tryOn.result({ rejectOnInput: true, signal })
+  return result
+}
+
 const handle = createProxy({ baseUrl: settings.baseUrl, apiKey: () => settings.apiKey, path: '/api' })
 
 // Next, app/api/[...path]/route.ts
