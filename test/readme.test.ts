@@ -99,9 +99,16 @@ describe('the README', () => {
     expect(uncompiled(text)).toEqual([])
   })
 
-  it('lists the test variants of the sandbox', () => {
-    const variants = sandboxConfig().stores.flatMap(
-      ({ products }) => products.find(({ id }) => id === '1009')?.variants ?? [],
+  it('lists what the sandbox sells, by which funnel, and its test variants', () => {
+    const [{ products, funnels } = { products: [], funnels: [] }] = sandboxConfig().stores
+    const variants = products.find(({ id }) => id === '1009')?.variants ?? []
+    const sold = products.flatMap(({ id, title, variants: sizes }) => {
+      const funnel = funnels.find(({ productIds }) => productIds.includes(id))
+      const names = sizes.map((size) => (size.available === false ? `${size.id} (sold out)` : size.id)).join(', ')
+      return id === '1009' ? [] : [[title, id, `${funnel?.id}, ${funnel?.funnelType.replace('_', ' ')}`, names]]
+    })
+    expect(table('product')).toEqual(
+      sold.map((cells) => [...cells.slice(0, -1), expect.stringContaining(cells.at(-1)!)]),
     )
     expect(rows(/^90\d\d$/)).toEqual(variants.map(({ id, title }) => [id, title]))
   })

@@ -45,7 +45,8 @@ export async function serviceIn(
   const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
   const child = spawn(join(folder, 'node_modules/.bin/fitting-room-service'), ['--sandbox', '--port', '0'], {
     cwd: folder,
-    env: { ...process.env, PATH },
+    // who runs these tests has the folder of what is kept else
+    env: { ...process.env, PATH, INIT_CWD: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'close')

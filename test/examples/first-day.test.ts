@@ -9,7 +9,7 @@ import { engines, type RunningEngine } from '../engines/engines.ts'
 import { limits } from '../limits.ts'
 import { packedIn, served, serviceIn } from './copy.ts'
 import { apps } from './first-day/apps.ts'
-import { samplePhoto } from './page-in.ts'
+import { choosing, samplePhoto } from './page-in.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const createVite = join(repository, 'node_modules/create-vite/index.js')
@@ -86,18 +86,13 @@ it.each(['react', 'vue', 'svelte', 'solid'] as const)(
     const isThere = (expression: string) => expect.poll(() => tab.run(`!!(${expression})`)).toBe(true)
     const says = (state: string) => isThere(`document.querySelector('p')?.textContent === '${state}'`)
     const picture = `document.querySelector('img[alt="You in the tee"]')`
+    const photo = await readFile(samplePhoto)
+    const choose = () => tab.run(choosing(`document.querySelector('input[type=file]')`, photo))
     const submissions = async () => (await tab.loaded()).filter((address) => address.endsWith('/generations')).length
     await says('idle')
-    const bytes = (await readFile(samplePhoto)).toString('base64')
-    await tab.run(`(() => {
-      const bytes = Uint8Array.from(atob('${bytes}'), (letter) => letter.charCodeAt(0))
-      const files = new DataTransfer()
-      files.items.add(new File([bytes], 'me.png', { type: 'image/png' }))
-      const input = document.querySelector('input[type=file]')
-      input.files = files.files
-      input.dispatchEvent(new Event('change', { bubbles: true }))
-    })()`)
-    await says('processing')
+    await choose()
+    // submitted, and perhaps done by now
+    await isThere(`${picture} || ['processing', 'preview'].includes(document.querySelector('p').textContent)`)
     await tab.run('void setTimeout(() => location.reload())')
     await isThere(`${picture}?.naturalWidth > 0`)
     await tab.run(`document.getElementById('2002').click()`)
@@ -112,6 +107,10 @@ it.each(['react', 'vue', 'svelte', 'solid'] as const)(
     await tab.run(`document.getElementById('2002').click()`)
     await says('idle')
     expect(await submissions()).toBe(1)
+    // what was hydrated follows the size with its intents, too
+    await choose()
+    await isThere(picture)
+    expect(await submissions()).toBe(2)
     expect(tab.words).toEqual([])
   },
 )

@@ -6,6 +6,16 @@ import { findViolations } from '../support/violations.ts'
 
 export const samplePhoto = fileURLToPath(new URL('../../examples/sample/person.png', import.meta.url))
 
+/** What gives a file input a photo, as a shopper does. */
+export const choosing = (input: string, photo: Buffer) => `(() => {
+  const bytes = Uint8Array.from(atob('${photo.toString('base64')}'), (letter) => letter.charCodeAt(0))
+  const files = new DataTransfer()
+  files.items.add(new File([bytes], 'person.png', { type: 'image/png' }))
+  const input = ${input}
+  input.files = files.files
+  input.dispatchEvent(new Event('change', { bubbles: true }))
+})()`
+
 /** What every example's page has, by the marks that they have in common. */
 export function pageIn(tab: Tab) {
   const marked = (id: string) => `document.querySelector('[data-testid="${id}"]')`
@@ -19,15 +29,8 @@ export function pageIn(tab: Tab) {
       await tab.run(`${marked(id)}.click()`)
     },
     async choosePhoto(photo?: Buffer) {
-      const bytes = (photo ?? (await readFile(samplePhoto))).toString('base64')
       await isThere(marked('photo'))
-      await tab.run(`(() => {
-        const bytes = Uint8Array.from(atob('${bytes}'), (letter) => letter.charCodeAt(0))
-        const files = new DataTransfer()
-        files.items.add(new File([bytes], 'person.png', { type: 'image/png' }))
-        ${marked('photo')}.files = files.files
-        ${marked('photo')}.dispatchEvent(new Event('change', { bubbles: true }))
-      })()`)
+      await tab.run(choosing(marked('photo'), photo ?? (await readFile(samplePhoto))))
     },
     /** What axe-core finds wrong, by the names of its rules. */
     violations: () => tab.run(findViolations),
