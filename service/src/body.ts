@@ -19,11 +19,16 @@ const hurriedMs = 2_000
 /** Why a body is not taken. */
 export type BodyProblem = 'tooLarge' | 'tooSlow'
 
+type Sent = Pick<Request, 'body'> & Partial<Pick<Request, 'arrayBuffer'>>
+
+/** As a stream, which Firefox has none of for a request that is made in a page. */
+async function streamOf(request: Sent): Promise<Sent['body']> {
+  const body = request.body as Sent['body'] | undefined
+  return body === undefined ? new Response(await request.arrayBuffer?.()).body : body
+}
+
 /** The whole body, or why it is not taken. */
-export async function readBody(
-  request: Pick<Request, 'body'>,
-  limits: BodyLimits,
-): Promise<Uint8Array<ArrayBuffer> | BodyProblem> {
+export async function readBody(request: Sent, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer> | BodyProblem> {
   const chunks: Uint8Array<ArrayBuffer>[] = []
   const problem = await takeBody(request, limits, (chunk) => void chunks.push(chunk))
   return problem ?? new Uint8Array(await new Blob(chunks).arrayBuffer())
@@ -34,7 +39,7 @@ export async function readBody(
  * bounds: a client whose body is refused halfway sees a broken connection instead of the answer.
  */
 export async function takeBody(
-  { body }: Pick<Request, 'body'>,
+  request: Sent,
   { atMost, longestMs, slowest, hurry }: BodyLimits,
   write: (chunk: Uint8Array<ArrayBuffer>) => unknown,
 ): Promise<BodyProblem | null> {
@@ -45,17 +50,17 @@ export async function takeBody(
     if (size <= atMost) await write(chunk)
     return size < Math.max(atMost, mostDrained)
   }
-  const isRead = await read(body, enoughMs, take, hurry)
+  const isRead = await read(await streamOf(request), enoughMs, take, hurry)
   if (size > atMost) return 'tooLarge'
   return isRead ? null : 'tooSlow'
 }
 
 /** Reads what a refused request still sends, within bounds, for the same reason. */
-export async function drain({ body, bodyUsed }: Request): Promise<void> {
-  if (bodyUsed) return
+export async function drain(request: Request): Promise<void> {
+  if (request.bodyUsed) return
   let size = 0
   await read(
-    body,
+    await streamOf(request),
     () => longestDrainMs,
     async ({ length }) => (size += length) < mostDrained,
   ).catch(() => false)
@@ -85,7 +90,7 @@ function beginTurn(): void {
  * what has come; resolves with whether it came to the end.
  */
 async function read(
-  body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
+  body: Sent['body'],
   enoughMs: () => number,
   take: (chunk: Uint8Array<ArrayBuffer>) => Promise<boolean>,
   hurry?: AbortSignal,
