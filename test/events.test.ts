@@ -447,6 +447,26 @@ describe('each thing is told once', () => {
     expect([...one.types(), ...other.types()].toSorted()).toEqual(whole.toSorted())
   })
 
+  it('again with the same key, where a page crashes between telling and noting it', async () => {
+    const storage = testStorage()
+    const noting = storage.hold(({ type, key }) => type === 'update' && key.endsWith(':told'))
+    const one = told({ storage })
+    await started(one.room.tryOn(product))
+    await noting.reached
+    // what it still writes never lands
+    storage.meet(() => true, hung)
+    one.room.close()
+    const other = told({ storage: storage.another() })
+    const tryOn = other.room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.until(tryOn, 'final')
+    await world.pass(2_000)
+    const keys = other.events.map(({ key }) => key)
+    expect(one.events).not.toEqual([])
+    expect(keys).toEqual(expect.arrayContaining(one.events.map(({ key }) => key)))
+    expect(other.types()).toEqual(whole)
+  })
+
   it('nor of a shopper whose reset no page could say here', async () => {
     vi.stubGlobal('BroadcastChannel', undefined)
     const [room, another] = [world.room(), world.room()]

@@ -347,6 +347,19 @@ it('a page that hears nothing of the owner, as in another process, shows what st
   expect(submissions()).toBe(1)
 })
 
+it('a consent that storage reads and does not let go of any more, its lease neither, stops with a word, and not in a circle', async () => {
+  const put = world.hold('PUT', '/photos')
+  const tryOn = await started(world.room().tryOn(product))
+  await put.reached
+  const before = storage.calls.length
+  // one that goes round in a circle comes to an end, too
+  storage.meet((call) => isWrite(call) && storage.calls.length < before + 500, refused)
+  put.release()
+  const { problem } = await world.until(tryOn, 'rejected')
+  expect([problem?.kind, submissions()]).toEqual(['storage', 0])
+  expect(storage.calls.length).toBeLessThan(before + 100)
+})
+
 it('a page that waits for the lease of one that was killed shows nothing of what that one was about to discard', async () => {
   const own = storage.another()
   const killed = world.room({ storage: own })

@@ -21,6 +21,8 @@ export interface Ownership {
 export interface Hold {
   /** Looks once more whether this page holds it. */
   confirm(): Promise<boolean>
+  /** Whether no other page can be seen to hold it: enough to stop what this one runs, and not to submit. */
+  isUntaken(): Promise<boolean>
   /** Whether it was ever seen to be this page's; where storage fails from the start, it is only believed to be. */
   isProven(): boolean
   /** Gives it up. A page that is being frozen finishes no transaction, and one left open would keep storage from every other page. */
@@ -69,7 +71,8 @@ export function createOwnership({ storage, clock, leaseOf, list, storageId }: Ow
 function uncontested(_place: string, { onOwn }: Turns): Hold {
   let isHeld = true
   onOwn()
-  return { confirm: async () => isHeld, isProven: () => true, release: () => void (isHeld = false) }
+  const confirm = async () => isHeld
+  return { confirm, isUntaken: confirm, isProven: () => true, release: () => void (isHeld = false) }
 }
 
 function byLock(name: string, { onOwn, onWait }: Turns): Hold {
@@ -91,7 +94,7 @@ function byLock(name: string, { onOwn, onWait }: Turns): Hold {
   // a page without an origin of its own has no locks, and no storage that another page could share
   navigator.locks.request(name, { ifAvailable: true }, tryFirst).catch(() => ended.signal.aborted || void hold())
   const confirm = async () => isHeld && !ended.signal.aborted
-  return { confirm, isProven: () => isHeld, release: () => ended.abort() }
+  return { confirm, isUntaken: confirm, isProven: () => isHeld, release: () => ended.abort() }
 }
 
 /** Who holds a lease, and until when by that page's clock (epoch ms). */
@@ -160,10 +163,22 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
   /** Storage that fails keeps this page from nothing and takes no work from another one, whose lease may still be read. */
   async function mayGoOn(failure: unknown): Promise<boolean> {
     const isSlow = failure instanceof TimeLimit
-    const found = isSlow ? undefined : await withinLimit(clock, leaseMs, read()).catch(() => undefined)
-    if (found === undefined) return state !== 'waiting'
+    return (isSlow ? null : await isNobodyElses()) ?? state !== 'waiting'
+  }
+
+  /** Null where the lease can not be read. */
+  async function isNobodyElses(): Promise<boolean | null> {
+    const found = await withinLimit(clock, leaseMs, read()).catch(() => undefined)
+    if (found === undefined) return null
     const lease = leaseIn(found)
     return lease === null || isFree(lease)
+  }
+
+  async function confirm(): Promise<boolean> {
+    if (state !== 'owning') return false
+    // a lease that was not renewed in time is lost, in this page's eyes first; where none ever stood, nobody else has one
+    const isMine = await renew().catch((error: unknown) => !hasRenewed && mayGoOn(error))
+    return isMine && state === 'owning'
   }
 
   function lose(): void {
@@ -200,12 +215,8 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
   if (turns.isElsewhere()) queueMicrotask(giveWay)
   else void ask()
   return {
-    async confirm() {
-      if (state !== 'owning') return false
-      // a lease that was not renewed in time is lost, in this page's eyes first; where none ever stood, nobody else has one
-      const isMine = await renew().catch((error: unknown) => !hasRenewed && mayGoOn(error))
-      return isMine && state === 'owning'
-    },
+    confirm,
+    isUntaken: async () => (await confirm()) || (state === 'owning' && (await isNobodyElses()) === true),
     isProven: () => hasRenewed,
     release(isFreezing) {
       state = 'ended'

@@ -15,6 +15,8 @@ export interface Seat<Runner> {
   readonly ended: Promise<never>
   /** Looks once more whether the flow is this page's. */
   confirm(): Promise<boolean>
+  /** Whether no other page can be seen to run it: enough to stop it, and not to submit. */
+  isUntaken(): Promise<boolean>
   /** Whether it was ever seen to be. */
   isProven(): boolean
   /** The flow stops at once, and is other pages' then, or after `until`. */
@@ -83,6 +85,7 @@ export function takeSeat<Runner>(parts: SeatParts<Runner>): Seat<Runner> {
     owned: owned.promise,
     ended: ended.promise,
     confirm: async () => !isOver && hold !== null && hold.confirm(),
+    isUntaken: async () => !isOver && hold !== null && hold.isUntaken(),
     isProven: () => hold?.isProven() === true,
     end(reason, isFreezing, until) {
       isOver = true

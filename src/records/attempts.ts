@@ -20,8 +20,8 @@ export interface Attempts {
   hasExpired(record: AttemptRecord): boolean
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
   begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Written>
-  /** The claim that stands before the POST leaves; where it can not, who holds the try-on stops it. */
-  claim(consented: AttemptRecord, holdsSeat: () => Promise<boolean>): Promise<Written>
+  /** The claim that stands before the POST leaves; where it can not, a page stops it that no other one took over from. */
+  claim(consented: AttemptRecord, isUntaken: () => Promise<boolean>): Promise<Written>
   /** Whether storage still has the record, as far as it can be read. */
   stands(record: AttemptRecord): Promise<boolean>
   /** Whether the claim still stands: the last look before the socket. */
@@ -239,7 +239,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return mayBePaid(previous) ? notArchived(previous) : stopped(record)
     },
 
-    async claim(consented, holdsSeat) {
+    async claim(consented, isUntaken) {
       if (await isDoneWith(catalog, consented)) {
         await remove(consented)
         return { kind: 'overtaken' }
@@ -255,7 +255,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (isClaimed && listed !== 'gone' && !(await mayComeBack(claimed)))
         return written(claimed, await current.asWhole(claimed, listed, kept))
       // another page may have taken over from one whose storage fails, and what stands is that page's
-      if (!(await holdsSeat())) {
+      if (!(await isUntaken())) {
         place().cell.forget()
         return { kind: 'overtaken' }
       }

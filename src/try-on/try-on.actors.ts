@@ -52,6 +52,8 @@ export interface TryOnParts {
   isPreparing: () => boolean
   /** Looks once more whether the try-on is this page's. */
   holdsSeat: () => Promise<boolean>
+  /** Whether no other page can be seen to have it, though this one may not be able to write. */
+  isUntaken: () => Promise<boolean>
 }
 
 type Provided = NonNullable<Parameters<typeof tryOnMachine.provide>[0]['actors']>
@@ -117,7 +119,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     if (record === null) return nothing
     const problem = await problemOfLimit(record)
     if (problem) return attempts.write(advance(record, clock.now(), { phase: 'rejected', problem }), record)
-    const written = await attempts.claim(record, parts.holdsSeat)
+    const written = await attempts.claim(record, parts.isUntaken)
     if (written.kind !== 'stands' || written.record.phase !== 'claimed') giveBack(record)
     return written
   }

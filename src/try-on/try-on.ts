@@ -48,7 +48,7 @@ export interface RunningTryOn {
   stand(): void
 }
 
-type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isPreparing'> &
+type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' | 'isPreparing'> &
   Pick<AfterwardsParts, 'shopper' | 'ticketOf' | 'pictures'> & {
     /** Who has asked for it. */
     opener: Shopper
@@ -170,7 +170,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   function run(own: () => Seat<Runner>): Runner {
     const holdsSeat = async () => seat === own() && own().confirm()
-    const provided = tryOnMachine.provide({ actors: tryOnActors({ ...parts, tell, holdsSeat, isPreparing }) })
+    const isUntaken = async () => seat === own() && own().isUntaken()
+    const actors = tryOnActors({ ...parts, tell, holdsSeat, isUntaken, isPreparing })
+    const provided = tryOnMachine.provide({ actors })
     const heard = inspect && inspection(inspect, parts.product, () => shown.get().state)
     const runner = createRunner(provided, { input, clock, inspect: heard })
     runner.subscribe(() => show(own(), runner))

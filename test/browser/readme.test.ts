@@ -1,5 +1,6 @@
-import { afterEach, expect, inject, it } from 'vitest'
+import { afterEach, expect, inject, it, vi } from 'vitest'
 import { createFittingRoom, type FittingRoom } from 'fitting-room'
+import { mockRoom } from 'fitting-room/testing'
 import readme from '../../README.md?raw'
 import photoUrl from '../../examples/sample/person.png'
 
@@ -7,6 +8,27 @@ let room: FittingRoom | undefined
 afterEach(async () => {
   await room?.reset()
   room?.close()
+})
+
+/** Carries the README's own text out, with what it finds around itself. */
+function run(text: string, around: Record<string, unknown>): void {
+  // oxlint-disable-next-line typescript/no-implied-eval -- the README's own text is what is tested
+  new Function(...Object.keys(around), text)(...Object.values(around))
+}
+
+it('the README’s adapters for events measure who permits it, and nobody else', () => {
+  const lines = /```ts\n(room\.on[\s\S]*?)```/.exec(readme)?.[1] ?? ''
+  const around = { room: mockRoom(), mayMeasure: vi.fn(() => false), dataLayer: [], navigator: { sendBeacon: vi.fn() } }
+  run(lines, around)
+  const event = { key: 'one:final', attemptId: 'one', productId: '1001', variantId: '2001', at: 5, sinceMs: 3 }
+  around.room.tell({ ...event, type: 'final' })
+  expect(around.mayMeasure).toHaveBeenCalledTimes(2)
+  expect([around.dataLayer, around.navigator.sendBeacon.mock.calls]).toEqual([[], []])
+  around.mayMeasure.mockReturnValue(true)
+  around.room.tell({ ...event, type: 'final' })
+  const pushed = { event: 'try_on', type: 'final', key: 'one:final', productId: '1001', sinceMs: 3 }
+  const sent = JSON.stringify({ ...event, type: 'final' })
+  expect([around.dataLayer, around.navigator.sendBeacon.mock.calls]).toEqual([[pushed], [['/try-ons', sent]]])
 })
 
 it('the README’s lines are a working screen', async () => {
@@ -17,14 +39,7 @@ it('the README’s lines are a working screen', async () => {
   const picture = document.createElement('img')
   const settings = { baseUrl: inject('baseUrl'), apiKey: 'sandbox-key' }
   const create: typeof createFittingRoom = (options) => (room = createFittingRoom(options))
-  // oxlint-disable-next-line typescript/no-implied-eval -- the README's own text is what is tested
-  new Function('createFittingRoom', 'settings', 'fileInput', 'status', 'picture', lines)(
-    create,
-    settings,
-    fileInput,
-    status,
-    picture,
-  )
+  run(lines, { createFittingRoom: create, settings, fileInput, status, picture })
   await expect.poll(() => status.textContent).toBe('idle')
   const transfer = new DataTransfer()
   transfer.items.add(new File([await (await fetch(photoUrl)).blob()], 'me.png'))

@@ -12,7 +12,7 @@ import { apps } from './first-day/apps.ts'
 import { choosing, samplePhoto } from './page-in.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
-const createVite = join(repository, 'node_modules/create-vite/index.js')
+const createVite = fileURLToPath(import.meta.resolve('create-vite/index.js'))
 const readme = await readFile(join(repository, 'README.md'), 'utf8')
 
 /** The README's files for a framework by their names, and what it has for the configuration of Vite. */

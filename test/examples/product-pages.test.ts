@@ -11,6 +11,7 @@ import { engines, type RunningEngine } from '../engines/engines.ts'
 import { limits } from '../limits.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
+import { serveFetch } from '../support/serve-fetch.ts'
 import { copyOf, packedIn, served } from './copy.ts'
 import { pageIn } from './page-in.ts'
 
@@ -123,6 +124,36 @@ describe.each(engines)('in $name', ({ launch }) => {
       expect(tab.words).toEqual([])
       await tab.close()
     })
+  })
+
+  it('keeps photo and word where the core is refused, as by a blocker or a deploy, and goes on once it is not', async () => {
+    const page = sites.get('react')!
+    let isRefused = false
+    let refused = 0
+    const front = await serveFetch(async ({ url, method, headers, body }) => {
+      const { pathname, search } = new URL(url)
+      const isCore = /\/core-[^/]*\.js$/.test(pathname)
+      if (isCore && isRefused) return new Response(`refused ${++refused}`, { status: 404 })
+      return fetch(page.url + pathname + search, { method, headers, body, ...(body && { duplex: 'half' }) })
+    })
+    onTestFinished(() => front.close())
+    const tab = await engine.open(front.url)
+    const { reaches, press, choosePhoto, marked } = pageIn(tab)
+    await reaches('idle')
+    await choosePhoto()
+    isRefused = true
+    await press('start')
+    await reaches('stalled')
+    expect([await tab.run(`${marked('problem')}.textContent`), refused > 0]).toEqual([
+      expect.stringContaining('could not be loaded'),
+      true,
+    ])
+    isRefused = false
+    await press('resume')
+    const after = () => tab.run(`[${marked('try-on')}.dataset.state, ${marked('problem')}?.textContent].join()`)
+    await expect.poll(after).toMatch(/^(processing|preview|final)|reload/)
+    console.log(engine.version, await after(), refused)
+    await tab.close()
   })
 
   it('the page of every state shows each once, with words, and can be used by everybody', async () => {
