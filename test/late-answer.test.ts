@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { testStorage } from './support/storage.ts'
+import { isWrite, refused, testStorage } from './support/storage.ts'
 import { answers, createWorld, dropped, person, product, started, type World } from './support/world.ts'
 
 let world: World
@@ -17,6 +17,22 @@ describe('a lost answer', () => {
     const view = await world.until(tryOn, 'final')
     expect(view.attempt?.jobId).toBeTruthy()
     expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('that comes after a discard() which storage refused is taken', async () => {
+    const storage = testStorage()
+    const held = world.hold('POST', '/generations', 'after')
+    const tryOn = await started(world.room({ storage, timing: { submitTimeoutMs: 5_000 } }).tryOn(product))
+    tryOn.subscribe(() => {})
+    await held.reached
+    await world.until(tryOn, 'outcomeUnknown')
+    storage.meet(isWrite, refused)
+    await expect(tryOn.discard({ abandonPaidJob: true })).rejects.toMatchObject({ kind: 'storage' })
+    storage.recover()
+    held.release()
+    const { attempt } = await world.until(tryOn, 'final')
+    const listed = await world.room({ storage: storage.another() }).list()
+    expect(listed).toMatchObject([{ state: 'final', jobId: attempt?.jobId }])
   })
 
   it('of an attempt that was left goes to the archive', async () => {

@@ -292,7 +292,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async forget(record) {
       const isMarked = await mark(record.attemptId, 'discarded')
       // a job that a reload would bring back is not forgotten
-      if (!isMarked && mayBePaid(record) && isOf(current.onDisk(), record.attemptId)) return notArchived(record)
+      if (!isMarked && mayBePaid(record) && isOf(current.onDisk(), record.attemptId)) {
+        await catalog.unmark(record.attemptId)
+        return notArchived(record)
+      }
       const archived = archiveOf(record.attemptId)
       await archived.cell.update((found) => (isOf(found, record.attemptId) ? null : undefined))
       return without(record)

@@ -39,6 +39,8 @@ export interface Catalog extends Pick<Epochs, 'counts' | 'shopper' | 'isSeen' | 
    * Resolves with whether that stands in storage; of a shopper who has gone it need not.
    */
   mark(attemptId: string, fate: Fate, shopper: Shopper | undefined): Promise<boolean>
+  /** Takes back that an attempt was discarded, which storage did not take. */
+  unmark(attemptId: string): Promise<unknown>
   fateOf(attemptId: string): Promise<Fate | null>
   /**
    * Counts a reset: from now on every key that is listed is due, whatever it holds. Resolves with those keys, whether the
@@ -240,6 +242,10 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       const until = clock.now() + retentionMs
       const kept = await change((old) => (of.aborted ? undefined : { [fate]: { ...old[fate], [attemptId]: until } }))
       return kept === 'stored' || of.aborted
+    },
+    unmark(attemptId) {
+      fates.delete(attemptId)
+      return change(({ discarded: { [attemptId]: _, ...discarded } }) => ({ discarded }))
     },
     async fateOf(attemptId) {
       const found = fates.get(attemptId) === 'discarded' ? null : await look()

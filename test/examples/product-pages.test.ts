@@ -126,7 +126,7 @@ describe.each(engines)('in $name', ({ launch }) => {
     })
   })
 
-  it('keeps photo and word where the core is refused, as by a blocker or a deploy, and goes on once it is not', async () => {
+  it('keeps photo and word where the core is refused, as by a blocker or a deploy, and goes on once it is not, or says that the page has to be reloaded', async () => {
     const page = sites.get('react')!
     let isRefused = false
     let refused = 0
@@ -134,6 +134,7 @@ describe.each(engines)('in $name', ({ launch }) => {
       const { pathname, search } = new URL(url)
       const isCore = /\/core-[^/]*\.js$/.test(pathname)
       if (isCore && isRefused) return new Response(`refused ${++refused}`, { status: 404 })
+      headers.set('accept-encoding', 'identity')
       return fetch(page.url + pathname + search, { method, headers, body, ...(body && { duplex: 'half' }) })
     })
     onTestFinished(() => front.close())
@@ -151,8 +152,16 @@ describe.each(engines)('in $name', ({ launch }) => {
     isRefused = false
     await press('resume')
     const after = () => tab.run(`[${marked('try-on')}.dataset.state, ${marked('problem')}?.textContent].join()`)
-    await expect.poll(after).toMatch(/^(processing|preview|final)|reload/)
-    console.log(engine.version, await after(), refused)
+    await expect.poll(after).toMatch(/^(?:submitting|processing|preview|final)|reload/)
+    // a browser may keep that it could not be loaded
+    if (String(await after()).includes('reload')) {
+      await tab.run('void setTimeout(() => location.reload())')
+      await reaches('idle')
+      await choosePhoto()
+      await press('start')
+    }
+    await reaches('final')
+    expect(jobs.size).toBe(1)
     await tab.close()
   })
 
