@@ -343,6 +343,27 @@ it.each([
   expect((await world.until(again, state)).attempt?.jobId).toBe(attempt?.jobId)
 })
 
+it.each(['startOver', 'retry'] as const)(
+  'a job that %s() archives while storage takes nothing is written once it does',
+  async (intent) => {
+    const storage = testStorage()
+    world = createWorld({ storage })
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    storage.meet((call) => !isRead(call), full)
+    await tryOn.start(person)
+    const { attempt } = await world.until(tryOn, 'final')
+    await tryOn[intent]()
+    await world.pass(20_000)
+    storage.recover()
+    await world.pass(20_000)
+    room.close()
+    const listed = await world.room().list()
+    expect(listed).toContainEqual(expect.objectContaining({ jobId: attempt?.jobId, archived: true, state: 'final' }))
+  },
+)
+
 it.each([
   ['unauthorized', refusesKey],
   ['limitReached', refuses('tryOnLimitReached')],

@@ -3,6 +3,7 @@ import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
 import { advance, ageOfWord, consentLifetimeMs, isOwed, mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import { archiveHidden, isDoneWith, keepInArchive, type ArchiveParts } from './archive.ts'
+import type { Shopper } from './epochs.ts'
 import { createCurrent, isAsSeen, isOf, type CurrentParts } from './current.ts'
 import { readable, type Found, type Kept } from './journal.ts'
 
@@ -34,6 +35,10 @@ export interface Attempts {
   leave(record: AttemptRecord, problem: Problem | null): Promise<Written>
   /** Takes the record away for good, and refuses its late answers. */
   forget(record: AttemptRecord): Promise<Written>
+  /** Whether only memory has what was archived. */
+  isArchiveAhead(): boolean
+  /** Writes what only memory has of the archive once more. */
+  archiveAgain(): Promise<unknown>
 }
 
 export interface AttemptsParts extends ArchiveParts, CurrentParts {
@@ -87,6 +92,16 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return { kind: 'overtaken' }
   }
 
+  /** What was archived in memory only, and whose it is. */
+  const ahead = new Map<string, { record: AttemptRecord; shopper: Shopper }>()
+
+  async function putInArchive(record: AttemptRecord, shopper: Shopper, isHeld: boolean): Promise<Kept> {
+    const kept = await keepInArchive(parts, record, shopper, isHeld)
+    if (kept === 'memory' && !isHeld) ahead.set(record.attemptId, { record, shopper })
+    else ahead.delete(record.attemptId)
+    return kept
+  }
+
   /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */
   async function isLost(record: AttemptRecord): Promise<boolean> {
     const places = [place().cell, archiveOf(record.attemptId).cell]
@@ -104,7 +119,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const isMore = stored?.attemptId === record.attemptId && (stored.job || !record.job)
     const newest = isMore ? stored : record
     const isHeld = isOf(current.onDisk(), record.attemptId)
-    const kept = await keepInArchive(parts, newest, current.shopperOf(record.attemptId) ?? catalog.shopper(), isHeld)
+    const kept = await putInArchive(newest, current.shopperOf(record.attemptId) ?? catalog.shopper(), isHeld)
     return kept !== 'memory' || !isHeld
   }
 
@@ -299,6 +314,17 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       const archived = archiveOf(record.attemptId)
       await archived.cell.update((found) => (isOf(found, record.attemptId) ? null : undefined))
       return without(record)
+    },
+
+    isArchiveAhead: () => ahead.size > 0,
+
+    async archiveAgain() {
+      for (const [id, { record, shopper }] of ahead) {
+        // it may have come further there
+        const { cell } = archiveOf(id)
+        const found = await cell.read().catch(() => null)
+        await putInArchive(readable(found) ?? record, shopper, false)
+      }
     },
   }
 }

@@ -191,11 +191,13 @@ export function createTryOn(parts: Parts): RunningTryOn {
     shown.set(view)
     post({ type: 'view', name: parts.name(), place, view })
     stand()
-    if (unkeptIn(runner)) parts.keepLater(keepAgain)
+    if (unkeptIn(runner) || attempts.isArchiveAhead()) parts.keepLater(keepAgain)
   }
 
   /** What only memory has of a job is lost with the page: it is written again, from time to time. */
   async function keepAgain(): Promise<void> {
+    await attempts.archiveAgain()
+    if (attempts.isArchiveAhead()) parts.keepLater(keepAgain)
     const runner = seat?.runner
     const record = runner && unkeptIn(runner)
     if (!record) return
