@@ -92,15 +92,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return { kind: 'overtaken' }
   }
 
-  /** What was archived in memory only, and whose it is. */
+  /** What was left for the archive and stands in memory only, and whose it is. */
   const ahead = new Map<string, { record: AttemptRecord; shopper: Shopper }>()
-
-  async function putInArchive(record: AttemptRecord, shopper: Shopper, isHeld: boolean): Promise<Kept> {
-    const kept = await keepInArchive(parts, record, shopper, isHeld)
-    if (kept === 'memory' && !isHeld) ahead.set(record.attemptId, { record, shopper })
-    else ahead.delete(record.attemptId)
-    return kept
-  }
 
   /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */
   async function isLost(record: AttemptRecord): Promise<boolean> {
@@ -109,8 +102,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return found.every((each) => each === null) && isAlive(record)
   }
 
-  /** Storage may know more of the attempt than the machine: an answer that came late. A known job ID is never lost, nor replaced. */
-  async function archive(record: AttemptRecord): Promise<boolean> {
+  /** Storage may know more of the attempt than the machine: an answer that came late. A known job ID is never lost, nor replaced. What is left for the archive is written there once storage takes it. */
+  async function archive(record: AttemptRecord, isLeft = false): Promise<boolean> {
     const stored = readable(
       await place()
         .cell.read()
@@ -119,8 +112,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const isMore = stored?.attemptId === record.attemptId && (stored.job || !record.job)
     const newest = isMore ? stored : record
     const isHeld = isOf(current.onDisk(), record.attemptId)
-    const kept = await putInArchive(newest, current.shopperOf(record.attemptId) ?? catalog.shopper(), isHeld)
-    return kept !== 'memory' || !isHeld
+    const shopper = current.shopperOf(record.attemptId) ?? catalog.shopper()
+    const kept = await keepInArchive(parts, newest, shopper, isHeld)
+    if (kept !== 'memory') return true
+    if (isLeft && !isHeld) ahead.set(record.attemptId, { record: newest, shopper })
+    return !isHeld
   }
 
   const mark = (id: string, fate: 'left' | 'discarded') => catalog.mark(id, fate, current.shopperOf(id))
@@ -246,7 +242,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async begin(record, previous) {
       current.remember(record, catalog.shopper())
       begun.add(record.attemptId)
-      if (previous !== null && mayBePaid(previous) && !(await archive(previous))) return notArchived(previous)
+      if (previous !== null && mayBePaid(previous) && !(await archive(previous, true))) return notArchived(previous)
       const kept = await put(record, (found) => found === null || isAsSeen(found, previous))
       if (kept === 'unchanged' || previous === null || (await isBuried(previous, kept))) return written(record, kept)
       // a reload would bring the one before back, beside the job of this one
@@ -300,7 +296,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async leave(record, problem) {
-      if (mayBePaid(record) && !(await archive(record))) return notArchived(record)
+      if (mayBePaid(record) && !(await archive(record, true))) return notArchived(record)
       return without(record, problem)
     },
 
@@ -323,7 +319,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         // it may have come further there
         const { cell } = archiveOf(id)
         const found = await cell.read().catch(() => null)
-        await putInArchive(readable(found) ?? record, shopper, false)
+        if ((await keepInArchive(parts, readable(found) ?? record, shopper, false)) !== 'memory') ahead.delete(id)
       }
     },
   }

@@ -100,7 +100,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     isSeen = true
     doubtful = found
     counts = isOwnUsed ? { ...counts, ...found } : { ...found }
-    const isMissed = Object.entries(found).some(([id, count]) => count > 0 && bornAt(id) > openedAt)
+    const isNew = Object.entries(found).some(([id, count]) => count > 0 && bornAt(id) > openedAt)
+    const isMissed = isNew || resetAt > openedAt
     if (heard.splice(0).some(sharesId) || isMissed) changeShopper()
   }
 
