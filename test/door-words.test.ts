@@ -142,26 +142,30 @@ describe('what a shopper has said before a reset()', () => {
     expect(submissions()).toBe(0)
   })
 
-  it('of another page is left, though it was said in the middle of an own one', async () => {
-    const disk = storage.another()
-    const room = world.door({ core: ready, storage: disk })
-    await room.ready
-    const other = world.door({ core: ready })
-    await other.ready
-    const slow = deferred()
-    disk.meet(
-      (call) => isCatalog(call) && !isRead(call),
-      ({ land }) => slow.promise.then(land),
-    )
-    const own = room.reset()
-    const word = expect(room.tryOn(product).start(photo)).rejects.toMatchObject(left)
-    await world.settle()
-    await other.reset()
-    slow.resolve()
-    await Promise.all([own, word])
-    await world.pass(5_000)
-    expect(submissions()).toBe(0)
-  })
+  it.each(['open', 'closed', 'new'] as const)(
+    'of another page is left, though it was said in the middle of an own one of a room that is %s',
+    async (is) => {
+      const other = world.door({ core: ready })
+      await other.reset()
+      const disk = storage.another()
+      const room = world.door({ core: ready, storage: disk })
+      if (is !== 'new') await room.ready
+      if (is === 'closed') room.close()
+      const slow = deferred()
+      disk.meet(
+        (call) => isCatalog(call) && !isRead(call),
+        ({ land }) => slow.promise.then(land),
+      )
+      const own = room.reset()
+      const word = expect(room.tryOn(product).start(photo)).rejects.toMatchObject(left)
+      await world.settle()
+      await other.reset()
+      slow.resolve()
+      await Promise.all([own, word])
+      await world.pass(5_000)
+      expect(submissions()).toBe(0)
+    },
+  )
 
   it.each(['start', 'claim'] as const)(
     'to a page that begins with a reset(), and is at it, is left by another page’s: %s',

@@ -179,10 +179,9 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   }
 
   /** What is to be wiped is wiped though the room is closed, and closed again. */
-  async function wipe(onCounted: Parameters<Core['reset']>[0]): Promise<void> {
-    const begun = life()
+  async function wipe(begun: ReturnType<typeof life>, onCounted: Parameters<Core['reset']>[0]): Promise<void> {
     if (core && isOpen) return core.reset(onCounted)
-    openQuietly()
+    if (begun === life()) openQuietly()
     const made = await make()
     try {
       await made.reset(onCounted)
@@ -194,7 +193,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   /** How often storage was reset, as far as this page knows before it has counted one more. */
   async function knownCounts(): Promise<Seen['epochs']> {
     if (wiping) return (await wiped)?.epochs
-    return core && isOpen ? core.counts() : (await looking)?.epochs
+    return core && isOpen ? core.counts() : (await look()).epochs
   }
 
   async function reset(): Promise<void> {
@@ -203,14 +202,16 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     let before: Seen['epochs']
     const known = quiet(knownCounts().then((counts) => (before = counts)))
     const counted = deferred<Wiped>()
+    const begun = life()
     // another page's may have been counted before it
     const begin = () =>
-      wipe((counts) => {
+      wipe(begun, (counts) => {
         if (listening?.hears()) ownCounts.add(JSON.stringify(counts))
         counted.resolve({ epochs: { ...counts, ...onceMore(before ?? {}) }, resets })
       })
-    // what this one wipes the one before does not wipe once more
-    const done = wiping && wiped ? wiped.then(begin, begin) : begin()
+    // what this one wipes the one before does not wipe once more, and what is known must be of before
+    const earlier = wiping ? wiped : core && isOpen ? null : known
+    const done = earlier ? earlier.then(begin, begin) : begin()
     wiping = done
     wiped = quiet(counted.promise)
     forget()
