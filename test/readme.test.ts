@@ -120,7 +120,7 @@ describe('the README', () => {
 
   it('names commands that exist, as CONTRIBUTING does', () => {
     const named = [...(readme + contributing).matchAll(/npm (?:run )?([a-z-]+(?::[a-z]+)?)/g)].map(([, name]) => name)
-    const own = ['ci', ...Object.keys(scriptsOf('examples/react/package.json'))]
+    const own = ['ci', 'install', ...Object.keys(scriptsOf('examples/react/package.json'))]
     expect([...new Set(named)].filter((name = '') => !own.includes(name) && scripts[name] === undefined)).toEqual([])
     expect(named).toEqual(expect.arrayContaining(['start', 'test', 'model', 'soak']))
   })

@@ -245,7 +245,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     },
     unmark(attemptId) {
       fates.delete(attemptId)
-      return change(({ discarded: { [attemptId]: _, ...discarded } }) => ({ discarded }))
+      const isOther = ([id]: readonly [string, number]) => id !== attemptId
+      return change(({ discarded }) => ({ discarded: Object.fromEntries(Object.entries(discarded).filter(isOther)) }))
     },
     async fateOf(attemptId) {
       const found = fates.get(attemptId) === 'discarded' ? null : await look()

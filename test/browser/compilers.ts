@@ -2,9 +2,11 @@ import { transformAsync } from '@babel/core'
 import solid from 'babel-preset-solid'
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { compile } from 'svelte/compiler'
+import type * as Compiler from 'svelte/compiler'
+import type * as Server from 'svelte/server'
 
 /** What a server has: it must neither read nor subscribe. */
 const served = {
@@ -19,9 +21,9 @@ const served = {
 
 const root = new URL('../../', import.meta.url)
 
-/** Runs the server's build of a component, whose adapter is the built one. */
-async function onServer(file: string, code: string): Promise<any> {
-  const folder = new URL('node_modules/.cache/served/', root)
+/** Runs the server's build of a component with the frameworks of that folder; its adapter is the built one. */
+async function onServer(file: string, code: string, home: URL): Promise<any> {
+  const folder = new URL('node_modules/.cache/served/', home)
   await mkdir(folder, { recursive: true })
   const module = new URL(`${basename(file)}.${randomUUID()}.mjs`, folder)
   const built = (_: string, name: string) => `'${new URL(`dist/adapters/${name}.js`, root).href}'`
@@ -29,14 +31,22 @@ async function onServer(file: string, code: string): Promise<any> {
   return import(/* @vite-ignore */ module.href)
 }
 
-/** Compiles the tests' own components; with `?served` a module is the HTML that a server renders of its component. */
-export function compilers() {
+/** Compiles the tests' own components with that folder's Svelte; with `?served` a module is the HTML that a server renders of its component. */
+export function compilers(home: URL) {
+  const require = createRequire(new URL('package.json', home))
   async function svelteOf(file: string, isServed: boolean): Promise<string> {
     const source = await readFile(file, 'utf8')
+    const { compile } = require('svelte/compiler') as typeof Compiler
     const options = { filename: file, dev: !isServed, css: 'injected' } as const
     if (!isServed) return compile(source, { ...options, generate: 'client' }).js.code
-    const { default: component } = await onServer(file, compile(source, { ...options, generate: 'server' }).js.code)
-    const { render } = await import('svelte/server')
+    const { default: component } = await onServer(
+      file,
+      compile(source, { ...options, generate: 'server' }).js.code,
+      home,
+    )
+    const { render } = (await import(
+      /* @vite-ignore */ pathToFileURL(require.resolve('svelte/server')).href
+    )) as typeof Server
     return `export default ${JSON.stringify(render(component, { props: { of: served } }).body)}`
   }
 
@@ -46,7 +56,7 @@ export function compilers() {
     const source = await readFile(file, 'utf8')
     const made = await transformAsync(source, { filename: file, configFile: false, babelrc: false, presets })
     if (!isServed) return made?.code ?? ''
-    const { default: View } = await onServer(file, made?.code ?? '')
+    const { default: View } = await onServer(file, made?.code ?? '', root)
     const { createComponent, renderToString } = await import('solid-js/web')
     return `export default ${JSON.stringify(renderToString(() => createComponent(View, { of: served })))}`
   }

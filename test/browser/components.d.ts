@@ -15,3 +15,7 @@ declare module '*.solid.jsx' {
 declare module '@babel/core'
 
 declare module 'babel-preset-solid'
+declare module '*/names-of-svelte.js' {
+  const names: string[]
+  export default names
+}

@@ -24,11 +24,17 @@ export function browserProjects(source: object) {
   const installed = named.filter((engine) => isInstalled[engine])
   const latest = installed.map((engine) => browserProject(source, engine, engine, ['test/browser/*.test.ts'], []))
   // for the tests' own imports and for those of the bindings
-  const alias = Object.keys(oldest.dependencies).map((name) => ({
-    find: new RegExp(`^${name}(?=$|/)`),
-    replacement: `@fitting-room/oldest-frameworks/node_modules/${name}`,
-  }))
-  const tests = ['test/oldest/*.test.ts', 'test/browser/{bindings,preact}.test.ts']
+  const of = (name: string) => `@fitting-room/oldest-frameworks/node_modules/${name}`
+  const { svelte: _, ...folders } = oldest.dependencies
+  const alias = [
+    ...Object.keys(folders).map((name) => ({ find: new RegExp(`^${name}(?=$|/)`), replacement: of(name) })),
+    // its entries are not where its folders are
+    { find: /^svelte$/, replacement: of('svelte/src/index-client.js') },
+    { find: /^svelte\/(store|reactivity)$/, replacement: of('svelte/src/$1/index-client.js') },
+    { find: /^svelte\/internal\/client$/, replacement: of('svelte/src/internal/client/index.js') },
+    { find: /^svelte\/internal\/(disclose-version)$/, replacement: of('svelte/src/internal/$1.js') },
+  ]
+  const tests = ['test/oldest/*.test.ts', 'test/browser/{bindings,preact,svelte}.test.ts']
   return Promise.all([...latest, browserProject(source, 'oldest', 'chromium', tests, alias)])
 }
 
@@ -39,11 +45,12 @@ async function browserProject(
   include: string[],
   alias: { find: RegExp; replacement: string }[],
 ) {
+  const home = new URL(name === 'oldest' ? '../oldest/' : '../../', import.meta.url)
   return {
     ...source,
     // what replaces the browsers' own conditions would bring the servers' builds
     resolve: { conditions: ['fitting-room-source', ...defaultClientConditions], alias },
-    plugins: [compilers()],
+    plugins: [compilers(home)],
     optimizeDeps: {
       include: [
         '@angular/compiler',

@@ -1,6 +1,7 @@
 import { flushSync, hydrate, mount, unmount, type Component } from 'svelte'
-import { bindingsSuite, hydrationSuite, type Mount } from './bindings.suite.ts'
+import { bindingsSuite, hydrationSuite, type Follow, type Mount } from './bindings.suite.ts'
 import FollowView from './svelte/Follow.svelte'
+import FollowStore from './svelte/FollowStore.svelte'
 import Served from './svelte/Served.svelte'
 import served from './svelte/Served.svelte?served'
 import StoreView from './svelte/Store.svelte'
@@ -19,11 +20,15 @@ const each =
     return () => made.forEach((one) => void unmount(one))
   }
 
-bindingsSuite('svelte, runes', each(RunesView), (place, readables, show) => {
-  const made = shown(FollowView, place, { readables, show }) as { select(at: 0 | 1): void }
-  return { select: (at) => flushSync(() => made.select(at)), unmount: () => void unmount(made) }
-})
-bindingsSuite('svelte, stores', each(StoreView))
+const following =
+  (component: Component<any, any>): Follow =>
+  (place, readables, show) => {
+    const made = shown(component, place, { readables, show }) as { select(at: 0 | 1): void }
+    return { select: (at) => flushSync(() => made.select(at)), unmount: () => void unmount(made) }
+  }
+
+bindingsSuite('svelte, runes', each(RunesView), following(FollowView))
+bindingsSuite('svelte, stores', each(StoreView), following(FollowStore))
 
 hydrationSuite('svelte', served, (target, of) => {
   const made = hydrate(Served, { target, props: { of } })

@@ -2,12 +2,15 @@ import { version as react } from 'react'
 import { expect, it } from 'vitest'
 import { version as vue } from 'vue'
 import packageJson from '../../package.json' with { type: 'json' }
+import ofSvelte from './names-of-svelte.js'
 import oldest from './package.json' with { type: 'json' }
 
 it('what the bindings are tested with here is the oldest that they are for', () => {
   const { dependencies } = oldest
   expect([react.split('-')[0], vue]).toEqual([dependencies.react, dependencies.vue])
+  // it tells no version, but has nothing of what came later
+  expect(ofSvelte).not.toContain('settled')
   const { peerDependencies } = packageJson
-  for (const name of ['preact', 'react', 'solid-js', 'vue'] as const)
+  for (const name of ['preact', 'react', 'solid-js', 'svelte', 'vue'] as const)
     expect(`${dependencies[name]}.`.startsWith(`${peerDependencies[name].slice('>='.length)}.`), name).toBe(true)
 })
