@@ -92,7 +92,10 @@ describe('what a shopper has said before a reset()', () => {
         ready: () => tryOn.ready,
       }
       const word = expect(said[intent]()).rejects.toMatchObject(left)
-      await room.reset()
+      const reset = room.reset()
+      // for as long as the door waits for its look
+      await world.pass(2_000)
+      await reset
       await tryOn.start({ imageUrl: 'https://photos.test/b.png' })
       look.release()
       await world.until(tryOn, 'failed')
