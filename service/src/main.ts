@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { readArguments, usage, type RunArguments } from './arguments.ts'
 import { ConfigError } from './config.ts'
+import { canLock } from './embedded/folder-lock.ts'
 import { checkKeys } from './keys.ts'
 import { loadConfig } from './load-config.ts'
-import { canLock } from './embedded/folder-lock.ts'
 import { fromCaller, inMemory, openData, usualData } from './open-data.ts'
 import { createLog } from './operation/log.ts'
 import { placesFor } from './ports.ts'

@@ -3,8 +3,8 @@ import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
 import { advance, ageOfWord, consentLifetimeMs, isOwed, mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import { archiveHidden, isDoneWith, keepInArchive, type ArchiveParts } from './archive.ts'
-import type { Shopper } from './epochs.ts'
 import { createCurrent, isAsSeen, isOf, type CurrentParts } from './current.ts'
+import type { Shopper } from './epochs.ts'
 import { readable, type Found, type Kept } from './journal.ts'
 
 /**
@@ -102,7 +102,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return found.every((each) => each === null) && isAlive(record)
   }
 
-  /** Storage may know more of the attempt than the machine: an answer that came late. A known job ID is never lost, nor replaced. What is left for the archive is written there once storage takes it. */
+  /**
+   * Storage may know more of the attempt than the machine: an answer that came late. A known job ID is never lost, nor
+   * replaced. What is left for the archive is written there once storage takes it.
+   */
   async function archive(record: AttemptRecord, isLeft = false): Promise<boolean> {
     const stored = readable(
       await place()

@@ -1,7 +1,6 @@
 import { flushSync, hydrate, mount, unmount, type Component } from 'svelte'
 import { bindingsSuite, hydrationSuite, type Follow, type Mount } from './bindings.suite.ts'
 import FollowView from './svelte/Follow.svelte'
-import FollowStore from './svelte/FollowStore.svelte'
 import Served from './svelte/Served.svelte'
 import served from './svelte/Served.svelte?served'
 import StoreView from './svelte/Store.svelte'
@@ -21,14 +20,14 @@ const each =
   }
 
 const following =
-  (component: Component<any, any>): Follow =>
+  (stored: boolean): Follow =>
   (place, readables, show) => {
-    const made = shown(component, place, { readables, show }) as { select(at: 0 | 1): void }
+    const made = shown(FollowView, place, { readables, show, stored }) as { select(at: 0 | 1): void }
     return { select: (at) => flushSync(() => made.select(at)), unmount: () => void unmount(made) }
   }
 
-bindingsSuite('svelte, runes', each(RunesView), following(FollowView))
-bindingsSuite('svelte, stores', each(StoreView), following(FollowStore))
+bindingsSuite('svelte, runes', each(RunesView), following(false))
+bindingsSuite('svelte, stores', each(StoreView), following(true))
 
 hydrationSuite('svelte', served, (target, of) => {
   const made = hydrate(Served, { target, props: { of } })
