@@ -4,14 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { serve, type RunningServer } from '@fitting-room/service'
+import { chromium } from 'playwright'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { serveShop } from '../../examples/shop/serve-shop.ts'
+import { chromiumLaunch } from '../engines/chromium.ts'
 import { engines, type RunningEngine } from '../engines/engines.ts'
 import { limits } from '../limits.ts'
 import { openLedger } from '../support/open-ledger.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import { serveFetch } from '../support/serve-fetch.ts'
+import { findViolations } from '../support/violations.ts'
 import { copyOf, packedIn, served } from './copy.ts'
 import { pageIn } from './page-in.ts'
 
@@ -174,6 +177,23 @@ describe.each(engines)('in $name', ({ launch }) => {
     expect(tab.words).toEqual([])
     await tab.close()
   })
+})
+
+it.each([
+  ['a phone', 'light', 390],
+  ['a phone', 'dark', 390],
+  ['a desktop', 'light', 1280],
+  ['a desktop', 'dark', 1280],
+] as const)('every state can be used by everybody on %s, %s', async (_, colorScheme, width) => {
+  const browser = await chromium.launch(await chromiumLaunch())
+  onTestFinished(() => browser.close())
+  const page = await browser.newPage({ colorScheme, viewport: { width, height: 844 } })
+  for (const url of [`${sites.get('react')!.url}/states.html`, sites.get('shop')!.url]) {
+    await page.goto(url)
+    await page.locator('[data-testid="try-on"][data-state="idle"]').waitFor()
+    expect(await page.evaluate(findViolations)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+  }
 })
 
 it.each(frameworks)('%s is typed, as its own framework checks it', async (name) => {
