@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createRoom } from 'fitting-room/core'
 import type { FittingRoom } from '../src/room.types.ts'
 import { deferred } from '../src/platform/deferred.ts'
 import { collectGarbage } from './support/collect-garbage.ts'
@@ -908,6 +909,36 @@ it('what a page has read before another one’s reset() is not the next shopper�
   await world.pass(20_000)
   expect([...storage.items.values()].filter((text) => text.includes('attemptId'))).toEqual([])
   expect(await world.room({ storage }).list()).toEqual([])
+})
+
+it('the first word after an own reset() is taken, though storage could not be read before', async () => {
+  storage.meet(any, refused)
+  const room = world.door({ core: async () => ({ createRoom }) })
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  await world.pass(3_000)
+  storage.recover()
+  await Promise.all([room.reset(), tryOn.start(person)])
+  await world.until(tryOn, 'final')
+})
+
+it('what the next shopper begins on a page that could not read storage, and has heard of no reset(), stays', async () => {
+  vi.stubGlobal('BroadcastChannel', undefined)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const own = storage.another()
+  own.meet(any, refused)
+  const room = world.room({ storage: own })
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  await world.pass(1_000)
+  await world.room({ storage }).reset()
+  await world.pass(1_000)
+  await tryOn.start(person)
+  await world.until(tryOn, 'processing')
+  own.recover()
+  await world.until(tryOn, 'final')
+  await world.pass(20_000)
+  expect([tryOn.get().state, (await room.list()).length]).toEqual(['final', 1])
 })
 
 it('what only the memory of a page has, which could not read storage before, is not the next shopper’s', async () => {

@@ -14,7 +14,17 @@ import {
   type StorageCall,
   type TestStorage,
 } from './support/storage.ts'
-import { answers, createWorld, person, product, refuses, refusesKey, started, type World } from './support/world.ts'
+import {
+  answers,
+  createWorld,
+  dropped,
+  person,
+  product,
+  refuses,
+  refusesKey,
+  started,
+  type World,
+} from './support/world.ts'
 
 let world: World | undefined
 afterEach(() => world?.close())
@@ -363,6 +373,62 @@ it.each(['startOver', 'retry'] as const)(
     expect(listed).toContainEqual(expect.objectContaining({ jobId: attempt?.jobId, archived: true, state: 'final' }))
   },
 )
+
+it('what was said not to be sent, as storage took no write, is not sent after a reload either', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  const room = world.room()
+  const put = world.hold('PUT', '/photos')
+  const tryOn = await started(room.tryOn(product))
+  tryOn.subscribe(() => {})
+  await put.reached
+  storage.meet((call) => !isRead(call), refused)
+  put.release()
+  expect((await world.until(tryOn, 'rejected')).problem?.kind).toBe('storage')
+  storage.recover()
+  await world.pass(20_000)
+  room.close()
+  const again = world.room().tryOn(product)
+  again.subscribe(() => {})
+  await world.pass(60_000)
+  expect([again.get().state, world.count('POST', '/generations')]).toEqual(['idle', 0])
+})
+
+it('a submission whose outcome nobody knows is written down once storage takes it', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  world.fault('POST', '/generations', [dropped])
+  const room = world.room()
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  storage.meet((call) => !isRead(call), full)
+  await tryOn.start(person)
+  await world.until(tryOn, 'outcomeUnknown')
+  storage.recover()
+  await world.pass(20_000)
+  room.close()
+  const again = world.room().tryOn(product)
+  expect((await world.until(again, ({ state }) => state !== 'restoring')).state).toBe('outcomeUnknown')
+})
+
+it('a job that is told late of an attempt in the archive, while storage takes nothing, is written once it does', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  const room = world.room({ timing: { submitTimeoutMs: 5_000 } })
+  const held = world.hold('POST', '/generations', 'after')
+  const tryOn = await started(room.tryOn(product))
+  tryOn.subscribe(() => {})
+  await held.reached
+  await world.until(tryOn, 'outcomeUnknown')
+  await tryOn.startOver()
+  storage.meet((call) => !isRead(call), full)
+  held.release()
+  await world.pass(1_000)
+  storage.recover()
+  await world.pass(20_000)
+  room.close()
+  expect(await world.room().list()).toMatchObject([{ archived: true, jobId: expect.any(String) }])
+})
 
 it.each([
   ['unauthorized', refusesKey],

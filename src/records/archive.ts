@@ -31,13 +31,16 @@ export async function keepInArchive(
   const listed = await catalog.list(key, shopper)
   if (listed === 'gone') return 'unchanged'
   if (listed === 'memory' && isHeld) return 'memory'
-  return cell.update(
+  const kept = await cell.update(
     (found) => {
       const isKnown = found !== null && found !== 'unreadable' && found.job && !record.job
       return shopper.aborted || isKnown ? undefined : record
     },
     async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
   )
+  if (kept !== 'stored' || listed === 'stored') return kept
+  // what no list names outlasts a reset(), and no later page finds it
+  return (await catalog.list(key, shopper)) === 'stored' ? 'stored' : 'memory'
 }
 
 /** Whether an attempt was forgotten, or left before money may have been spent on it. */

@@ -35,10 +35,10 @@ export interface Attempts {
   leave(record: AttemptRecord, problem: Problem | null): Promise<Written>
   /** Takes the record away for good, and refuses its late answers. */
   forget(record: AttemptRecord): Promise<Written>
-  /** Whether only memory has what was archived. */
-  isArchiveAhead(): boolean
-  /** Writes what only memory has of the archive once more. */
-  archiveAgain(): Promise<unknown>
+  /** Whether storage has yet to learn what was archived or left. */
+  isBehind(): boolean
+  /** Tells storage once more. */
+  catchUp(): Promise<void>
 }
 
 export interface AttemptsParts extends ArchiveParts, CurrentParts {
@@ -88,7 +88,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (kept !== 'unchanged' || !isPaidFor) return written(record, kept)
     if (await isLost(record)) return written(record, await put(record, (found) => found === null))
     // another attempt stands here by now: what was paid for must stand somewhere
-    if (record.job !== undefined && (await isAlive(record))) await archive(record)
+    if (record.job !== undefined && (await isAlive(record))) await archive(record, true)
     return { kind: 'overtaken' }
   }
 
@@ -145,6 +145,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   async function isBuried(record: AttemptRecord, kept: Kept): Promise<boolean> {
     if (mayBePaid(record)) return kept !== 'stored' || !(await mayBeFound(record))
     if (kept !== 'unchanged') unburied.add(record.attemptId)
+    return bury()
+  }
+
+  async function bury(): Promise<boolean> {
     if (unburied.size === 0) return true
     const copies = await place().cell.copies()
     for (const id of unburied) {
@@ -243,6 +247,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     hasExpired: (record) => expiryOf(record) !== undefined,
 
     async begin(record, previous) {
+      catalog.speaks()
       current.remember(record, catalog.shopper())
       begun.add(record.attemptId)
       if (previous !== null && mayBePaid(previous) && !(await archive(previous, true))) return notArchived(previous)
@@ -315,9 +320,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return without(record)
     },
 
-    isArchiveAhead: () => ahead.size > 0,
+    isBehind: () => ahead.size + unburied.size > 0,
 
-    async archiveAgain() {
+    async catchUp() {
+      await bury()
       for (const [id, { record, shopper }] of ahead) {
         // it may have come further there
         const { cell } = archiveOf(id)

@@ -19,7 +19,10 @@ type Fate = 'left' | 'discarded'
  * it names, and whoever writes looks here afterwards whether the shopper is still the same: so a reset(), which counts
  * first and removes then, leaves nothing behind, whichever of the two is overtaken by the other.
  */
-export interface Catalog extends Pick<Epochs, 'counts' | 'shopper' | 'isSeen' | 'isOfPresent' | 'dated' | 'isOfNow'> {
+export interface Catalog extends Pick<
+  Epochs,
+  'counts' | 'shopper' | 'isSeen' | 'isOfPresent' | 'dated' | 'isOfNow' | 'speaks'
+> {
   /** Reads it, or begins it where there is none. */
   open(): Promise<void>
   /** Whether that shopper was wiped by no page meanwhile; where storage fails, as far as this page knows. */

@@ -40,6 +40,8 @@ export interface Epochs {
   /** Storage has taken a reset of this page, with these counts. */
   isReset(taken: Counts): void
   nextShopper(): void
+  /** The shopper gives a word now: what was reset before was another one's. */
+  speaks(): void
   /** Values that carry when they were written, and are no more once a reset() came after. */
   dated<T extends object>(codec: Codec<T>): Codec<T>
   /** Whether a stored value carries that it was written since the last reset(). */
@@ -68,6 +70,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
   const heard: Counts[] = []
   let isOpened = false
   let openedAt = Infinity
+  /** When the present shopper was last known to be the present one. */
+  let shopperSince = Infinity
   /** Whether something was written under the ID that this page has made up. */
   let isOwnUsed = false
   let shopper = new AbortController()
@@ -101,7 +105,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     doubtful = found
     counts = isOwnUsed ? { ...counts, ...found } : { ...found }
     const isNew = Object.entries(found).some(([id, count]) => count > 0 && bornAt(id) > openedAt)
-    const isMissed = isNew || resetAt > openedAt
+    const isMissed = isNew || resetAt > shopperSince
     if (heard.splice(0).some(sharesId) || isMissed) changeShopper()
   }
 
@@ -115,6 +119,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
   function nextShopper(): void {
     shopper.abort()
     shopper = new AbortController()
+    shopperSince = clock.now()
     onNext()
   }
 
@@ -135,7 +140,10 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     counts: () => counts,
     shopper: () => shopper.signal,
     isSeen: () => isSeen,
-    opens: () => void (openedAt = Math.min(openedAt, clock.now())),
+    opens() {
+      openedAt = Math.min(openedAt, clock.now())
+      shopperSince = Math.min(shopperSince, clock.now())
+    },
     isOpened() {
       isOpened = true
       if (!isSeen && heard.length > 0) changeShopper()
@@ -159,6 +167,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     },
     isReset: (taken) => void (counts = taken),
     nextShopper,
+    speaks: () => void (shopperSince = clock.now()),
     dated: ({ read, write }) => ({
       read(stored) {
         const era = eraOf(stored)

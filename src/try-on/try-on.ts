@@ -16,7 +16,7 @@ import { createValue } from '../platform/value.ts'
 import type { Teller } from '../telling.ts'
 import { digitsOf } from '../contract/forms.ts'
 import type { Shopper } from '../records/epochs.ts'
-import type { AttemptRecord } from '../rules/record.ts'
+import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { preparingOver, restoringView } from '../rules/first-views.ts'
 import { createAfterwards, type AfterwardsParts } from './afterwards.ts'
@@ -162,6 +162,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** An answer that comes late is for whoever runs the machine by then, here or on another page. */
   function tell(event: TryOnEvent): void {
     seat?.runner?.send(event)
+    if (attempts.isBehind()) parts.keepLater(keepAgain)
     // this page may not know yet that another one has taken over
     if (event.type !== 'lateAnswer' || event.written.kind !== 'stands') return
     const { record, durable } = event.written
@@ -191,13 +192,13 @@ export function createTryOn(parts: Parts): RunningTryOn {
     shown.set(view)
     post({ type: 'view', name: parts.name(), place, view })
     stand()
-    if (unkeptIn(runner) || attempts.isArchiveAhead()) parts.keepLater(keepAgain)
+    if (unkeptIn(runner) || attempts.isBehind()) parts.keepLater(keepAgain)
   }
 
-  /** What only memory has of a job is lost with the page: it is written again, from time to time. */
+  /** What only memory has of a job, or of what was left, is lost with the page: it is written again, from time to time. */
   async function keepAgain(): Promise<void> {
-    await attempts.archiveAgain()
-    if (attempts.isArchiveAhead()) parts.keepLater(keepAgain)
+    await attempts.catchUp()
+    if (attempts.isBehind()) parts.keepLater(keepAgain)
     const runner = seat?.runner
     const record = runner && unkeptIn(runner)
     if (!record) return
@@ -443,10 +444,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
 const afterBoth = (one: Promise<void>, other: Promise<void>) => Promise.all([one, other]).then(() => {})
 
-/** The record of a job that only memory has, unless it is written soon: after its next poll, or as it is left. */
+/** The record of what may be paid for and only memory has, unless it is written soon: after its next poll, or as it is left. */
 function unkeptIn(runner: Runner): AttemptRecord | null {
   const snapshot = runner.getSnapshot()
   const { record, durable } = snapshot.context
   const isWritten = durable || snapshot.hasTag('busy') || Object(snapshot.value).following
-  return record?.job && !isWritten ? record : null
+  return record && mayBePaid(record) && !isWritten ? record : null
 }
