@@ -50,7 +50,7 @@ export async function takeBody(
     if (size <= atMost) await write(chunk)
     return size < Math.max(atMost, mostDrained)
   }
-  const isRead = await read(await streamOf(request), enoughMs, take, hurry)
+  const isRead = await read(request, enoughMs, take, hurry)
   if (size > atMost) return 'tooLarge'
   return isRead ? null : 'tooSlow'
 }
@@ -60,7 +60,7 @@ export async function drain(request: Request): Promise<void> {
   if (request.bodyUsed) return
   let size = 0
   await read(
-    await streamOf(request),
+    request,
     () => longestDrainMs,
     async ({ length }) => (size += length) < mostDrained,
   ).catch(() => false)
@@ -90,11 +90,12 @@ function beginTurn(): void {
  * what has come; resolves with whether it came to the end.
  */
 async function read(
-  body: Sent['body'],
+  request: Sent,
   enoughMs: () => number,
   take: (chunk: Uint8Array<ArrayBuffer>) => Promise<boolean>,
   hurry?: AbortSignal,
 ): Promise<boolean> {
+  const body = await streamOf(request)
   if (body === null) return true
   const reader = body.getReader()
   let waitedMs = 0
