@@ -91,6 +91,8 @@ describe('the README', () => {
     const snippets = readme.replaceAll(/```ts\n\/\/ (?:src\/|vite\.config)[\s\S]*?```/g, '')
     expect(shownIn(snippets).length).toBeGreaterThan(20)
     expect(uncompiled(snippets)).toEqual([])
+    const markup = [...readme.matchAll(/```(?:tsx|vue|svelte)\n(.*)/g)].map(([, first]) => first)
+    expect(markup).toEqual(markup.map(() => expect.stringMatching(/^(?:\/\/|<!--) src\/TryOn\.\w+ for /)))
   })
 
   it.each(['concepts', 'durability', 'kiosks', 'back-ends', 'testing'])('the guide %s shows what compiles', (guide) => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { PhotoStore } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
@@ -374,16 +374,38 @@ it.each(['startOver', 'retry'] as const)(
   },
 )
 
+it('a job in the archive that no list in storage names yet is not called written', async () => {
+  const storage = testStorage({ atomic: false })
+  world = createWorld({ storage })
+  const room = world.room()
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  storage.meet((call) => !isRead(call), full)
+  await tryOn.start(person)
+  const { attempt } = await world.until(tryOn, 'final')
+  await tryOn.startOver()
+  storage.meet((call) => !isRead(call) && call.key.endsWith(':catalog'), full)
+  await world.pass(20_000)
+  storage.recover()
+  await world.pass(20_000)
+  room.close()
+  expect(await world.room().list()).toMatchObject([{ jobId: attempt?.jobId, archived: true }])
+})
+
 it('what was said not to be sent, as storage took no write, is not sent after a reload either', async () => {
+  // whose locks need no storage, which would tell it more
+  vi.stubGlobal('isSecureContext', true)
+  onTestFinished(() => void vi.unstubAllGlobals())
   const storage = testStorage()
   world = createWorld({ storage })
   const room = world.room()
-  const put = world.hold('PUT', '/photos')
-  const tryOn = await started(room.tryOn(product))
+  const asked = world.hold('GET', '/funnel')
+  const tryOn = room.tryOn(product)
   tryOn.subscribe(() => {})
-  await put.reached
-  storage.meet((call) => !isRead(call), refused)
-  put.release()
+  await tryOn.start({ imageUrl: 'https://photos.test/p.png' })
+  await asked.reached
+  storage.meet((call) => !isRead(call), full)
+  asked.release()
   expect((await world.until(tryOn, 'rejected')).problem?.kind).toBe('storage')
   storage.recover()
   await world.pass(20_000)

@@ -162,7 +162,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** An answer that comes late is for whoever runs the machine by then, here or on another page. */
   function tell(event: TryOnEvent): void {
     seat?.runner?.send(event)
-    if (attempts.isBehind()) parts.keepLater(keepAgain)
     // this page may not know yet that another one has taken over
     if (event.type !== 'lateAnswer' || event.written.kind !== 'stands') return
     const { record, durable } = event.written

@@ -17,7 +17,7 @@ const readme = await readFile(join(repository, 'README.md'), 'utf8')
 
 /** The README's files for a framework by their names, and what it has for the configuration of Vite. */
 function fromReadme(framework: string) {
-  const blocks = [...readme.matchAll(/```\w+\n(?:\/\/|<!--) ([\w/.]+)(?: for (\w+))?.*\n([^`]*(?:`[^`]+`[^`]*)*?)```/g)]
+  const blocks = [...readme.matchAll(/```\w+\n(?:\/\/|<!--) ([\w/.]+)(?: for (\w+))?.*\n([^`]*)```/g)]
   const own = blocks.filter(([, , of]) => of === undefined || of.toLowerCase() === framework)
   return new Map(own.map(([, name = '', , text = '']) => [name, text]))
 }
