@@ -11,7 +11,7 @@ import type { RequestCount } from './ip-limiter.ts'
 import { openApi } from './open-api.ts'
 import { inputOf, jsonOf, type Input } from './operation-input.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
-import { addPhotoRoutes, type PhotoParts } from './photo-routes.ts'
+import { addPhotoRoutes, photoMethods, type PhotoParts } from './photo-routes.ts'
 import type { Observer } from './ports.ts'
 import type { Webhooks } from './provider/webhooks.ts'
 import type { Spoil } from './test-outcomes.ts'
@@ -41,17 +41,9 @@ type Env = { Bindings: Connection }
 type Handled = { data: unknown; spoil?: Spoil | null }
 
 /** The HTTP side of the contract: order of checks, bodies, headers (contract §4, §5 and §7). */
-export function createApp(parts: AppParts): Hono<Env> {
+export function createApp(parts: AppParts): (request: Request, connection: Connection) => Promise<Response> {
   const { core, limiter, webhooks, hear, trustedProxies, report, observer } = parts
   const app = new Hono<Env>()
-
-  app.use(async (context, next) => {
-    const from = performance.now()
-    await next()
-    observer?.answered(nameOf(context), context.res.status, (performance.now() - from) / 1000)
-    // what has no body is no whole request yet, and need not become one
-    if (context.req.method !== 'GET') await drain(context.req.raw)
-  })
 
   const clientIp = (context: Context<Env>) =>
     clientOf(context.env?.ip ?? '127.0.0.1', context.req.header('X-Forwarded-For'), trustedProxies())
@@ -114,9 +106,6 @@ export function createApp(parts: AppParts): Hono<Env> {
       return handle(operation as Operation, context)
     })
     app.options(route, answerPreflight)
-    app.all(route, () => {
-      throw notAllowed(method)
-    })
   }
 
   app.get('/openapi.json', (context) => answerJson(context, 200, openApi))
@@ -130,7 +119,11 @@ export function createApp(parts: AppParts): Hono<Env> {
   })
   addPhotoRoutes(app, parts, clientIp)
 
-  app.notFound((context) => answerJson(context, 404, { error: 'Not found' }))
+  // a route of its own for all other methods would be gone through with each that is right, too
+  app.notFound(({ req }) => {
+    const methods = methodsAt.get(patternOf(req.path))
+    throw methods === undefined ? new ApiProblem(404, { error: 'Not found' }) : notAllowed(methods)
+  })
   app.onError((error, context) => {
     const { status, body, headers } = problemOf(error, context)
     return answerJson(context, status, body, headers)
@@ -145,22 +138,35 @@ export function createApp(parts: AppParts): Hono<Env> {
     if (!req.raw.signal.aborted) report(error)
     return new ApiProblem(500, { error: 'Internal error' })
   }
-  return app
+
+  return async (request, connection) => {
+    const from = performance.now()
+    const answered = await app.fetch(request, connection)
+    observer?.answered(nameOf(request), answered.status, (performance.now() - from) / 1000)
+    // what has no body is no whole request yet, and need not become one
+    if (request.method !== 'GET') await drain(request)
+    return answered
+  }
 }
 
 /** How soon a photo may be sent again whose client has too many that wait, in seconds. */
 const lineSeconds = 10
 
+/** Which of the paths that the service knows one is, whatever job or picture it names: of those there may be any number. */
+const patternOf = (path: string) => path.replace(/^(\/[^/]+\/)[^/]+$/, '$1*')
+
+const methodsAt = new Map([
+  ...Object.values(endpoints).map(({ method, path }) => [patternOf(path), method] as const),
+  ...photoMethods,
+])
 const operationAt = new Map(
-  Object.entries(endpoints).map(([operation, { method, path }]) => [`${method} ${path}`, operation]),
+  Object.entries(endpoints).map(([operation, { method, path }]) => [`${method} ${patternOf(path)}`, operation]),
 )
 
-/** The operation, or what else was asked for: never a path, of which there may be any number. */
-function nameOf({ req }: Context<Env>): string {
-  const [, first = ''] = req.path.split('/')
-  const isOfJob = first === 'generations' && req.path !== '/generations'
-  const known = operationAt.get(`${req.method} /${first}${isOfJob ? '/{jobId}' : ''}`)
-  return known ?? (first === 'photos' || first === 'pictures' ? first : 'other')
+/** The operation, or what else was asked for. */
+function nameOf({ method, url }: Request): string {
+  const pattern = patternOf(new URL(url).pathname)
+  return operationAt.get(`${method} ${pattern}`) ?? (photoMethods.has(pattern) ? pattern.split('/')[1]! : 'other')
 }
 
 /** What an embedded service throws in place of an answer that is lost. */

@@ -11,39 +11,54 @@ export const isRange = (text: string): boolean => ipaddr.isValid(text) || ipaddr
  * client has a whole one.
  */
 export function clientOf(socket: string, forwarded: string | undefined, trusted: readonly string[]): string {
-  const ranges = rangesOf(trusted)
-  let client = addressOf(socket)
+  let client = plainOf(socket)
+  if (client === null) return socket
+  const isTrusted = trusts.get(trusted) ?? trustOf(trusted)
   for (const hop of (forwarded?.split(',') ?? []).toReversed()) {
-    const address = addressOf(hop)
-    if (client === null || address === null || !ranges.some((range) => isIn(client!, range))) break
+    const address = plainOf(hop)
+    if (address === null || !isTrusted(client)) break
     client = address
   }
-  return client === null ? socket : networkOf(client)
+  return networkOf(client)
 }
 
-/** One address for all its spellings, without a port; null where it is none. */
-function addressOf(text: string): Address | null {
+/** One spelling for all that an address has, without a port; null where it is none. */
+function plainOf(text: string): string | null {
   const trimmed = text.trim()
+  // most are, and reading what else an address may look like takes longer than all the rest
+  if (plainIPv4.test(trimmed)) return trimmed
   try {
-    // most are plain, and reading what else an address may look like takes longer than all the rest
-    if (plain.test(trimmed)) return new ipaddr.IPv4(trimmed.split('.').map(Number))
-    return ipaddr.process(trimmed.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1'))
+    return ipaddr.process(trimmed.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1')).toString()
   } catch {
     return null
   }
 }
 
-const plain = /^(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}$/
+const octet = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+const plainIPv4 = new RegExp(`^${octet}(?:\\.${octet}){3}$`)
 
-const parsed = new WeakMap<readonly string[], Range[]>()
+type Trust = (address: string) => boolean
 
-/** As they are asked for with every request, they are read once. */
-function rangesOf(trusted: readonly string[]): Range[] {
-  const known = parsed.get(trusted)
-  if (known) return known
+const trusts = new WeakMap<readonly string[], Trust>()
+
+/** How many addresses are remembered of which it is known whether they are proxies. */
+const mostKnown = 1_000
+
+/** Whether an address is one of the proxies. As this is asked with every request, mostly of the same, it is remembered. */
+function trustOf(trusted: readonly string[]): Trust {
   const ranges = trusted.map(rangeOf)
-  parsed.set(trusted, ranges)
-  return ranges
+  const known = new Map<string, boolean>()
+  const isTrusted: Trust = (text) => {
+    const before = known.get(text)
+    if (before !== undefined) return before
+    const address = ipaddr.parse(text)
+    const isOne = ranges.some((range) => isIn(address, range))
+    if (known.size >= mostKnown) known.clear()
+    known.set(text, isOne)
+    return isOne
+  }
+  trusts.set(trusted, isTrusted)
+  return isTrusted
 }
 
 function rangeOf(text: string): Range {
@@ -63,10 +78,11 @@ const mappedBits = 96
 const isIn = (address: Address, [network, bits]: Range) =>
   address.kind() === network.kind() && address.match(network, bits)
 
-const networkOf = (address: Address) =>
-  'parts' in address
-    ? `${address.parts
-        .slice(0, 4)
-        .map((part) => part.toString(16))
-        .join(':')}::/64`
-    : address.toString()
+const networkOf = (client: string) => {
+  if (!client.includes(':')) return client
+  const { parts } = ipaddr.IPv6.parse(client)
+  return `${parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`
+}

@@ -27,19 +27,20 @@ export async function inputOf<O extends Operation>(operation: O, req: HonoReques
 function checked(part: string, schema: Schema<unknown>, value: unknown): unknown {
   const result = schema.safeParse(value)
   if (!result.success) throw badInput(`${result.path || part} is missing or not valid`)
-  for (const [name, most] of Object.entries(longest))
-    if (String(Object(result.data)[name] ?? '').length > most)
-      throw badInput(`${part} has ${name} of more than ${most} characters`)
-  if (hasUnstorable(result.data)) throw badInput(`${part} has characters that can not be kept`)
+  for (const [name, value] of Object.entries(Object(result.data))) {
+    if (typeof value !== 'string') continue
+    const most = longest[name] ?? Infinity
+    if (value.length > most) throw badInput(`${part} has ${name} of more than ${most} characters`)
+    if (unstorable.test(value)) throw badInput(`${part} has characters that can not be kept`)
+  }
   return result.data
 }
 
 /** What is kept of a shopper may have so many characters: it is kept for ever. */
-const longest = { uniqueUserId: 1_024, email: 254, customerEmail: 254, name: 200 }
+const longest: Readonly<Record<string, number>> = { uniqueUserId: 1_024, email: 254, customerEmail: 254, name: 200 }
 
 /** NUL and half of a surrogate pair are no text to a database. */
-const hasUnstorable = (input: unknown) =>
-  Object.values(Object(input)).some((value) => typeof value === 'string' && /[\0\p{Surrogate}]/u.test(value))
+const unstorable = /[\0\p{Surrogate}]/u
 
 /** The JSON of a request that says that it is that. */
 export async function jsonOf(request: Request): Promise<unknown> {

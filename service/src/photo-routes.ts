@@ -1,6 +1,6 @@
 import { Hono, type Context } from 'hono'
 import { answer, answerPreflight } from './answers.ts'
-import { ApiProblem, badInput, notAllowed } from './api-problem.ts'
+import { ApiProblem, badInput } from './api-problem.ts'
 import { PhotoTooCostly } from './drawing/not-drawn.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
 import type { BlobStore, Clock, PhotoIntake, Store } from './ports.ts'
@@ -17,6 +17,12 @@ export interface PhotoParts {
 
 /** How many targets are remembered whose photo took too much: they expire soon. */
 const mostSpent = 10_000
+
+/** What else may be asked at their addresses is nothing. */
+export const photoMethods = new Map([
+  ['/photos/*', 'GET, PUT'],
+  ['/pictures/*', 'GET'],
+])
 
 /** Takes photos at their signed targets, and serves them and the pictures; none of it is the contract's, but its addresses are. */
 export function addPhotoRoutes<E extends { Bindings: object }>(
@@ -51,12 +57,6 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
   app.options('/photos/:name', answerPreflight)
   app.get('/photos/:name', (context) => picture(context))
   app.get('/pictures/:name', (context) => picture(context))
-  app.all('/photos/:name', () => {
-    throw notAllowed('GET, PUT')
-  })
-  app.all('/pictures/:name', () => {
-    throw notAllowed('GET')
-  })
 
   /**
    * Of what one target is sent one photo is looked at at a time, and none any more once one took too much. The one before is
