@@ -61,6 +61,8 @@ export function createQueue({ ofOneStore, ofAll }: Places, turns: Turns) {
   }
   return {
     push,
+    /** How many wait. */
+    size: () => [...lines.values()].reduce((sum, { length }) => sum + length, 0),
     run(handler: Handler): void {
       work = handler
       next()

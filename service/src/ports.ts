@@ -151,6 +151,8 @@ export interface Store {
    * Rejects where it can not begin.
    */
   run(work: (jobId: string) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
+  /** How many jobs wait for each stage, of all processes; what several share is counted every ten seconds. */
+  waiting(): Promise<Readonly<Record<Stage, number>>>
   /** Waits for the jobs in work, and lets go of everything. */
   close(): Promise<void>
 }

@@ -22,7 +22,7 @@ export async function run(
   const { report } = log
   // its processes want the processors for themselves as they begin
   const drawing = openDrawing({ beginsAtOnce: true, report })
-  const metrics = createMetrics()
+  const metrics = createMetrics(store.waiting)
   const observer: Observer = {
     answered: metrics.answered,
     ended(job, seconds) {

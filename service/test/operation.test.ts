@@ -11,7 +11,7 @@ const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/
 async function operated(store = memoryStore(), isServing = true) {
   const lines: string[] = []
   const log = createLog(() => ['main-key'], { write: (line) => void lines.push(line) })
-  const metrics = createMetrics()
+  const metrics = createMetrics(store.waiting)
   const operation = await serveOperation({ store, metrics }, { host: '127.0.0.1', port: 0 })
   const ended: Job[] = []
   operation.serves(isServing)
@@ -107,6 +107,29 @@ describe('for whoever runs the service', () => {
     ])
     expect(text).toContain('fitting_room_jobs_ended_total{state="failed"} 1')
     expect(text).toContain('fitting_room_job_seconds_count 1')
+  })
+
+  it('how many jobs wait is told, and nothing where that is not known', async () => {
+    const inner = memoryStore()
+    let isBroken = false
+    const { look } = await operated({
+      ...inner,
+      waiting: async () => {
+        if (isBroken) throw new Error('gone')
+        return { fetch: 3, render: 20 }
+      },
+    })
+    const waiting = async () => {
+      const [status, text] = await look('/metrics')
+      return [status, ...(text.match(/^fitting_room_jobs_waiting.*$/gm) ?? [])]
+    }
+    expect(await waiting()).toEqual([
+      200,
+      'fitting_room_jobs_waiting{stage="fetch"} 3',
+      'fitting_room_jobs_waiting{stage="render"} 20',
+    ])
+    isBroken = true
+    expect(await waiting()).toEqual([200])
   })
 
   it('a failed job is a line, which tells nobody who the shopper is', async () => {

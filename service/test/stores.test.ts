@@ -266,6 +266,14 @@ describe.each(kinds)('a store %s', (_, open) => {
     await release()
   })
 
+  it('tells how many jobs wait', async () => {
+    const { store, release } = await open()
+    await held(store).add('main', 3)
+    await expect.poll(store.waiting, { timeout: 60_000 }).toEqual({ fetch: 0, render: 3 })
+    await store.close()
+    await release()
+  })
+
   it('keeps no store waiting for another one that has many jobs, none of which ends', async () => {
     const { store, release } = await open()
     const { begun, ends, work, add } = held(store)

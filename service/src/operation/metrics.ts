@@ -1,5 +1,6 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
-import type { Observer } from '../ports.ts'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Observer, Store } from '../ports.ts'
+import { orNothing } from './or-nothing.ts'
 
 export interface Metrics extends Observer {
   /** All of them, as Prometheus reads them. */
@@ -7,8 +8,8 @@ export interface Metrics extends Observer {
   readonly contentType: string
 }
 
-/** What the service counts of itself; nothing in it is a shopper's. */
-export function createMetrics(): Metrics {
+/** What the service counts of itself; nothing in it is a shopper's. `waiting` has how many jobs wait, and is asked with each look. */
+export function createMetrics(waiting: Store['waiting']): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -30,6 +31,18 @@ export function createMetrics(): Metrics {
     help: 'From when a job was accepted to its end',
     buckets: [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600],
     registers,
+  })
+  new Gauge({
+    name: 'fitting_room_jobs_waiting',
+    help: 'Jobs that wait, of all processes, by stage',
+    labelNames: ['stage'],
+    registers,
+    async collect() {
+      const counts = await orNothing(waiting())
+      // what is not known is no number
+      this.reset()
+      for (const [stage, count] of Object.entries(counts ?? {})) this.set({ stage }, count)
+    },
   })
   return {
     answered: (operation, status, seconds) => requests.observe({ operation, status }, seconds),

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { urlOf } from '../server.ts'
 import type { Store } from '../ports.ts'
 import type { Metrics } from './metrics.ts'
+import { orNothing } from './or-nothing.ts'
 
 export interface OperationServer {
   url: string
@@ -15,8 +16,6 @@ export interface OperationServer {
 
 /** An ID that no job has. */
 const nobody = '00000000-0000-4000-8000-000000000000'
-/** How long the store may take to answer where it is ready, in ms. */
-const longestLookMs = 5_000
 
 /**
  * For whoever runs the service, on an address of its own: `/health` while the process lives, `/ready` while its store
@@ -27,15 +26,7 @@ export async function serveOperation(
   { host, port }: { host: string; port: number },
 ): Promise<OperationServer> {
   let isServing = false
-  async function isReady(): Promise<boolean> {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, longestLookMs, false)))
-    const answers = store.job(nobody).then(
-      () => true,
-      () => false,
-    )
-    return Promise.race([answers, late]).finally(() => clearTimeout(timer))
-  }
+  const isReady = async () => (await orNothing(store.job(nobody).then(() => true))) === true
   const app = new Hono()
     .get('/health', (context) => context.text('alive'))
     .get('/ready', async (context) =>

@@ -11,6 +11,8 @@ export interface JobQueue {
   wake(stage: Stage): void
   /** `giveUp` hears of jobs that ended every process that worked on them. */
   run(work: (jobId: string) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
+  /** How many jobs wait for each stage, as the queue last counted them. */
+  waiting(): Promise<Record<Stage, number>>
   close(): Promise<void>
 }
 
@@ -38,7 +40,7 @@ const pollingIntervalSeconds = 2
 const fetchPollingIntervalSeconds = 30
 /** How many of those that have nothing to do look for one job. */
 const wokenAtOnce = 2
-/** How often it is looked for jobs whose process fell silent, in seconds. */
+/** How often it is looked for jobs whose process fell silent, and how many wait, in seconds. */
 const superviseIntervalSeconds = 10
 /** The turn from which priorities count down, in epoch seconds: PostgreSQL has them as integers. */
 const firstTurn = Date.UTC(2026, 0, 1) / 1_000
@@ -103,6 +105,11 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       await boss.work<{ jobId: string }>(givenUpName, { pollingIntervalSeconds }, async (jobs) => {
         for (const { data } of jobs) await giveUp(data.jobId)
       })
+    },
+    async waiting() {
+      const queues = await boss.getQueues([...stages])
+      const of = (stage: Stage) => queues.find(({ name }) => name === stage)?.queuedCount ?? 0
+      return { fetch: of('fetch'), render: of('render') }
     },
     close: () => boss.stop({ graceful: true, timeout: longestCloseMs }),
   }

@@ -55,6 +55,7 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
     },
     expire: (until, remove) => expire(database, until, remove),
     run: queue.run,
+    waiting: queue.waiting,
     async close() {
       await queue.close()
       await database.close()
