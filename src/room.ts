@@ -155,10 +155,14 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     tabs = null
   }
 
-  /** Once more, a while later, unless the room is closed by then. */
+  /** Once more, a while later, unless the room is closed by then; asked for again meanwhile it is put off no further. */
   function later(run: () => void): void {
-    clock.clearTimeout(again.get(run))
-    if (isUp) again.set(run, clock.setTimeout(run, lookAgainMs))
+    if (!isUp || again.has(run)) return
+    const timer = clock.setTimeout(() => {
+      again.delete(run)
+      run()
+    }, lookAgainMs)
+    again.set(run, timer)
   }
 
   function open(): Promise<void> {
@@ -401,6 +405,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       tryOns.forEach((each) => each.close())
       errands.end()
       for (const timer of again.values()) clock.clearTimeout(timer)
+      again.clear()
       isUp = false
       stopListening()
       opened = null

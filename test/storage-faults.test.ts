@@ -353,6 +353,22 @@ it.each([
   expect((await world.until(again, state)).attempt?.jobId).toBe(attempt?.jobId)
 })
 
+it('a job that only memory has is written once storage takes it, also while no look at it is answered', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  world.fault('GET', '/generations', [dropped], true)
+  const room = world.room()
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  storage.meet((call) => !isRead(call), full)
+  await tryOn.start(person)
+  const { attempt } = await world.until(tryOn, ({ state, trouble }) => state === 'processing' && trouble !== null)
+  storage.recover()
+  expect((await world.until(tryOn, ({ durable }) => durable)).state).toBe('processing')
+  room.close()
+  expect(await world.room().list()).toMatchObject([{ jobId: attempt?.jobId }])
+})
+
 it.each(['startOver', 'retry'] as const)(
   'a job that %s() archives while storage takes nothing is written once it does',
   async (intent) => {

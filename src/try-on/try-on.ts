@@ -443,10 +443,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
 const afterBoth = (one: Promise<void>, other: Promise<void>) => Promise.all([one, other]).then(() => {})
 
-/** The record of what may be paid for and only memory has, unless it is written soon: after its next poll, or as it is left. */
+/** The record of what may be paid for and only memory has, unless it is written just now. */
 function unkeptIn(runner: Runner): AttemptRecord | null {
   const snapshot = runner.getSnapshot()
   const { record, durable } = snapshot.context
-  const isWritten = durable || snapshot.hasTag('busy') || Object(snapshot.value).following
+  const isWritten = durable || snapshot.hasTag('busy')
   return record && mayBePaid(record) && !isWritten ? record : null
 }
