@@ -32,11 +32,11 @@ export function createMetrics(waiting: Store['waiting']): Metrics {
     buckets: [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600],
     registers,
   })
-  new Gauge({
+  const line = new Gauge({
     name: 'fitting_room_jobs_waiting',
     help: 'Jobs that wait, of all processes, by stage',
     labelNames: ['stage'],
-    registers,
+    registers: [],
     async collect() {
       const counts = await orNothing(waiting())
       // what is not known is no number
@@ -44,6 +44,7 @@ export function createMetrics(waiting: Store['waiting']): Metrics {
       for (const [stage, count] of Object.entries(counts ?? {})) this.set({ stage }, count)
     },
   })
+  registry.registerMetric(line)
   return {
     answered: (operation, status, seconds) => requests.observe({ operation, status }, seconds),
     ended({ state }, seconds) {
