@@ -43,7 +43,7 @@ function troubled(works: (call: StorageCall) => boolean = () => false) {
 }
 
 /** A page that runs the flow, and may stop for a while as one does behind an alert(): what it hears then it hears late. */
-async function freezing() {
+async function freezing(own = storage) {
   let isFrozen = false
   const late: (() => void)[] = []
   const orLater = (run: () => void) => (isFrozen ? void late.push(run) : run())
@@ -55,9 +55,9 @@ async function freezing() {
     }
   }
   const { clock } = world
-  const own = { ...clock, setTimeout: (run: () => void, ms: number) => clock.setTimeout(() => orLater(run), ms) }
+  const stopping = { ...clock, setTimeout: (run: () => void, ms: number) => clock.setTimeout(() => orLater(run), ms) }
   vi.stubGlobal('BroadcastChannel', LateChannel)
-  const room = world.room({ clock: own })
+  const room = world.room({ clock: stopping, storage: own })
   const first = watched(room.tryOn(product))
   await world.until(first, 'idle')
   vi.stubGlobal('BroadcastChannel', Channel)
@@ -212,6 +212,109 @@ describe('a word that is passed on', () => {
     await world.pass(10_000)
     for (const tryOn of [first, second, third]) expect(tryOn.get().state).toBe('idle')
     expect(submissions()).toBe(1)
+  })
+
+  it('is carried out once where who said it left it, and has gone by the time that its first owner goes on', async () => {
+    const { first, freeze, thaw } = await freezing()
+    const room = world.room()
+    const second = watched(room.tryOn(product))
+    await world.pass(2_000)
+    freeze()
+    const word = second.start({ imageUrl: 'https://photos.test/p.png' })
+    await world.pass(8_000)
+    await word
+    await second.startOver()
+    room.close()
+    await world.pass(3_000)
+    thaw()
+    await world.pass(20_000)
+    expect([first.get().state, submissions()]).toEqual(['idle', 1])
+    expect(await jobIds(world.room())).toHaveLength(1)
+  })
+
+  it('is not carried out where it was left before anything was sent, and its first owner hears of it later', async () => {
+    const { first, freeze, thaw } = await freezing()
+    const room = world.room()
+    const second = watched(room.tryOn(product))
+    await world.pass(2_000)
+    const looked = world.hold('GET', '/funnel')
+    freeze()
+    const word = second.start({ imageUrl: 'https://photos.test/p.png' })
+    await world.pass(8_000)
+    await looked.reached
+    await word
+    await second.startOver()
+    room.close()
+    await world.pass(3_000)
+    thaw()
+    looked.release()
+    await world.pass(20_000)
+    expect([first.get().state, submissions()]).toEqual(['idle', 0])
+  })
+
+  it('is refused by nobody who ran the try-on once, and has stood still since', async () => {
+    const slow = storage.another()
+    const { freeze, thaw } = await freezing(slow)
+    const own = storage.another()
+    const second = watched(world.room({ storage: own }).tryOn(product))
+    await world.pass(2_000)
+    freeze()
+    await world.pass(8_000)
+    void second.start({ imageUrl: 'https://photos.test/p.png' })
+    await world.until(second, 'failed')
+    const third = watched(world.room().tryOn(product))
+    await world.until(third, 'failed')
+    const word = third.retry({ imageUrl: 'https://photos.test/q.png' })
+    const write = own.hold((call) => isRecord(call) && isWrite(call))
+    await write.reached
+    // it does not hear first from the lease itself
+    slow.meet(
+      (call) => call.type === 'update' && isLease(call),
+      () => new Promise(() => {}),
+    )
+    thaw()
+    await world.settle()
+    write.release()
+    await word
+    slow.recover()
+    await world.pass(20_000)
+    expect([third.get().state, submissions()]).toEqual(['failed', 2])
+  })
+})
+
+describe('a page that ran the try-on, and has stood still since,', () => {
+  it('shows nobody what it has shown before', async () => {
+    const { first, freeze, thaw } = await freezing()
+    await started(first)
+    await world.until(first, 'final')
+    const second = watched(world.room().tryOn(product))
+    await world.pass(2_000)
+    freeze()
+    await world.pass(8_000)
+    const third = watched(world.room().tryOn(product))
+    await world.until(third, 'final')
+    await third.retry({ imageUrl: 'https://photos.test/q.png' })
+    const { attempt } = await world.until(third, 'processing')
+    const shown = new Set<string | undefined>()
+    third.subscribe((view) => shown.add(view.attempt?.id))
+    const result = expect(third.result()).rejects.toMatchObject({ jobId: attempt?.jobId })
+    thaw()
+    await world.until(third, 'failed')
+    await result
+    expect([...shown]).toEqual([attempt?.id])
+    expect(second.get().attempt).toEqual(attempt)
+  })
+
+  it('keeps the paid job that storage has lost meanwhile', async () => {
+    const { first, freeze, thaw } = await freezing()
+    await started(first)
+    const { attempt } = await world.until(first, 'processing')
+    freeze()
+    await world.pass(5_000)
+    storage.items.clear()
+    thaw()
+    await world.pass(20_000)
+    expect(await jobIds(world.room())).toEqual([attempt?.jobId])
   })
 })
 

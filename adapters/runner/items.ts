@@ -124,13 +124,16 @@ const entryOf = ({ id, state, is_ended: isEnded, told }: Row): RunnerEntry => ({
 export function createItems(database: PostgresQueries, name: string): Items {
   const items = `${name}_items`
   const photos = `${name}_item_photos`
-  const { rows } = postgresTables(database, {
+  const tables = {
     [items]: `id text collate "C" primary key, consent uuid not null, state text not null, is_ended boolean not null,
       told text not null, ordered text not null, photo text, visitor text not null, queued_at timestamptz,
       namespace uuid not null, left_for text,
       changed_at timestamptz not null default clock_timestamp()`,
     [photos]: `hash text primary key, type text not null, bytes bytea not null, image_url text, uploaded_at timestamptz,
       used_at timestamptz not null`,
+  }
+  const { rows } = postgresTables(database, tables, {
+    [items]: ['(changed_at)', '(changed_at) where not is_ended', '(photo)'],
   })
   const epochOf = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
   const columns = `id, consent, state, is_ended, told, ordered, visitor, namespace, left_for, ${epochOf('changed_at')} as changed_at`
@@ -239,7 +242,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
     sweep,
     async changedSince(at) {
       const changed = await rows<Row>(
-        `select ${columns} from ${items} where ${epochOf('changed_at')} > $1 order by changed_at`,
+        `select ${columns} from ${items} where changed_at > to_timestamp($1::float8 / 1000) order by changed_at`,
         at - overlapMs,
       )
       return changed.map((row) => ({ entry: entryOf(row), changedAt: row.changed_at }))

@@ -13,16 +13,23 @@ const madeMeanwhile = new Set(['23505', '42P07', '42710'])
 
 const mostTries = 10
 
-/** `tables` are the columns of each; throws a `TypeError` for a name that would be read as something else. */
-export function postgresTables(database: PostgresQueries, tables: Readonly<Record<string, string>>): PostgresTables {
+/**
+ * `tables` are the columns of each, and `indexes` by what some are looked up besides, in SQL's words; throws a `TypeError`
+ * for a name that would be read as something else.
+ */
+export function postgresTables(
+  database: PostgresQueries,
+  tables: Readonly<Record<string, string>>,
+  indexes: Readonly<Record<string, readonly string[]>> = {},
+): PostgresTables {
   for (const name of Object.keys(tables))
     if (!/^[a-z_][a-z0-9_]{0,50}$/.test(name)) throw new TypeError('name: lower-case letters, digits and _')
   let made: Promise<unknown> | null = null
 
-  async function create(name: string, columns: string): Promise<void> {
+  async function create(what: string): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
-        await database.query(`create table if not exists ${name} (${columns})`)
+        await database.query(`create ${what}`)
         return
       } catch (error) {
         if (tries === mostTries || !madeMeanwhile.has((error as { code?: string }).code ?? '')) throw error
@@ -31,7 +38,9 @@ export function postgresTables(database: PostgresQueries, tables: Readonly<Recor
   }
 
   async function make(): Promise<void> {
-    for (const [name, columns] of Object.entries(tables)) await create(name, columns)
+    for (const [name, columns] of Object.entries(tables)) await create(`table if not exists ${name} (${columns})`)
+    for (const [name, all] of Object.entries(indexes))
+      for (const [at, by] of all.entries()) await create(`index if not exists ${name}_${at} on ${name} ${by}`)
   }
 
   return {

@@ -23,6 +23,10 @@ export interface Hold {
   confirm(): Promise<boolean>
   /** Whether no other page can be seen to hold it: enough to stop what this one runs, and not to submit. */
   isUntaken(): Promise<boolean>
+  /** Whether it was this page's so short a time ago that no other one can have had it since. */
+  isFresh(): boolean
+  /** Whether another page is seen to hold it, or may have had it since this one was last seen to. */
+  isTaken(): Promise<boolean>
   /** Whether it was ever seen to be this page's; where storage fails from the start, it is only believed to be. */
   isProven(): boolean
   /** Gives it up. A page that is being frozen finishes no transaction, and one left open would keep storage from every other page. */
@@ -72,7 +76,7 @@ function uncontested(_place: string, { onOwn }: Turns): Hold {
   let isHeld = true
   onOwn()
   const confirm = async () => isHeld
-  return { confirm, isUntaken: confirm, isProven: () => true, release: () => void (isHeld = false) }
+  return { confirm, isUntaken: confirm, ...firm, isProven: () => true, release: () => void (isHeld = false) }
 }
 
 function byLock(name: string, { onOwn, onWait }: Turns): Hold {
@@ -94,8 +98,11 @@ function byLock(name: string, { onOwn, onWait }: Turns): Hold {
   // a page without an origin of its own has no locks, and no storage that another page could share
   navigator.locks.request(name, { ifAvailable: true }, tryFirst).catch(() => ended.signal.aborted || void hold())
   const confirm = async () => isHeld && !ended.signal.aborted
-  return { confirm, isUntaken: confirm, isProven: () => isHeld, release: () => ended.abort() }
+  return { confirm, isUntaken: confirm, ...firm, isProven: () => isHeld, release: () => ended.abort() }
 }
+
+/** What no other page takes while this one stands still. */
+const firm = { isFresh: () => true, isTaken: async () => false }
 
 /** Who holds a lease, and until when by that page's clock (epoch ms). */
 interface Lease {
@@ -113,6 +120,8 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
   let state: 'asking' | 'waiting' | 'owning' | 'ended' = 'asking'
   let timer: unknown = null
   let hasRenewed = false
+  /** When this page last set out to renew it, and could, by its own time. */
+  let renewedAt = 0
   let isListed = false
   let naming: Promise<void> | null = null
   /** The lease of another page, and since when it stands unchanged on this page's own clock. */
@@ -125,6 +134,14 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
     if (isNew) foreign = { ...lease, seenAt: clock.monotonic() }
     return clock.monotonic() - foreign.seenAt >= leaseMs
   }
+
+  // another page waits for as long until it takes it
+  const isFresh = () => !hasRenewed || clock.monotonic() - renewedAt < leaseMs
+
+  /** A page that stood still does not know what was done meanwhile, though whoever did it may be gone by now. */
+  const mayBeLost = (lease: Lease | null) => state === 'owning' && !isFresh() && lease?.owner !== owner
+
+  const isMineNow = (lease: Lease | null) => !mayBeLost(lease) && (lease === null || isFree(lease))
 
   /** Names the record, once at a time: a storage that hangs is not asked again. */
   function name(): Promise<void> {
@@ -139,11 +156,11 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
   async function renew(): Promise<boolean> {
     let isMine = false
     let isGivenUp = false
+    const at = clock.monotonic()
     const write = () =>
       apply(storage, key, (old) => {
         if (isGivenUp || state === 'ended') return old
-        const lease = leaseIn(old)
-        isMine = lease === null || isFree(lease)
+        isMine = isMineNow(leaseIn(old))
         return isMine ? JSON.stringify({ owner, until: clock.now() + leaseMs }) : old
       })
     // one of several storages that fails may hold another page's lease
@@ -155,6 +172,7 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
       throw error
     }
     hasRenewed ||= isMine
+    if (isMine) renewedAt = at
     return isMine
   }
 
@@ -169,9 +187,7 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
   /** Null where the lease can not be read. */
   async function isNobodyElses(): Promise<boolean | null> {
     const found = await withinLimit(clock, leaseMs, read()).catch(() => undefined)
-    if (found === undefined) return null
-    const lease = leaseIn(found)
-    return lease === null || isFree(lease)
+    return found === undefined ? null : isMineNow(leaseIn(found))
   }
 
   async function confirm(): Promise<boolean> {
@@ -218,6 +234,8 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
     confirm,
     isUntaken: async () => (await confirm()) || (state === 'owning' && (await isNobodyElses()) === true),
     isProven: () => hasRenewed,
+    isFresh,
+    isTaken: async () => state !== 'owning' || (await isNobodyElses()) === false,
     release(isFreezing) {
       state = 'ended'
       clock.clearTimeout(timer)

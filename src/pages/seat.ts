@@ -19,6 +19,10 @@ export interface Seat<Runner> {
   isUntaken(): Promise<boolean>
   /** Whether it was ever seen to be. */
   isProven(): boolean
+  /** Whether it is, as far as another page has not been seen to have taken it since. */
+  isStill(): Promise<boolean>
+  /** Whether that is so without a look. */
+  isFresh(): boolean
   /** The flow stops at once, and is other pages' then, or after `until`. */
   end(reason: Error, isFreezing: boolean, until: Promise<unknown> | null): void
 }
@@ -87,6 +91,8 @@ export function takeSeat<Runner>(parts: SeatParts<Runner>): Seat<Runner> {
     confirm: async () => !isOver && hold !== null && hold.confirm(),
     isUntaken: async () => !isOver && hold !== null && hold.isUntaken(),
     isProven: () => hold?.isProven() === true,
+    isFresh: () => !isOver && hold?.isFresh() === true,
+    isStill: async () => !isOver && hold !== null && (hold.isFresh() || !(await hold.isTaken())) && !isOver,
     end(reason, isFreezing, until) {
       isOver = true
       isWaiting = false

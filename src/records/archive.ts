@@ -1,7 +1,7 @@
 import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import type { Catalog } from './catalog.ts'
 import type { Shopper } from './epochs.ts'
-import type { Cell, Kept } from './journal.ts'
+import { readable, type Cell, type Kept } from './journal.ts'
 
 export type RecordCell = Cell<AttemptRecord>
 
@@ -33,8 +33,9 @@ export async function keepInArchive(
   if (listed === 'memory' && isHeld) return 'memory'
   const kept = await cell.update(
     (found) => {
-      const isKnown = found !== null && found !== 'unreadable' && found.job && !record.job
-      return shopper.aborted || isKnown ? undefined : record
+      const known = readable(found)?.job
+      const isOther = known !== undefined && known.jobId !== record.job?.jobId
+      return shopper.aborted || isOther ? undefined : record
     },
     async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
   )
@@ -43,10 +44,18 @@ export async function keepInArchive(
   return (await catalog.list(key, shopper)) === 'stored' ? 'stored' : 'memory'
 }
 
-/** Whether an attempt was forgotten, or left before money may have been spent on it. */
-export async function isDoneWith(catalog: Catalog, record: AttemptRecord): Promise<boolean> {
+/**
+ * Whether an attempt was forgotten, or left before money may have been spent on it; or whether it was submitted and left
+ * since, and this is what it was before, or its consent that comes late a second time.
+ */
+export async function isDoneWith({ catalog, archiveOf }: ArchiveParts, record: AttemptRecord): Promise<boolean> {
   const fate = await catalog.fateOf(record.attemptId)
-  return fate === 'discarded' || (fate === 'left' && !mayBePaid(record))
+  if (fate === 'discarded') return true
+  if (mayBePaid(record)) return false
+  if (fate === 'left') return true
+  const { cell } = archiveOf(record.attemptId)
+  const archived = readable(await cell.read().catch(() => null))
+  return archived !== null && mayBePaid(archived)
 }
 
 /** What another tier of storage has hidden behind the record that is shown, if money may have been spent on it. */

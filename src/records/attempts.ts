@@ -33,6 +33,8 @@ export interface Attempts {
   writeAnswer(record: AttemptRecord, claimed: AttemptRecord): Promise<Written>
   /** Takes the record away, into the archive if money may have been spent on it. */
   leave(record: AttemptRecord, problem: Problem | null): Promise<Written>
+  /** A page that has lost the try-on keeps what storage has lost meanwhile, if money may have been spent on it. */
+  rescue(record: AttemptRecord): Promise<void>
   /** Takes the record away for good, and refuses its late answers. */
   forget(record: AttemptRecord): Promise<Written>
   /** Whether storage has yet to learn what was archived or left. */
@@ -136,7 +138,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** Whether some tier holds the attempt, as what would be found again. */
   const mayBeFound = async (record: AttemptRecord) =>
     (await place().cell.copies()).some((copy) => copy.attemptId === record.attemptId) &&
-    !(await isDoneWith(catalog, record))
+    !(await isDoneWith(parts, record))
 
   /**
    * Whether an attempt that was taken away stays away. A storage that does not answer, or does not let it go, may bring it
@@ -152,8 +154,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (unburied.size === 0) return true
     const copies = await place().cell.copies()
     for (const id of unburied) {
-      const isGone = copies.every((copy) => copy.attemptId !== id)
-      if (isGone || (await mark(id, 'left'))) unburied.delete(id)
+      // who was asked for it before may hear so later
+      const isMarked = await mark(id, 'left')
+      if (isMarked || copies.every((copy) => copy.attemptId !== id)) unburied.delete(id)
     }
     return unburied.size === 0
   }
@@ -194,7 +197,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (record === null) {
       return { kind: 'none', durable: parts.isDurable, problem: found.skipped ? { kind: 'recordUnreadable' } : null }
     }
-    const isOver = await isDoneWith(catalog, record)
+    const isOver = await isDoneWith(parts, record)
     if (!isOver) await archiveHidden(parts, place().cell, record, shopper)
     const expiry = isOver ? null : expiryOf(record)
     if (expiry !== undefined) {
@@ -239,7 +242,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async look() {
       const { record, skipped } = await current.find(catalog.shopper())
       if (record === null && skipped) throw new Error('what stands here is not readable by this version')
-      return record && (await isDoneWith(catalog, record)) ? null : record
+      return record && (await isDoneWith(parts, record)) ? null : record
     },
 
     isStored,
@@ -248,6 +251,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async begin(record, previous) {
       catalog.speaks()
+      // a page that was asked for it may hear so once another one has carried it out
+      if (await isDoneWith(parts, record)) return { kind: 'overtaken' }
       current.remember(record, catalog.shopper())
       begun.add(record.attemptId)
       if (previous !== null && mayBePaid(previous) && !(await archive(previous, true))) return notArchived(previous)
@@ -259,7 +264,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async claim(consented, isUntaken) {
-      if (await isDoneWith(catalog, consented)) {
+      if (await isDoneWith(parts, consented)) {
         await remove(consented)
         return { kind: 'overtaken' }
       }
@@ -301,6 +306,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async writeAnswer(record, claimed) {
       const lacksJob = (found: Found<AttemptRecord>) => isOf(found, record.attemptId) && !readable(found)?.job
       return keep(record, claimed, (found) => isAsSeen(found, claimed) || (record.job !== undefined && lacksJob(found)))
+    },
+
+    async rescue(record) {
+      const found = await place()
+        .cell.read()
+        .catch(() => record)
+      if (mayBePaid(record) && !isOf(found, record.attemptId)) await keep(record, record)
     },
 
     async leave(record, problem) {

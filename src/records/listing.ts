@@ -63,12 +63,13 @@ export async function listAttempts<Opened>(
 }
 
 /** The records of the room's visitor that can be read; rejects where storage fails. */
-async function readRecords({ catalog, keys, cellOf }: ListingParts) {
+async function readRecords(parts: ListingParts) {
+  const { catalog, keys, cellOf } = parts
   const listed = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'attempt')
   const found = await Promise.all(listed.map(async (key) => ({ key, record: await cellOf(key).read() })))
   const known = found.flatMap(({ key, record }) => (record && record !== 'unreadable' ? [{ key, record }] : []))
   // another tier of storage may have a copy of what was discarded, or left before anything was sent
-  const done = await Promise.all(known.map(({ record }) => isDoneWith(catalog, record)))
+  const done = await Promise.all(known.map(({ record }) => isDoneWith(parts, record)))
   return known.filter((_, at) => !done[at])
 }
 

@@ -54,6 +54,8 @@ interface CompanyParts {
   /** Leaves the seat for another one, at the end of the line. */
   sitAgain: () => void
   post: (message: TabMessage) => void
+  /** Shows the other pages what this one shows, as the one that runs the flow. */
+  showOthers: (own: Seat<Runner>) => void
   /** Says where the try-on stands. */
   stand: () => void
 }
@@ -143,7 +145,7 @@ export function createCompany(parts: CompanyParts): Company {
       // the other page goes first
       if (isStale) heardAt = clock.monotonic()
       if (isStale) sitAgain()
-      else post({ type: 'view', name: name(), place: place(), view: shown.get() })
+      else parts.showOthers(own)
     },
 
     hearAnswer(message) {

@@ -119,6 +119,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     isPlaced,
     isCurrent,
     sitAgain,
+    showOthers,
     stand,
   })
 
@@ -138,7 +139,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       start: () => run(() => taken),
       stop: (runner) => runner.stop(),
       onWait: () => company.wait(taken),
-      onLose: sitAgain,
+      onLose: lose,
     })
     seat = taken
     return taken
@@ -152,6 +153,13 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function sitAgain(): void {
     leaveSeat()
     if (shown.isWatched()) sit()
+  }
+
+  /** Another page has taken over meanwhile, and may have gone again. */
+  function lose(): void {
+    const record = seat?.runner?.getSnapshot().context.record
+    if (record) void quiet(attempts.rescue(record))
+    sitAgain()
   }
 
   /** Whether the seat is where the pages of this storage wait, as far as is known by now. */
@@ -189,9 +197,16 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (seat !== own || !isNews) return
     const view = isPreparing() ? preparingOver(stands) : stands
     shown.set(view)
-    post({ type: 'view', name: parts.name(), place, view })
+    showOthers(own)
     stand()
     if (unkeptIn(runner) || attempts.isBehind()) parts.keepLater(keepAgain)
+  }
+
+  /** Shows the other pages what this one shows, unless it may not be the one any more that runs the flow. */
+  function showOthers(own: Seat<Runner>): void {
+    const tellThem = () => post({ type: 'view', name: parts.name(), place, view: shown.get() })
+    if (own.isFresh()) tellThem()
+    else void own.isStill().then((is) => is && tellThem())
   }
 
   /** What only memory has of a job, or of what was left, is lost with the page: it is written again, from time to time. */
@@ -326,6 +341,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     // another page may be the one that is asked
     if (!own?.runner || served.has(id) || !own.isProven()) return
     served.add(id)
+    // a page that stood still may hear of it once another one has carried it out
+    if (!own.isFresh() && !(await own.isStill())) return void served.delete(id)
     post({ type: 'taken', name: parts.name(), id })
     const call = passedCall(passed)
     const heardNow = parts.sayNow()
@@ -339,7 +356,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       error instanceof TryOnError ? error.problem : notAllowed(call).problem,
     )
     // who runs the flow next carries it out
-    if (seat !== own) return void served.delete(id)
+    if (seat !== own || !(await own.isStill())) return void served.delete(id)
     post({ type: 'answer', name: parts.name(), id, problem, jobId: shown.get().attempt?.jobId ?? null })
   }
 

@@ -353,6 +353,28 @@ const impatient = own.chain((page) =>
     one(longWait),
   ),
 )
+/** A word is passed on to a page that stands still; who said it carries it out, may leave it and may be gone as that page goes on. */
+const overheard = own.chain((page) =>
+  flat(
+    fc.constant<Op[]>([
+      { do: 'load', page, modes: ['ok', 'ok'] },
+      { do: 'load', page: 1 - page, modes: ['ok', 'ok'] },
+    ]),
+    maybe(fault),
+    maybe(word(fc.constant(page), fc.constant(0))),
+    maybe(wait),
+    one(stall(fc.constant(page), fc.constant('now'))),
+    maybe(wait),
+    one(word(fc.constant(1 - page), fc.constant(0))),
+    one(wait),
+    steps(fc.oneof(say(fc.constant(1 - page)), wait, word(fc.constant(1 - page), fc.constant(0))), 3),
+    maybe(fc.oneof(simple('close', fc.constant(1 - page)), simple('kill', fc.constant(1 - page)))),
+    maybe(wait),
+    one(simple('wake', fc.constant(page))),
+    maybe(fc.oneof(say(own), word(own, fc.constant(0)))),
+    one(longWait),
+  ),
+)
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -402,5 +424,13 @@ const later = sequencesOf(
   ),
 )
 
+const latest = sequencesOf(
+  fc.oneof(
+    { weight: 3, arbitrary: overheard },
+    { weight: 1, arbitrary: whileStalled },
+    { weight: 1, arbitrary: block },
+  ),
+)
+
 /** What the sequence of that number is drawn from. */
-export const sequencesAt = (number: number) => (number % 10 === 9 ? later : common)
+export const sequencesAt = (number: number) => ({ 8: latest, 9: later })[number % 10] ?? common
