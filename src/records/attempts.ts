@@ -251,9 +251,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async begin(record, previous) {
       catalog.speaks()
+      // whose it is, before a look may tell of a reset()
+      current.remember(record, catalog.shopper())
       // a page that was asked for it may hear so once another one has carried it out
       if (await isDoneWith(parts, record)) return { kind: 'overtaken' }
-      current.remember(record, catalog.shopper())
       begun.add(record.attemptId)
       if (previous !== null && mayBePaid(previous) && !(await archive(previous, true))) return notArchived(previous)
       const kept = await put(record, (found) => found === null || isAsSeen(found, previous))
