@@ -18,8 +18,16 @@ export type TabMessage =
   | { type: 'view'; name: string; place: string; view: TryOnView }
   /** A page that waits asks for it, and says which attempt it has seen. */
   | { type: 'hello'; name: string; place: string; seenAttempt: string | null }
-  /** A page that waits passes an intent on, with the attempt that its shopper saw. */
-  | { type: 'ask'; name: string; place: string; id: string; call: PassedCall; seenAttempt: string | null }
+  /** A page that waits passes an intent on, with the attempt that its shopper saw; heard later than `inMs` it is nobody's. */
+  | {
+      type: 'ask'
+      name: string
+      place: string
+      id: string
+      call: PassedCall
+      seenAttempt: string | null
+      inMs?: number | undefined
+    }
   /** It is being carried out, which may take a while. */
   | { type: 'taken'; name: string; id: string }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
@@ -95,6 +103,7 @@ const message = is.toldApart(
     id: is.text,
     call: is.wholeOf<PassedCall>(is.object({ intent: is.oneOf(...intents) })),
     seenAttempt: is.nullable(is.text),
+    inMs: is.optional(is.number),
   }),
   is.object({ type: is.oneOf('taken'), name, id: is.text }),
   is.object({
@@ -121,7 +130,7 @@ export function openTabs(parts: TabsParts): Tabs {
     if (!read.success) return
     const { sentAt, epochs: theirs, message: heard } = read.data
     // a page that did not run hears late of what nobody waits for any more
-    if (heard.type === 'ask' && now() - sentAt > answerLimitMs) return
+    if (heard.type === 'ask' && now() - sentAt > (heard.inMs ?? answerLimitMs)) return
     // whose storage was reset the catalog itself knows best
     if (heard.type === 'reset') return isOpen ? onReset(theirs) : undefined
     const ids = Object.keys(theirs)

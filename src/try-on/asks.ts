@@ -25,6 +25,9 @@ export interface Asks {
   hear(message: Heard): boolean
 }
 
+/** How long before its shopper is told that nobody answers nobody begins any more, in ms: the word that it is taken would come too late. */
+const crossingMs = 5_000
+
 interface AsksParts {
   clock: SteadyClock
   post: (message: TabMessage) => void
@@ -40,11 +43,11 @@ export function createAsks({ clock, post, refusal }: AsksParts): Asks {
       const taken = deferred()
       let until = clock.elapsed() + answerLimitMs
       const pass = () => {
-        // its shopper is about to be told that nobody answers
-        if (clock.elapsed() >= until) return
+        const inMs = Math.min(answerLimitMs, until - clock.elapsed()) - crossingMs
+        if (inMs <= 0) return
         try {
           check()
-          post(ask)
+          post({ ...ask, inMs })
         } catch (error) {
           // what can not be passed on can not be read either
           reject(error instanceof TryOnError ? error : refusal({ kind: 'photo', reason: 'unreadable' }))

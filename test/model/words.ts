@@ -135,7 +135,7 @@ export class Words {
   of(imageUrl: string, variantId: string): Word[] {
     const named = /word-\d+-/.exec(imageUrl)?.[0]
     const found = this.all.filter((word) => word.photo === named && word.variantId === variantId)
-    const spent = ({ unsure, left }: Word) => Number(unsure) + Number(left)
+    const spent = ({ unsure, left, unanswered }: Word) => Number(unsure) + Number(left) + Number(unanswered)
     return found.sort((a, b) => spent(a) - spent(b) || b.at - a.at || b.id - a.id)
   }
 
