@@ -32,8 +32,8 @@ export type Written =
   | { kind: 'stands'; record: AttemptRecord; durable: boolean; problem?: Problem | null }
   /** There is no record. */
   | { kind: 'none'; durable: boolean; problem?: Problem | null }
-  /** Storage held something else than was expected, so nothing was written: another page went first. */
-  | { kind: 'overtaken' }
+  /** Storage held something else than was expected: another page went first. What was paid for was written to the archive. */
+  | { kind: 'overtaken'; archived?: AttemptRecord }
 
 /** What a poll came to, and what it wrote. */
 export type Polled = Written & { outcome: Outcome<unknown> }

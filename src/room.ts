@@ -11,7 +11,7 @@ import { createHistory } from './history.ts'
 import { checkedProduct, fixedId, resolvedBaseUrl, type RoomOptions, type RoomTiming } from './options.ts'
 import { createOwnership } from './pages/ownership.ts'
 import { followPageLife } from './pages/page-life.ts'
-import { openTabs, type Tabs } from './pages/tabs.ts'
+import { openTabs, type TabMessage, type Tabs } from './pages/tabs.ts'
 import { steadyClock } from './platform/clock.ts'
 import { deferred } from './platform/deferred.ts'
 import { forgetLastMatch } from './platform/last-match.ts'
@@ -120,8 +120,18 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let agoMs = 0
 
   const post: Tabs['post'] = (message) => {
+    const isUnheard = tabs === null && message.type === 'lateAnswer'
+    // other pages go on with what a closed room has begun
+    if (isUnheard) listen()
     tabs?.post(message)
+    if (isUnheard) stopListening()
     history.hear(message)
+  }
+
+  function tellArchived(record: AttemptRecord): void {
+    const message: TabMessage = { type: 'lateAnswer', name: archiveOf(record.attemptId).key, record, durable: true }
+    post(message)
+    tryOns.forEach((each) => each.hear(message))
   }
 
   const refresh = async () => {
@@ -293,6 +303,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       },
       reopen,
       refresh,
+      tellArchived,
       keepLater: (run) => journal.durable && later(run),
     })
     if (opener.aborted) made.clear()

@@ -170,6 +170,28 @@ describe('a word that is passed on', () => {
     expect(submissions()).toBe(1)
   })
 
+  it.each(['startOver', 'discard'] as const)(
+    '%s() resolves where the page that carried it out was closed before it could say so',
+    async (intent) => {
+      const { room, own } = troubled()
+      await world.until(await started(room.tryOn(product)), 'final')
+      const second = watched(world.room().tryOn(product))
+      await world.until(second, 'final')
+      await world.settle()
+      own.meet(
+        (call) => isRecord(call) && isWrite(call),
+        async (call) => {
+          await call.land()
+          room.close()
+        },
+      )
+      const word = second[intent]({ abandonPaidJob: true })
+      await world.pass(10_000)
+      await word
+      expect(second.get().state).toBe('idle')
+    },
+  )
+
   it('is waited for while it is being carried out, however long that takes', async () => {
     world.fault('POST', '/generations', [refuses('emailRequired')])
     const first = await started(world.room().tryOn(product))

@@ -197,6 +197,38 @@ describe('what a shopper has said before a reset()', () => {
     },
   )
 
+  it('is left by another page’s that was counted before this page’s own, where nothing was kept when it looked', async () => {
+    const [mine, others] = [storage.another(), storage.another()]
+    const { room, open } = heldRoom({ storage: mine })
+    await world.until(room.tryOn(product), 'idle')
+    const other = world.room({ storage: others })
+    await world.until(other.tryOn(product), 'idle')
+    const counted = deferred()
+    mine.meet(
+      (call) => isCatalog(call) && call.type === 'update',
+      async ({ land }) => {
+        await counted.promise
+        return land()
+      },
+    )
+    const own = room.reset()
+    const word = expect(room.tryOn(product).start(photo)).rejects.toMatchObject(left)
+    open()
+    await world.settle()
+    others.meet(
+      (call) => isCatalog(call) && call.type === 'update',
+      async ({ land }) => {
+        await land()
+        counted.resolve()
+      },
+    )
+    const done = Promise.all([other.reset(), own])
+    await world.pass(20_000)
+    await done
+    await word
+    expect(submissions()).toBe(0)
+  })
+
   it('while storage did not take this page’s reset() is left by another page’s', async () => {
     const disk = storage.another()
     const other = world.door({ core: ready })

@@ -128,6 +128,16 @@ describe('a session', () => {
     expect(state()).toBe('active')
   })
 
+  it('is begun by a photo, though nothing has come of it', async () => {
+    const { room, state } = await load()
+    const tryOn = room.tryOn(product)
+    await world.until(tryOn, 'idle')
+    expect(state()).toBe('ready')
+    storage.meet((call) => call.type === 'update' && call.key.endsWith(':lease'), refused)
+    await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'storage' })
+    expect([room.photo.get(), state()]).toEqual([expect.anything(), 'active'])
+  })
+
   it('is not kept by who comes too late, as when the device slept', async () => {
     const { state } = await begun()
     // timers stood still meanwhile

@@ -35,6 +35,36 @@ describe('a lost answer', () => {
     expect(listed).toMatchObject([{ state: 'final', jobId: attempt?.jobId }])
   })
 
+  it('to a room that was closed meanwhile is told to the page that has gone on with it', async () => {
+    const held = world.hold('POST', '/generations', 'after')
+    const room = world.room()
+    await room.tryOn(product).start(person)
+    await held.reached
+    room.close()
+    const other = world.room().tryOn(product)
+    other.subscribe(() => {})
+    await world.until(other, 'outcomeUnknown')
+    held.release()
+    await world.until(other, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('of an attempt that was left is told to whoever has opened it from the archive', async () => {
+    const held = world.hold('POST', '/generations', 'after')
+    const room = world.room({ timing: { submitTimeoutMs: 5_000 } })
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person)
+    await held.reached
+    await world.until(tryOn, 'outcomeUnknown')
+    await tryOn.startOver()
+    const opened = (await room.list())[0]?.open()
+    opened?.subscribe(() => {})
+    await world.until(opened!, 'outcomeUnknown')
+    held.release()
+    await world.until(opened!, 'final')
+    expect(tryOn.get().state).toBe('idle')
+  })
+
   it('of an attempt that was left goes to the archive', async () => {
     const held = world.hold('POST', '/generations', 'after')
     const room = world.room({ timing: { submitTimeoutMs: 5_000 } })

@@ -390,6 +390,24 @@ it.each(['startOver', 'retry'] as const)(
   },
 )
 
+it('a job that its place did not take is found in the archive by the next page', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  const room = world.room()
+  const held = world.hold('POST', '/generations', 'after')
+  await room.tryOn(product).start(person)
+  await held.reached
+  storage.meet((call) => isRecord(call) && !isRead(call), full)
+  held.release()
+  await world.settle()
+  room.close()
+  storage.recover()
+  const again = world.room().tryOn(product)
+  again.subscribe(() => {})
+  const { attempt } = await world.until(again, ({ state }) => state === 'outcomeUnknown' || state === 'final')
+  expect([again.get().state, attempt?.jobId]).toEqual(['final', expect.any(String)])
+})
+
 it('a job in the archive that no list in storage names yet is not called written', async () => {
   const storage = testStorage({ atomic: false })
   world = createWorld({ storage })

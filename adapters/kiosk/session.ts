@@ -266,6 +266,8 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   }
 
   const stopHearing = room.history.subscribe((entries) => view.get().state !== 'restoring' && hear(entries))
+  // whoever has given it is there, though nothing has come of it
+  const stopSeeing = room.photo.subscribe((photo) => photo && begin())
   const stopWatching = (options.watch ?? watchPage)(hearPage)
   const letDisplayGo = options.keepAwake === false ? () => {} : keepDisplayOn()
   void quiet(restore())
@@ -282,6 +284,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
       isClosed = true
       clock.clearTimeout(timer)
       stopHearing.unsubscribe()
+      stopSeeing.unsubscribe()
       stopWatching()
       letDisplayGo()
     },

@@ -207,7 +207,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const begin = () =>
       wipe(begun, (counts) => {
         if (listening?.hears()) ownCounts.add(JSON.stringify(counts))
-        counted.resolve({ epochs: { ...counts, ...onceMore(before ?? {}) }, resets })
+        counted.resolve({ epochs: afterOne(counts, before), resets })
       })
     // what this one wipes the one before does not wipe once more, and what is known must be of before
     const earlier = wiping ? wiped : core && isOpen ? null : known
@@ -342,3 +342,12 @@ function beginLife() {
 }
 
 const nameOf = ({ productId, variantId }: TryOnProduct) => `${digitsOf(productId)}:${digitsOf(variantId)}`
+
+type Counts = NonNullable<Seen['epochs']>
+
+/** What storages count after one reset more than was seen; undefined where nobody could tell. */
+function afterOne(counts: Counts, before: Counts | undefined): Counts {
+  // what had nothing yet has begun at none
+  const none = () => Object.fromEntries(Object.keys(counts).map((id) => [id, 0]))
+  return { ...counts, ...onceMore(before && Object.keys(before).length === 0 ? none() : (before ?? {})) }
+}

@@ -37,6 +37,8 @@ export interface Attempts {
   rescue(record: AttemptRecord): Promise<void>
   /** Takes the record away for good, and refuses its late answers. */
   forget(record: AttemptRecord): Promise<Written>
+  /** Whether an attempt was forgotten for good. */
+  isForgotten(attemptId: string): Promise<boolean>
   /** Whether storage has yet to learn what was archived or left. */
   isBehind(): boolean
   /** Tells storage once more. */
@@ -90,8 +92,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (kept !== 'unchanged' || !isPaidFor) return written(record, kept)
     if (await isLost(record)) return written(record, await put(record, (found) => found === null))
     // another attempt stands here by now: what was paid for must stand somewhere
-    if (record.job !== undefined && (await isAlive(record))) await archive(record, true)
-    return { kind: 'overtaken' }
+    if (record.job === undefined || !(await isAlive(record))) return { kind: 'overtaken' }
+    await archive(record, true)
+    return { kind: 'overtaken', archived: record }
   }
 
   /** What was left for the archive and stands in memory only, and whose it is. */
@@ -209,7 +212,18 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (shopper.aborted) return { kind: 'overtaken' }
     current.remember(record, shopper)
     const problem: Problem | null = found.skipped ? { kind: 'recordUnreadable' } : null
-    return { kind: 'stands', record, durable: isStored(record), problem }
+    const furthest = await withJob(record)
+    return { kind: 'stands', record: furthest, durable: isStored(furthest), problem }
+  }
+
+  /** The job of an attempt may be known to the archive alone, where its place did not take it. */
+  async function withJob(record: AttemptRecord): Promise<AttemptRecord> {
+    if (record.job || !mayBePaid(record)) return record
+    const { cell } = archiveOf(record.attemptId)
+    const archived = readable(await cell.read().catch(() => null))
+    if (!archived?.job) return record
+    const kept = await current.replace(archived, (found) => isAsSeen(found, record))
+    return kept === 'unchanged' ? record : archived
   }
 
   /** What to say of a record that is too old; undefined where it is not. */
@@ -332,6 +346,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       await archived.cell.update((found) => (isOf(found, record.attemptId) ? null : undefined))
       return without(record)
     },
+
+    isForgotten: async (attemptId) => (await catalog.fateOf(attemptId)) === 'discarded',
 
     isBehind: () => ahead.size + unburied.size > 0,
 

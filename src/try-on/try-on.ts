@@ -65,6 +65,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' | 'isPreparing'
     /** What each consent is to name. */
     notice: Notice | undefined
     telling: Teller
+    /** What has come late went to the archive, where it may be open. */
+    tellArchived: (record: AttemptRecord) => void
     /** Removes what is kept of an attempt's pictures; resolves with whether it is gone. */
     dropPictures: (attemptId: string) => Promise<boolean>
     /** Reads storage again where it could not be read; resolves with whether it could be now. */
@@ -171,8 +173,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function tell(event: TryOnEvent): void {
     seat?.runner?.send(event)
     // this page may not know yet that another one has taken over
-    if (event.type !== 'lateAnswer' || event.written.kind !== 'stands') return
-    const { record, durable } = event.written
+    if (event.type !== 'lateAnswer') return
+    const { written } = event
+    if (written.kind === 'overtaken' && written.archived) parts.tellArchived(written.archived)
+    if (written.kind !== 'stands') return
+    const { record, durable } = written
     post({ type: 'lateAnswer', name: parts.name(), record, durable })
   }
 
@@ -305,8 +310,17 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (answer) return photos.restore()
     if (!taken.runner) throw closed()
     await settled(taken, taken.runner)
-    if (!isMeant(call, attempt)) throw notAllowed(call)
+    if (!isMeant(call, attempt)) {
+      if (await isGone(call, attempt)) return
+      throw notAllowed(call)
+    }
     await carryOut(taken, await running(), { ...word, seen: attempt })
+  }
+
+  /** Whether the page that was asked to leave an attempt has done that, and could not say so any more. */
+  async function isGone({ intent }: Call, attempt: string | null): Promise<boolean> {
+    if (intent === 'startOver') return seenAttempt() === null
+    return intent === 'discard' && attempt !== null && (await attempts.isForgotten(attempt))
   }
 
   /** Which pages share this storage, and what is there, may not have been known when the seat was taken. */
