@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { isRead, testStorage } from './support/storage.ts'
+import { any, isRead, refused, testStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, started, type World } from './support/world.ts'
 
 let world: World
@@ -66,6 +66,35 @@ describe('result()', () => {
     const next = tryOn.result()
     await world.until(tryOn, 'final')
     expect((await next).imageUrl).toMatch(/^https:/)
+  })
+
+  it('of a retry() that was refused is not the picture of before', async () => {
+    const tryOn = await started(world.room().tryOn(product))
+    await world.until(tryOn, 'final')
+    await expect(tryOn.retry({ imageUrl: 'no address' })).rejects.toMatchObject({ kind: 'photo' })
+    await expect(tryOn.result()).rejects.toMatchObject({ kind: 'photo' })
+    await tryOn.retry(person)
+    const result = tryOn.result()
+    await world.until(tryOn, 'final')
+    expect(await result).toEqual(tryOn.get().result)
+  })
+
+  it('is not that of an attempt that has come back from storage in place of this one', async () => {
+    const storage = testStorage()
+    const before = world.room({ storage })
+    await world.until(await started(before.tryOn(product)), 'final')
+    before.close()
+    const own = storage.another()
+    own.meet(any, refused)
+    const tryOn = world.room({ storage: own }).tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.until(tryOn, ({ problem }) => problem?.kind === 'storageUnreadable')
+    await tryOn.start(person)
+    const result = expect(tryOn.result()).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+    await world.until(tryOn, 'processing')
+    own.recover()
+    await world.until(tryOn, 'final')
+    await result
   })
 
   it('ends by its signal without ending the try-on', async () => {

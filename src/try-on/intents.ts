@@ -28,6 +28,8 @@ export type Call =
   | { intent: 'discard'; abandonPaidJob: boolean }
   | { intent: 'resume' | 'startOver' }
 
+export const isConsent = (call: Call): call is ConsentCall => call.intent === 'start' || call.intent === 'retry'
+
 /** A word of the shopper for one submission, in plain values that can be passed on to another page. */
 export function consentCall(
   intent: 'start' | 'retry',

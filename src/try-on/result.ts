@@ -1,7 +1,7 @@
 import type { Readable } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
-import type { TryOnResult, TryOnView } from '../rules/view.ts'
+import type { AttemptView, TryOnResult, TryOnView } from '../rules/view.ts'
 import type { TryOnState } from '../rules/words.ts'
 
 export interface ResultOptions {
@@ -37,12 +37,14 @@ export function resultOf(
   life: AbortSignal,
   /** Whose result it is. */
   shopper: AbortSignal,
-  /** What was said before has been carried out. */
-  heard: Promise<unknown>,
+  /** What was said before has been carried out; gives why nothing has come of the last consent, if so. */
+  heard: Promise<TryOnError | null>,
   { signal, rejectOnInput = false }: ResultOptions = {},
 ): Promise<TryOnResult> {
   return new Promise((resolve, reject) => {
     let begun = false
+    /** The attempt that is waited for, once there is one. */
+    let mine: AttemptView | null = null
     let isHeard = false
     let isOver = false
     const end = (finish = () => {}) => {
@@ -57,6 +59,8 @@ export function resultOf(
     const fail = (view: TryOnView, problem = view.problem ?? emailWanted) =>
       end(() => reject(new TryOnError(problem, view.attempt?.jobId ?? null)))
     const stop = (reason: 'aborted' | 'startedOver' | 'closed') => () => fail(tryOn.get(), { kind: 'stopped', reason })
+    const other = ({ jobId }: AttemptView) =>
+      end(() => reject(new TryOnError({ kind: 'stopped', reason: 'startedOver' }, jobId)))
     const abort = stop('aborted')
     const leave = stop('startedOver')
     const close = stop('closed')
@@ -65,6 +69,9 @@ export function resultOf(
       const wasBegun = begun
       begun ||= view.state !== 'idle' && view.state !== 'restoring'
       if (!isHeard) return
+      // another one has taken its place
+      if (mine && view.attempt && view.attempt.id !== mine.id) return other(mine)
+      mine = view.attempt ?? mine
       if (view.state === 'final') end(() => resolve(view.result))
       else if (stops.includes(view.state) || (rejectOnInput && inputs.includes(view.state))) fail(view)
       else if (view.state === 'idle' && (wasBegun || view.problem)) (view.problem ? fail : leave)(view)
@@ -76,9 +83,11 @@ export function resultOf(
     shopper.addEventListener('abort', leave)
     signal?.addEventListener('abort', abort)
     if (signal?.aborted) return abort()
-    void heard.then(() => {
+    void heard.then((refusal) => {
       isHeard = true
-      if (!isOver) look(tryOn.get())
+      if (isOver) return
+      if (refusal) end(() => reject(refusal))
+      else look(tryOn.get())
     })
   })
 }

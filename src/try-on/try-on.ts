@@ -24,7 +24,7 @@ import { createAsks, type Ask } from './asks.ts'
 import { createCarryOut, type Runner, type Said, type Word } from './carry-out.ts'
 import { createCompany, lookOnMs } from './company.ts'
 import { inspection } from './inspect.ts'
-import { checkConsent, consentCall, passedCall, type Call } from './intents.ts'
+import { checkConsent, consentCall, isConsent, passedCall, type Call } from './intents.ts'
 import { readyOf, resultOf } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
@@ -104,8 +104,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   let turn = Promise.resolve()
   /** All have begun here, or are over. */
   let begun = Promise.resolve()
-  /** Settles once every intent of this page has. */
-  let said: Promise<unknown> = Promise.resolve()
+  /** Settles once every intent of this page has, with why nothing has come of the last one, a consent, and what stood then. */
+  let said: Promise<{ error: TryOnError; attempt: string | null } | null> = Promise.resolve(null)
   let seat: Seat<Runner> | null = null
   /** Where the seat was taken. */
   let place = ''
@@ -248,9 +248,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function say(call: Call): Promise<void> {
     const done = isOver() ? Promise.reject(gone()) : perform(call)
     // the view says what was wrong
-    done.catch(() => undefined)
-    // nothing is kept of what it has come to
-    said = Promise.allSettled([said, done]).then(() => {})
+    const came = done.then(
+      () => null,
+      (error: unknown) => (isConsent(call) && error instanceof TryOnError ? { error, attempt: seenAttempt() } : null),
+    )
+    // nothing else is kept of what it has come to
+    said = Promise.all([said, came]).then(([, refusal]) => refusal)
     return done
   }
 
@@ -299,7 +302,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (taken !== first && !isToBeDone(runner, call)) return
       return carryOut(taken, runner, { ...word, seen })
     }
-    if (call.intent === 'start' || call.intent === 'retry') checkConsent(call, notice)
+    if (isConsent(call)) checkConsent(call, notice)
     const attempt = seenAttempt()
     const ask: Ask = { type: 'ask', name: parts.name(), place, id: newId(), call, seenAttempt: attempt }
     const answered = asks.answerTo(ask, company.hasHeard(taken), () => isBegun(call) || checkSaid(call, saidNow))
@@ -419,7 +422,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     result(options) {
       if (isOver()) return Promise.reject(gone())
       sit()
-      return resultOf(inside, life.signal, parts.shopper(), said, options)
+      const heard = said.then((refused) => (refused?.attempt === seenAttempt() ? refused.error : null))
+      return resultOf(inside, life.signal, parts.shopper(), heard, options)
     },
   }
 
