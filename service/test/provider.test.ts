@@ -152,6 +152,13 @@ describe('FASHN', () => {
     expect([standIn.runs.length, (reports[0] as Error).message]).toEqual([1, 'the provider answered 429 OutOfCredits'])
   })
 
+  it('that refuses in more than a word is told of without its text, which may have anybody’s data', async () => {
+    standIn.faults.push(answer(400, { error: 'no photo at https://cdn.example/ada.png', message: 'ada@example.com' }))
+    const { worked, reports } = await worker(providerAt(standIn.url))
+    expect((await worked()).job.state).toBe('failed')
+    expect((reports[0] as Error).message).toBe('the provider answered 400')
+  })
+
   it('that has too much to do is not asked again once it has told by itself that it has begun', async () => {
     const asker = await worker(providerAt(standIn.url), {}, { webhook: 'http://service.test/webhook' })
     standIn.faults.push((response) => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createService, openServerStore, parseConfig, type Config, type Service } from '@fitting-room/service'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Ledger } from '../src/ports.ts'
@@ -7,6 +8,8 @@ import { suiteConfig } from '../../test/support/suite-config.ts'
 import { png } from './contract.suite.ts'
 import { openPool, startPostgresServer, type PostgresServer } from './postgres-server.ts'
 import { configOf, headers, report, submit, url } from './submissions.ts'
+
+const operating = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -52,6 +55,27 @@ describe('several processes on one PostgreSQL', () => {
     const put = new Request(data.uploadUrl, { method: 'PUT', body: png, headers: { 'Content-Type': 'image/png' } })
     expect((await other!.fetch(put)).status).toBe(200)
     await Promise.all([one!.close(), other!.close()])
+  })
+
+  it('have no more connections each than operators are told', async () => {
+    const address = await server.newDatabase()
+    const service = await apiOn(address, configOf(null))
+    const looker = openPool({ connectionString: address, max: 1 })
+    let most = 0
+    const looked = (async () => {
+      for (let look = 0; look < 20; look += 1) {
+        const { rows } = await looker.query(
+          'select count(*)::integer as count from pg_stat_activity where datname = current_database()',
+        )
+        most = Math.max(most, Number(rows[0].count) - 1)
+      }
+    })()
+    await Promise.all(Array.from({ length: 300 }, (_, at) => submit(service, at, `shopper ${at}`)))
+    await looked
+    await looker.end()
+    await service.close()
+    const [, told] = /at most (\d+) connections/.exec(operating) ?? []
+    expect([most > 1, most <= Number(told)]).toEqual([true, true])
   })
 
   it('refuse what the database does not take, and nothing that came with it', async () => {
