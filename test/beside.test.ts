@@ -192,6 +192,26 @@ describe('a word that is passed on', () => {
     },
   )
 
+  it('startOver() rejects where the page that was asked has gone, and what is there can not be read', async () => {
+    const asked = world.hold('GET', '/funnel')
+    const room = world.room()
+    const first = watched(room.tryOn(product))
+    void first.start({ imageUrl: 'https://photos.test/p.png' }).catch(() => undefined)
+    await asked.reached
+    const { room: other, own } = troubled()
+    const second = watched(other.tryOn(product))
+    await world.until(second, 'preparing')
+    const carried = storage.hold((call) => isRecord(call) && isWrite(call))
+    const word = expect(second.startOver()).rejects.toMatchObject({ kind: 'notAllowed' })
+    await carried.reached
+    own.meet((call) => isRecord(call), refused)
+    room.close()
+    await world.pass(5_000)
+    await word
+    asked.release()
+    carried.release()
+  })
+
   it('is waited for while it is being carried out, however long that takes', async () => {
     world.fault('POST', '/generations', [refuses('emailRequired')])
     const first = await started(world.room().tryOn(product))
@@ -325,6 +345,20 @@ describe('a page that ran the try-on, and has stood still since,', () => {
     await result
     expect([...shown]).toEqual([attempt?.id])
     expect(second.get().attempt).toEqual(attempt)
+  })
+
+  it('leaves a picture in the archive that its job has come to since', async () => {
+    const { first, freeze, thaw } = await freezing()
+    await started(first)
+    await world.until(first, 'processing')
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'processing')
+    freeze()
+    await world.until(second, 'final')
+    await second.startOver()
+    thaw()
+    await world.pass(10_000)
+    expect(await world.room().list()).toMatchObject([{ state: 'final', archived: true }])
   })
 
   it('keeps the paid job that storage has lost meanwhile', async () => {

@@ -1,3 +1,4 @@
+import { isBefore } from '../rules/copies.ts'
 import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import type { Catalog } from './catalog.ts'
 import type { Shopper } from './epochs.ts'
@@ -18,7 +19,8 @@ export interface ArchiveParts {
 }
 
 /**
- * Keeps an attempt in the archive, unless its shopper has gone or it was discarded. A known job ID is never replaced.
+ * Keeps an attempt in the archive, unless its shopper has gone or it was discarded, or has come further there. A known job
+ * ID is never replaced.
  * What storage holds elsewhere stays there where the archive can not be listed.
  */
 export async function keepInArchive(
@@ -33,9 +35,11 @@ export async function keepInArchive(
   if (listed === 'memory' && isHeld) return 'memory'
   const kept = await cell.update(
     (found) => {
-      const known = readable(found)?.job
-      const isOther = known !== undefined && known.jobId !== record.job?.jobId
-      return shopper.aborted || isOther ? undefined : record
+      const known = readable(found)
+      const isOther = known?.job !== undefined && known.job.jobId !== record.job?.jobId
+      // a page that stood still has an earlier one
+      const isNews = known === null || (!isOther && !isBefore(record, known))
+      return isNews && !shopper.aborted ? record : undefined
     },
     async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
   )

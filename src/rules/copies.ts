@@ -7,7 +7,7 @@
 interface Value {
   savedAt?: number
   /** Of a lease. */
-  until?: number
+  until?: number | undefined
   attemptId?: string
   startedAt?: number
   phase?: string
@@ -58,7 +58,8 @@ const isPaid = (value: Value) => progressOf(value) > 0
 /** What would be submitted without anybody's doing. */
 const goesOnByItself = ({ phase = '' }: Value) => ['consented', 'throttled', 'emailRegistered'].includes(phase)
 
-function isBefore(one: Value, other: Value): boolean {
+/** Whether the other one has come further, or, of two attempts, was begun later. */
+export function isBefore(one: Value, other: Value): boolean {
   if (one.attemptId === other.attemptId) {
     if (progressOf(one) !== progressOf(other)) return progressOf(one) < progressOf(other)
     if (one.savedAt === other.savedAt) return goesOnByItself(one)

@@ -322,7 +322,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** Whether the page that was asked to leave an attempt has done that, and could not say so any more. */
   async function isGone({ intent }: Call, attempt: string | null): Promise<boolean> {
-    if (intent === 'startOver') return seenAttempt() === null
+    const { problem } = shown.get()
+    // what can not be read may be there
+    if (intent === 'startOver') return seenAttempt() === null && problem?.kind !== 'storageUnreadable'
     return intent === 'discard' && attempt !== null && (await attempts.isForgotten(attempt))
   }
 
