@@ -167,7 +167,11 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
 
   /** Once more, a while later, unless the room is closed by then; asked for again meanwhile it is put off no further. */
   function later(run: () => void): void {
-    if (!isUp || again.has(run)) return
+    if (isUp) inAWhile(run)
+  }
+
+  function inAWhile(run: () => void): void {
+    if (again.has(run)) return
     const timer = clock.setTimeout(() => {
       again.delete(run)
       run()
@@ -304,7 +308,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       reopen,
       refresh,
       tellArchived,
-      keepLater: (run) => journal.durable && later(run),
+      // what a closed room has begun is its shopper's all the same
+      keepLater: (run, isOwed = false) => journal.durable && (isOwed ? inAWhile : later)(run),
     })
     if (opener.aborted) made.clear()
     else tryOns.set(name, made)

@@ -390,6 +390,22 @@ it.each(['startOver', 'retry'] as const)(
   },
 )
 
+it('a job that is told to a closed room, while storage takes nothing, is written once it does', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  const room = world.room()
+  const held = world.hold('POST', '/generations', 'after')
+  await room.tryOn(product).start(person)
+  await held.reached
+  room.close()
+  storage.meet((call) => !isRead(call), full)
+  held.release()
+  await world.pass(12_000)
+  storage.recover()
+  await world.pass(12_000)
+  expect(await world.room().list()).toMatchObject([{ jobId: expect.any(String) }])
+})
+
 it('a job that its place did not take is found in the archive by the next page', async () => {
   const storage = testStorage()
   world = createWorld({ storage })

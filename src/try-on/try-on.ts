@@ -73,8 +73,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' | 'isPreparing'
     reopen: () => Promise<boolean>
     /** What another page may have changed is read again, before this page takes over. */
     refresh: () => Promise<void>
-    /** Has something done a while later that storage did not let, where it keeps anything. */
-    keepLater: (run: () => void) => void
+    /** Has something done a while later that storage did not let, where it keeps anything: in a closed room only what is owed. */
+    keepLater: (run: () => void, isOwed?: boolean) => void
   }
 
 export function createTryOn(parts: Parts): RunningTryOn {
@@ -179,6 +179,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (written.kind !== 'stands') return
     const { record, durable } = written
     post({ type: 'lateAnswer', name: parts.name(), record, durable })
+    // nothing runs here any more that would write it again
+    if (!durable && !seat) keepAnswer(record)
   }
 
   function run(own: () => Seat<Runner>): Runner {
@@ -224,6 +226,14 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const written = await attempts.write(record, record)
     const stands = written.kind === 'stands' && unkeptIn(runner) === record
     if (stands) runner.send({ type: 'kept', durable: written.durable })
+  }
+
+  function keepAnswer(record: AttemptRecord): void {
+    const keep = async () => {
+      const written = await attempts.write(record, record)
+      if (written.kind === 'stands' && !written.durable) keepAnswer(record)
+    }
+    parts.keepLater(() => void keep(), true)
   }
 
   function stand(): void {
