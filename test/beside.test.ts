@@ -370,6 +370,7 @@ describe('a page that ran the try-on, and has stood still since,', () => {
     storage.items.clear()
     thaw()
     await world.pass(20_000)
+    expect(first.get()).toMatchObject({ state: 'final', attempt })
     expect(await jobIds(world.room())).toEqual([attempt?.jobId])
   })
 })

@@ -16,7 +16,7 @@ import { createValue } from '../platform/value.ts'
 import type { Teller } from '../telling.ts'
 import { digitsOf } from '../contract/forms.ts'
 import type { Shopper } from '../records/epochs.ts'
-import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import { mayBePaid, mayBeRunning, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { preparingOver, restoringView } from '../rules/first-views.ts'
 import { createAfterwards, type AfterwardsParts } from './afterwards.ts'
@@ -28,6 +28,9 @@ import { checkConsent, consentCall, isConsent, passedCall, type Call } from './i
 import { readyOf, resultOf } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
+
+/** How long what may be lost is given to be written, in ms. */
+const rescueMs = 5_000
 
 /** What the room keeps of a try-on beside its public face. */
 export interface RunningTryOn {
@@ -109,6 +112,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   let seat: Seat<Runner> | null = null
   /** Where the seat was taken. */
   let place = ''
+  /** What was lost with the seat before is written before storage is read again. */
+  let rescuing: Promise<unknown> = Promise.resolve()
   /** What is said before a place is found waits for the same one. */
   let placing: Promise<void> | null = null
 
@@ -131,7 +136,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     // an address that is none is told to whoever asks first
     parts.name()
     const taken: Seat<Runner> = takeSeat({
-      ready: parts.open,
+      ready: () => rescuing.then(parts.open),
       request(turns) {
         place = parts.ownership.placeOf(parts.name())
         return parts.ownership.request(place, { ...turns, isElsewhere: company.isElsewhere })
@@ -160,7 +165,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Another page has taken over meanwhile, and may have gone again. */
   function lose(): void {
     const record = seat?.runner?.getSnapshot().context.record
-    if (record) void quiet(attempts.rescue(record))
+    if (record && mayBeRunning(record))
+      rescuing = withinLimit(clock, rescueMs, attempts.rescue(record)).catch(() => undefined)
     sitAgain()
   }
 
