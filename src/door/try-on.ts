@@ -176,18 +176,23 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       if (!said.isSaid && (error as TryOnError).kind === 'core') said.kept = error as TryOnError
       throw error
     } finally {
-      if (!said.kept && word === said) word = null
-      relay.get()
+      if (!said.kept && word === said) letGo(said.by.life === life())
+      else relay.get()
     }
+  }
+
+  /** No word waits any more: what there is without it is shown, which the core may not know yet. */
+  function letGo(isOpen: boolean): void {
+    word = null
+    if (core) return void relay.get()
+    shows(isSeen ? idleView : restoringView)
+    if (isOpen) look().catch(() => undefined)
   }
 
   function leave(reason: 'startedOver' | 'closed' = 'startedOver'): void {
     if (!isWaiting()) return
     word?.left.reject(stopped(reason))
-    word = null
-    if (core) return void relay.get()
-    shows(isSeen ? idleView : restoringView)
-    if (reason !== 'closed') look().catch(() => undefined)
+    letGo(reason !== 'closed')
   }
 
   const show = () => void through(() => {}).catch(() => undefined)

@@ -113,7 +113,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Where the seat was taken. */
   let place = ''
   /** What was lost with the seat before is written before storage is read again. */
-  let rescuing: Promise<unknown> = Promise.resolve()
+  let rescuing: Promise<unknown> | null = null
   /** What is said before a place is found waits for the same one. */
   let placing: Promise<void> | null = null
 
@@ -136,7 +136,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     // an address that is none is told to whoever asks first
     parts.name()
     const taken: Seat<Runner> = takeSeat({
-      ready: () => rescuing.then(parts.open),
+      ready: () => (rescuing ? rescuing.then(parts.open) : parts.open()),
       request(turns) {
         place = parts.ownership.placeOf(parts.name())
         return parts.ownership.request(place, { ...turns, isElsewhere: company.isElsewhere })
@@ -315,6 +315,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (seen === undefined && !taken.runner) await Promise.race([firstShown(), taken.owned, taken.ended])
     if (taken.runner) {
       const runner = await running()
+      // a seat that was taken anew may be at its first look
+      if (taken !== first) await settled(taken, runner)
       if (taken !== first && !isToBeDone(runner, call)) return
       return carryOut(taken, runner, { ...word, seen })
     }

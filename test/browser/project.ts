@@ -25,10 +25,12 @@ export function browserProjects(source: object) {
   const latest = installed.map((engine) => browserProject(source, engine, engine, ['test/browser/*.test.ts'], []))
   // for the tests' own imports and for those of the bindings
   const of = (name: string) => `@fitting-room/oldest-frameworks/node_modules/${name}`
-  const { svelte: _, ...folders } = oldest.dependencies
+  const folders = Object.keys(oldest.dependencies).filter((name) => !/^(?:svelte$|@angular)/.test(name))
   const alias = [
-    ...Object.keys(folders).map((name) => ({ find: new RegExp(`^${name}(?=$|/)`), replacement: of(name) })),
-    // its entries are not where its folders are
+    ...folders.map((name) => ({ find: new RegExp(`^${name}(?=$|/)`), replacement: of(name) })),
+    // the entries of these are not where their folders are
+    { find: /^@angular\/([\w-]+)$/, replacement: of('@angular/$1/fesm2022/$1.mjs') },
+    { find: /^@angular\/(\w+)\/(.+)$/, replacement: of('@angular/$1/fesm2022/$2.mjs') },
     { find: /^svelte$/, replacement: of('svelte/src/index-client.js') },
     { find: /^svelte\/(store|reactivity)$/, replacement: of('svelte/src/$1/index-client.js') },
     { find: /^svelte\/internal\/client$/, replacement: of('svelte/src/internal/client/index.js') },

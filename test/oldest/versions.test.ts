@@ -1,3 +1,4 @@
+import { VERSION as angular } from '@angular/core'
 import { version as react } from 'react'
 import { expect, it } from 'vitest'
 import { version as vue } from 'vue'
@@ -7,10 +8,11 @@ import oldest from './package.json' with { type: 'json' }
 
 it('what the bindings are tested with here is the oldest that they are for', () => {
   const { dependencies } = oldest
-  expect([react.split('-')[0], vue]).toEqual([dependencies.react, dependencies.vue])
+  const ofAngular = dependencies['@angular/core']
+  expect([react.split('-')[0], vue, angular.full]).toEqual([dependencies.react, dependencies.vue, ofAngular])
   // it tells no version, but has nothing of what came later
   expect(ofSvelte).not.toContain('settled')
   const { peerDependencies } = packageJson
-  for (const name of ['preact', 'react', 'solid-js', 'svelte', 'vue'] as const)
+  for (const name of ['@angular/core', 'preact', 'react', 'solid-js', 'svelte', 'vue'] as const)
     expect(`${dependencies[name]}.`.startsWith(`${peerDependencies[name].slice('>='.length)}.`), name).toBe(true)
 })
