@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoomOptions, PhotoStore, StoredPhoto, TryOn, TryOnView } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
-import { isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
+import { isRecord, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
 import {
   answers,
   createWorld,
@@ -316,6 +316,27 @@ describe('pictures that are kept', () => {
     await world.until(opened, 'final')
     expect((await opened.picture()).type).toMatch(/^image\//)
     expect(world.sent.length).toBe(before)
+  })
+
+  it('are gone where the page that discards them was closed before they were', async () => {
+    const own = storage.another()
+    const { room } = await finished({ keepPictures, storage: own })
+    await world.settle()
+    const other = world.room({ keepPictures })
+    const waiting = other.tryOn(product)
+    await world.until(waiting, 'final')
+    own.meet(
+      (call) => isRecord(call) && isWrite(call),
+      async ({ land }) => {
+        await land()
+        room.close()
+      },
+    )
+    const word = waiting.discard()
+    await world.pass(10_000)
+    await word
+    expect(await keptKeys(other)).toEqual([])
+    expect((await kept().keys!()).filter((key) => key.includes(':picture:'))).toEqual([])
   })
 
   it('are none where nobody asked for it', async () => {

@@ -79,6 +79,17 @@ describe('result()', () => {
     expect(await result).toEqual(tryOn.get().result)
   })
 
+  it('of after a reset() is not rejected for what was refused before', async () => {
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    await expect(tryOn.start({ imageUrl: 'no address' })).rejects.toMatchObject({ kind: 'photo' })
+    await room.reset()
+    const result = tryOn.result()
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+    expect(await result).toEqual(tryOn.get().result)
+  })
+
   it('is not that of an attempt that has come back from storage in place of this one', async () => {
     const storage = testStorage()
     const before = world.room({ storage })

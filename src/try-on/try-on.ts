@@ -80,6 +80,15 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' | 'isPreparing'
     keepLater: (run: () => void, isOwed?: boolean) => void
   }
 
+/** Why nothing has come of a consent. */
+interface Refused {
+  error: TryOnError
+  /** Whose it was: a former shopper's, or one's before the room was closed, is of no use. */
+  whose: readonly { readonly aborted: boolean }[]
+  /** What stood then. */
+  attempt: string | null
+}
+
 export function createTryOn(parts: Parts): RunningTryOn {
   const { post, input, clock, inspect, photos, notice, attempts } = parts
   const shown = createValue<TryOnView>(restoringView)
@@ -108,7 +117,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** All have begun here, or are over. */
   let begun = Promise.resolve()
   /** Settles once every intent of this page has, with why nothing has come of the last one, a consent, and what stood then. */
-  let said: Promise<{ error: TryOnError; attempt: string | null } | null> = Promise.resolve(null)
+  let said: Promise<Refused | null> = Promise.resolve(null)
   let seat: Seat<Runner> | null = null
   /** Where the seat was taken. */
   let place = ''
@@ -264,9 +273,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function say(call: Call): Promise<void> {
     const done = isOver() ? Promise.reject(gone()) : perform(call)
     // the view says what was wrong
+    const whose = [parts.shopper(), life.signal]
     const came = done.then(
       () => null,
-      (error: unknown) => (isConsent(call) && error instanceof TryOnError ? { error, attempt: seenAttempt() } : null),
+      (error: unknown) =>
+        isConsent(call) && error instanceof TryOnError ? { error, whose, attempt: seenAttempt() } : null,
     )
     // nothing else is kept of what it has come to
     said = Promise.all([said, came]).then(([, refusal]) => refusal)
@@ -343,7 +354,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const { problem } = shown.get()
     // what can not be read may be there
     if (intent === 'startOver') return seenAttempt() === null && problem?.kind !== 'storageUnreadable'
-    return intent === 'discard' && attempt !== null && (await attempts.isForgotten(attempt))
+    if (intent !== 'discard' || attempt === null || !(await attempts.isForgotten(attempt))) return false
+    if (await parts.dropPictures(attempt)) return true
+    throw refusal({ kind: 'storage' })
   }
 
   /** Which pages share this storage, and what is there, may not have been known when the seat was taken. */
@@ -442,7 +455,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     result(options) {
       if (isOver()) return Promise.reject(gone())
       sit()
-      const heard = said.then((refused) => (refused?.attempt === seenAttempt() ? refused.error : null))
+      const heard = said.then((refused) => {
+        const isOfNow = refused?.attempt === seenAttempt() && refused.whose.every(({ aborted }) => !aborted)
+        return isOfNow ? refused.error : null
+      })
       return resultOf(inside, life.signal, parts.shopper(), heard, options)
     },
   }
