@@ -138,6 +138,23 @@ describe('a session', () => {
     expect([room.photo.get(), state()]).toEqual([expect.anything(), 'active'])
   })
 
+  it('is begun by a photo that is given as the one before it ends', async () => {
+    let go = () => {}
+    const nextShopper = () => new Promise<void>((resolve) => (go = resolve))
+    const limits = { ...deviceLimits({ storage: device }), nextShopper }
+    const { room, session, state } = await load({}, { limits })
+    session.begin()
+    const ended = session.end()
+    await world.settle()
+    expect(state()).toBe('ending')
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person)
+    await tryOn.startOver()
+    go()
+    await ended
+    expect([room.photo.get(), state()]).toEqual([expect.anything(), 'active'])
+  })
+
   it('is not kept by who comes too late, as when the device slept', async () => {
     const { state } = await begun()
     // timers stood still meanwhile

@@ -208,3 +208,19 @@ it('a record that was written by a clock that ran ahead is kept no longer than a
   await world.settle()
   expect([...storage.items.keys()]).not.toContain(recordKey)
 })
+
+it('what was left is remembered for its time, and no longer in a page that lives on', async () => {
+  const tryOn = world.room().tryOn(product)
+  tryOn.subscribe(() => {})
+  for (let day = 0; day < 4; day += 1) {
+    const asked = world.hold('GET', '/funnel')
+    void tryOn.start({ imageUrl: `https://photos.test/${day}.png` }).catch(() => undefined)
+    await asked.reached
+    await tryOn.startOver()
+    asked.release()
+    world.clock.advance(retentionMs + 1)
+    await world.settle()
+  }
+  const catalog = [...storage.items].find(([key]) => key.endsWith(':catalog'))?.[1] ?? '{}'
+  expect(Object.keys((JSON.parse(catalog) as { left: object }).left)).toHaveLength(1)
+})

@@ -202,6 +202,8 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     view.set({ state: 'ready' })
     countLater()
     hear(room.history.get())
+    // given while it ended
+    if (room.photo.get()) begin()
   }
 
   /** The next shopper's places are their own. */

@@ -200,6 +200,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     // an address that is none is told before anything is wiped
     listen()
     let before: Seen['epochs']
+    const remembered = core?.counts() ?? {}
     const known = quiet(knownCounts().then((counts) => (before = counts)))
     const counted = deferred<Wiped>()
     const begun = life()
@@ -207,7 +208,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const begin = () =>
       wipe(begun, (counts) => {
         if (listening?.hears()) ownCounts.add(JSON.stringify(counts))
-        counted.resolve({ epochs: afterOne(counts, before), resets })
+        counted.resolve({ epochs: afterOne(counts, before, remembered), resets })
       })
     // what this one wipes the one before does not wipe once more, and what is known must be of before
     const earlier = wiping ? wiped : core && isOpen ? null : known
@@ -345,9 +346,11 @@ const nameOf = ({ productId, variantId }: TryOnProduct) => `${digitsOf(productId
 
 type Counts = NonNullable<Seen['epochs']>
 
-/** What storages count after one reset more than was seen; undefined where nobody could tell. */
-function afterOne(counts: Counts, before: Counts | undefined): Counts {
-  // what had nothing yet has begun at none
-  const none = () => Object.fromEntries(Object.keys(counts).map((id) => [id, 0]))
-  return { ...counts, ...onceMore(before && Object.keys(before).length === 0 ? none() : (before ?? {})) }
+/** What storages count after one reset more than was seen `before`; undefined where nobody could tell. */
+function afterOne(counts: Counts, before: Counts | undefined, remembered: Counts): Counts {
+  if (before === undefined) return counts
+  const isEmpty = Object.keys(before).length === 0
+  // what had nothing yet has begun at none, or where the core has left it
+  const none = Object.fromEntries(Object.keys(counts).map((id) => [id, 0]))
+  return { ...counts, ...onceMore(isEmpty ? { ...none, ...remembered } : before) }
 }

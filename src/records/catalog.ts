@@ -176,6 +176,11 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     isTakenOver = kept === 'stored' && (await journal.remove(keys().former))
   }
 
+  function lasting(table: Record<string, number>): Record<string, number> {
+    const now = clock.now()
+    return Object.fromEntries(Object.entries(table).filter(([, until]) => until > now))
+  }
+
   return {
     ...epochs,
     async open() {
@@ -216,9 +221,6 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       return found.entries
     },
     reschedule(changes) {
-      const now = clock.now()
-      const lasting = (table: Record<string, number>) =>
-        Object.fromEntries(Object.entries(table).filter(([, until]) => until > now))
       return change(({ entries, left, discarded }) => ({
         entries: Object.fromEntries(
           Object.keys({ ...entries, ...changes }).flatMap((key) => {
@@ -243,7 +245,9 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       if (of?.aborted !== false) return true
       fates.set(attemptId, fate)
       const until = clock.now() + retentionMs
-      const kept = await change((old) => (of.aborted ? undefined : { [fate]: { ...old[fate], [attemptId]: until } }))
+      const kept = await change((old) =>
+        of.aborted ? undefined : { [fate]: { ...lasting(old[fate]), [attemptId]: until } },
+      )
       return kept === 'stored' || of.aborted
     },
     unmark(attemptId) {
