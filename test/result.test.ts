@@ -79,6 +79,18 @@ describe('result()', () => {
     expect(await result).toEqual(tryOn.get().result)
   })
 
+  it('is that of the one word that counts, where it was said twice', async () => {
+    const tryOn = world.room().tryOn(product)
+    const word = tryOn.start(person)
+    await world.until(tryOn, 'processing')
+    await word
+    await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'notAllowed' })
+    const result = tryOn.result()
+    await world.until(tryOn, 'final')
+    expect(await result).toEqual(tryOn.get().result)
+    expect(await tryOn.result()).toEqual(tryOn.get().result)
+  })
+
   it('of after a reset() is not rejected for what was refused before', async () => {
     const room = world.room()
     const tryOn = room.tryOn(product)

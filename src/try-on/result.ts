@@ -30,6 +30,23 @@ const emailWanted: Problem = {
   error: null,
 }
 
+/** Why nothing has come of a consent. */
+export interface Refused {
+  error: TryOnError
+  /** Whose it was: a former shopper's, or one's before the room was closed, is of no use. */
+  whose: readonly { readonly aborted: boolean }[]
+  /** What there was. */
+  stood: TryOnView
+}
+
+/** Why nothing has come of the last consent, where nothing went on then and nothing else has come since. */
+export function standing(refused: Refused | null, now: TryOnView): TryOnError | null {
+  if (refused === null || refused.whose.some(({ aborted }) => aborted)) return null
+  const { state, attempt } = refused.stood
+  const isAsThen = now.state === state && now.attempt?.id === attempt?.id
+  return isAsThen && (state === 'idle' || state === 'final') ? refused.error : null
+}
+
 /** The end of a try-on as a promise, for headless use. */
 export function resultOf(
   tryOn: Pick<Readable<TryOnView>, 'get' | 'subscribe'>,

@@ -25,7 +25,7 @@ import { createCarryOut, type Runner, type Said, type Word } from './carry-out.t
 import { createCompany, lookOnMs } from './company.ts'
 import { inspection } from './inspect.ts'
 import { checkConsent, consentCall, isConsent, passedCall, type Call } from './intents.ts'
-import { readyOf, resultOf } from './result.ts'
+import { readyOf, resultOf, standing, type Refused } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
 
@@ -79,15 +79,6 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' | 'isPreparing'
     /** Has something done a while later that storage did not let, where it keeps anything: in a closed room only what is owed. */
     keepLater: (run: () => void, isOwed?: boolean) => void
   }
-
-/** Why nothing has come of a consent. */
-interface Refused {
-  error: TryOnError
-  /** Whose it was: a former shopper's, or one's before the room was closed, is of no use. */
-  whose: readonly { readonly aborted: boolean }[]
-  /** What stood then. */
-  attempt: string | null
-}
 
 export function createTryOn(parts: Parts): RunningTryOn {
   const { post, input, clock, inspect, photos, notice, attempts } = parts
@@ -277,7 +268,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const came = done.then(
       () => null,
       (error: unknown) =>
-        isConsent(call) && error instanceof TryOnError ? { error, whose, attempt: seenAttempt() } : null,
+        isConsent(call) && error instanceof TryOnError ? { error, whose, stood: shown.get() } : null,
     )
     // nothing else is kept of what it has come to
     said = Promise.all([said, came]).then(([, refusal]) => refusal)
@@ -455,10 +446,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     result(options) {
       if (isOver()) return Promise.reject(gone())
       sit()
-      const heard = said.then((refused) => {
-        const isOfNow = refused?.attempt === seenAttempt() && refused.whose.every(({ aborted }) => !aborted)
-        return isOfNow ? refused.error : null
-      })
+      const heard = said.then((refused) => standing(refused, shown.get()))
       return resultOf(inside, life.signal, parts.shopper(), heard, options)
     },
   }
