@@ -294,6 +294,33 @@ describe('a word that is passed on', () => {
     expect([first.get().state, submissions()]).toEqual(['idle', 0])
   })
 
+  it('is begun before what was passed on after it, also by a page that has to look first whether it may', async () => {
+    const slow = storage.another()
+    const { freeze, thaw } = await freezing(slow)
+    const own = storage.another()
+    const second = watched(world.room({ storage: own }).tryOn(product))
+    await world.until(second, 'idle')
+    await world.settle()
+    // it does not take over meanwhile
+    own.meet(
+      (call) => isLease(call),
+      () => new Promise(() => {}),
+    )
+    freeze()
+    await world.pass(2_500)
+    const words = [second.start({ imageUrl: 'https://photos.test/p.png' }), second.startOver()]
+    const settled = Promise.allSettled(words)
+    await world.settle()
+    const look = slow.hold((call) => call.type === 'get' && isLease(call))
+    thaw()
+    await look.reached
+    await world.settle()
+    look.release()
+    await world.pass(20_000)
+    expect((await settled)[1]).toMatchObject({ status: 'fulfilled' })
+    expect(submissions()).toBe(0)
+  })
+
   it('is refused by nobody who ran the try-on once, and has stood still since', async () => {
     const slow = storage.another()
     const { freeze, thaw } = await freezing(slow)

@@ -101,6 +101,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** What was opened from the archive is over with its shopper: it shows nothing, and takes no part in anything. */
   const isOver = () => input.archived && parts.opener.aborted
   const served = new Set<string>()
+  /** What other pages have said is begun in the order in which it came, however long each look takes. */
+  let lastServed: Promise<unknown> = Promise.resolve()
   /** Ends when the room is closed. */
   let life = new AbortController()
   /** All words that were said can be followed by another one: each was passed on, or has begun here. */
@@ -383,7 +385,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (!own?.runner || served.has(id) || !own.isProven()) return
     served.add(id)
     // a page that stood still may hear of it once another one has carried it out
-    if (!own.isFresh() && !(await own.isStill())) return void served.delete(id)
+    const isStill = lastServed.then(own.isStill)
+    lastServed = isStill
+    if (!(await isStill)) return void served.delete(id)
     post({ type: 'taken', name: parts.name(), id })
     const call = passedCall(passed)
     const heardNow = parts.sayNow()
