@@ -364,7 +364,7 @@ const overheard = own.chain((page) =>
     one(fc.oneof(wait, word(fc.constant(page), fc.constant(0)))),
     one(stall(fc.constant(page), fc.constant('now'))),
     one(word(fc.constant(1 - page), fc.constant(0))),
-    one(wait),
+    maybe(wait),
     one(fc.oneof({ weight: 3, arbitrary: say(fc.constant(1 - page)) }, word(fc.constant(1 - page), fc.constant(0)))),
     maybe(wait),
     one(fc.oneof(simple('close', fc.constant(1 - page)), simple('kill', fc.constant(1 - page)), wait)),
