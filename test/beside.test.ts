@@ -321,6 +321,22 @@ describe('a word that is passed on', () => {
     expect(submissions()).toBe(0)
   })
 
+  it('that another page’s reset() ends as it is carried out ends for that', async () => {
+    const { room, own } = troubled()
+    const tryOn = watched(room.tryOn(product))
+    await world.until(tryOn, 'idle')
+    const write = own.hold((call) => isRecord(call) && isWrite(call))
+    const word = expect(tryOn.start({ imageUrl: 'https://photos.test/p.png' })).rejects.toMatchObject({
+      problem: { kind: 'stopped', reason: 'startedOver' },
+    })
+    await write.reached
+    const other = world.room().reset()
+    await world.settle()
+    write.release()
+    await other
+    await word
+  })
+
   it('is refused by nobody who ran the try-on once, and has stood still since', async () => {
     const slow = storage.another()
     const { freeze, thaw } = await freezing(slow)

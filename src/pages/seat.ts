@@ -96,12 +96,13 @@ export function takeSeat<Runner>(parts: SeatParts<Runner>): Seat<Runner> {
     end(reason, isFreezing, until) {
       isOver = true
       isWaiting = false
+      // whoever waits for the flow is told why it stops
+      ended.reject(reason)
       if (runner !== null) parts.stop(runner)
       runner = null
       const letGo = () => hold?.release(isFreezing)
       if (until) void until.then(letGo, letGo)
       else letGo()
-      ended.reject(reason)
     },
   }
 }
