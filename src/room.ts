@@ -129,7 +129,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   function tellArchived(record: AttemptRecord): void {
-    const message: TabMessage = { type: 'lateAnswer', name: archiveOf(record.attemptId).key, record, durable: true }
+    // that storage has it is told by whoever follows it
+    const message: TabMessage = { type: 'lateAnswer', name: archiveOf(record.attemptId).key, record, durable: false }
     post(message)
     tryOns.forEach((each) => each.hear(message))
   }
