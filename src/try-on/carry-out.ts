@@ -13,7 +13,7 @@ import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import type { Photos } from '../shopper/photos.ts'
 import { createHand, type InHand } from './hand.ts'
-import { checkConsent, eventOf, isConsent, permissionOf, type Call, type ConsentCall } from './intents.ts'
+import { checkConsent, eventOf, isConsent, isLeaving, permissionOf, type Call, type ConsentCall } from './intents.ts'
 
 /** How old a word for a submission may be before it is begun, in ms. */
 const staleMs = 60_000
@@ -247,7 +247,6 @@ export function createCarryOut(parts: CarryOutParts) {
 }
 
 const attemptOf = (runner: Runner) => runner.getSnapshot().context.record?.attemptId
-const isLeaving = ({ intent }: Call) => intent === 'startOver' || intent === 'discard'
 const mayPay = (call: Call) => !isLeaving(call)
 
 /** Whether an intent has done what it says: another page may have been first, and storage may not have let it. */

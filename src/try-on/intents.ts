@@ -29,6 +29,7 @@ export type Call =
   | { intent: 'resume' | 'startOver' }
 
 export const isConsent = (call: Call): call is ConsentCall => call.intent === 'start' || call.intent === 'retry'
+export const isLeaving = ({ intent }: Call): boolean => intent === 'startOver' || intent === 'discard'
 
 /** A word of the shopper for one submission, in plain values that can be passed on to another page. */
 export function consentCall(

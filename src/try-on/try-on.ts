@@ -24,7 +24,7 @@ import { createAsks, type Ask } from './asks.ts'
 import { createCarryOut, type Runner, type Said, type Word } from './carry-out.ts'
 import { createCompany, lookOnMs } from './company.ts'
 import { inspection } from './inspect.ts'
-import { checkConsent, consentCall, isConsent, passedCall, type Call } from './intents.ts'
+import { checkConsent, consentCall, isConsent, isLeaving, passedCall, type Call } from './intents.ts'
 import { readyOf, resultOf, standing, type Refused } from './result.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
@@ -111,6 +111,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
   let begun = Promise.resolve()
   /** Settles once every intent of this page has, with why nothing has come of the last one, a consent, and what stood then. */
   let said: Promise<Refused | null> = Promise.resolve(null)
+  /** How many words this page has said, and before which of them all were left by the page that was asked to. */
+  let words = 0
+  let leftBefore = 0
   let seat: Seat<Runner> | null = null
   /** Where the seat was taken. */
   let place = ''
@@ -198,7 +201,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const provided = tryOnMachine.provide({ actors })
     const heard = inspect && inspection(inspect, parts.product, () => shown.get().state)
     const runner = createRunner(provided, { input, clock, inspect: heard })
-    runner.subscribe(() => show(own(), runner))
+    const by = parts.shopper()
+    // what a former shopper has is not shown as the next one's
+    runner.subscribe(() => by.aborted || show(own(), runner))
     runner.start()
     return runner
   }
@@ -302,6 +307,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     isPassedOn: () => void,
   ): Promise<void> {
     const { call, said: saidNow } = word
+    const number = ++words
     const { signal } = life
     const seen = shown.get().state === 'restoring' ? undefined : seenAttempt()
     const before = seat
@@ -331,10 +337,13 @@ export function createTryOn(parts: Parts): RunningTryOn {
     isPassedOn()
     const answer = await Promise.race([answered, taken.owned, taken.ended]).finally(() => asks.drop(ask))
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
+    if (answer && isLeaving(call)) leftBefore = Math.max(leftBefore, number)
     // a photo that was passed on is the room's
     if (answer) return photos.restore()
     if (!taken.runner) throw closed()
     await settled(taken, taken.runner)
+    // the page that was asked may not have come to say so
+    if (isConsent(call) && number < leftBefore) throw gone()
     if (!isMeant(call, attempt)) {
       if (await isGone(call, attempt)) return
       throw notAllowed(call)
