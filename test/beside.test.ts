@@ -321,6 +321,22 @@ describe('a word that is passed on', () => {
     expect(submissions()).toBe(0)
   })
 
+  it('is not carried out once what was said after it has left it, though nobody came to say so', async () => {
+    const { room, own } = troubled()
+    await world.until(watched(room.tryOn(product)), 'idle')
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'idle')
+    await world.settle()
+    const renewal = own.hold((call) => call.type === 'update' && isLease(call))
+    const word = second.start({ imageUrl: 'https://photos.test/p.png' }).catch((error: unknown) => error)
+    await renewal.reached
+    await second.startOver()
+    room.close()
+    renewal.release()
+    await world.pass(20_000)
+    expect([await word, submissions()]).toMatchObject([{ problem: { kind: 'stopped', reason: 'startedOver' } }, 0])
+  })
+
   it('that another page’s reset() ends as it is carried out ends for that', async () => {
     const { room, own } = troubled()
     const tryOn = watched(room.tryOn(product))

@@ -6,6 +6,18 @@ let world: World
 beforeEach(() => void (world = createWorld({ storage: testStorage() })))
 afterEach(() => world.close())
 
+/** An attempt that was left before its answer has come. */
+async function left() {
+  const held = world.hold('POST', '/generations', 'after')
+  const room = world.room({ timing: { submitTimeoutMs: 5_000 } })
+  const tryOn = room.tryOn(product)
+  await tryOn.start(person)
+  await held.reached
+  await world.until(tryOn, 'outcomeUnknown')
+  await tryOn.startOver()
+  return { room, tryOn, held }
+}
+
 describe('a lost answer', () => {
   it('that comes late after all is taken', async () => {
     const held = world.hold('POST', '/generations', 'after')
@@ -50,13 +62,7 @@ describe('a lost answer', () => {
   })
 
   it('of an attempt that was left is told to whoever has opened it from the archive', async () => {
-    const held = world.hold('POST', '/generations', 'after')
-    const room = world.room({ timing: { submitTimeoutMs: 5_000 } })
-    const tryOn = room.tryOn(product)
-    await tryOn.start(person)
-    await held.reached
-    await world.until(tryOn, 'outcomeUnknown')
-    await tryOn.startOver()
+    const { room, tryOn, held } = await left()
     const opened = (await room.list())[0]?.open()
     opened?.subscribe(() => {})
     await world.until(opened!, 'outcomeUnknown')
@@ -66,13 +72,7 @@ describe('a lost answer', () => {
   })
 
   it('of an attempt that was left goes to the archive', async () => {
-    const held = world.hold('POST', '/generations', 'after')
-    const room = world.room({ timing: { submitTimeoutMs: 5_000 } })
-    const tryOn = room.tryOn(product)
-    await tryOn.start(person)
-    await held.reached
-    await world.until(tryOn, 'outcomeUnknown')
-    await tryOn.startOver()
+    const { room, held } = await left()
     held.release()
     await world.settle()
     const [archived] = await room.list()

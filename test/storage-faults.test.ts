@@ -390,13 +390,20 @@ it.each(['startOver', 'retry'] as const)(
   },
 )
 
-it('a job that is told to a closed room, while storage takes nothing, is written once it does', async () => {
+/** A submission that the service has taken, and whose answer is on its way. */
+async function submitted() {
   const storage = testStorage()
-  world = createWorld({ storage })
-  const room = world.room()
-  const held = world.hold('POST', '/generations', 'after')
+  const made = createWorld({ storage })
+  world = made
+  const room = made.room()
+  const held = made.hold('POST', '/generations', 'after')
   await room.tryOn(product).start(person)
   await held.reached
+  return { world: made, storage, room, held }
+}
+
+it('a job that is told to a closed room, while storage takes nothing, is written once it does', async () => {
+  const { world, storage, room, held } = await submitted()
   room.close()
   storage.meet((call) => !isRead(call), full)
   held.release()
@@ -407,12 +414,7 @@ it('a job that is told to a closed room, while storage takes nothing, is written
 })
 
 it('a job that its place did not take is found in the archive by the next page', async () => {
-  const storage = testStorage()
-  world = createWorld({ storage })
-  const room = world.room()
-  const held = world.hold('POST', '/generations', 'after')
-  await room.tryOn(product).start(person)
-  await held.reached
+  const { world, storage, room, held } = await submitted()
   storage.meet((call) => isRecord(call) && !isRead(call), full)
   held.release()
   await world.settle()

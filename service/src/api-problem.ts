@@ -31,5 +31,5 @@ export const ipLimit = (seconds: number) =>
   )
 
 /** For a method that is none of the path's, which has these. */
-export const notAllowed = (allowed: string) =>
-  new ApiProblem(405, { error: 'Method not allowed' }, { Allow: `${allowed}, OPTIONS` })
+export const notAllowed = (methods: readonly string[]) =>
+  new ApiProblem(405, { error: 'Method not allowed' }, { Allow: methods.join(', ') })

@@ -11,7 +11,7 @@ import type { RequestCount } from './ip-limiter.ts'
 import { openApi } from './open-api.ts'
 import { inputOf, jsonOf, type Input } from './operation-input.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
-import { addPhotoRoutes, photoMethods, type PhotoParts } from './photo-routes.ts'
+import { addPhotoRoutes, type PhotoParts } from './photo-routes.ts'
 import type { Observer } from './ports.ts'
 import type { Webhooks } from './provider/webhooks.ts'
 import type { Spoil } from './test-outcomes.ts'
@@ -102,7 +102,7 @@ export function createApp(parts: AppParts): (request: Request, connection: Conne
     const route = path.replace('{jobId}', ':jobId')
     app.on(method, route, (context) => {
       // hono answers HEAD by GET; the contract knows no HEAD
-      if (context.req.raw.method === 'HEAD') throw notAllowed(method)
+      if (context.req.raw.method === 'HEAD') throw refusalAt(context.req.path)
       return handle(operation as Operation, context)
     })
     app.options(route, answerPreflight)
@@ -120,9 +120,13 @@ export function createApp(parts: AppParts): (request: Request, connection: Conne
   addPhotoRoutes(app, parts, clientIp)
 
   // a route of its own for all other methods would be gone through with each that is right, too
+  const refusalAt = (path: string) => {
+    const routes = app.routes.filter((route) => patternOf(route.path) === patternOf(path))
+    if (routes.length === 0) return new ApiProblem(404, { error: 'Not found' })
+    return notAllowed(routes.map(({ method }) => method))
+  }
   app.notFound(({ req }) => {
-    const methods = methodsAt.get(patternOf(req.path))
-    throw methods === undefined ? new ApiProblem(404, { error: 'Not found' }) : notAllowed(methods)
+    throw refusalAt(req.path)
   })
   app.onError((error, context) => {
     const { status, body, headers } = problemOf(error, context)
@@ -155,10 +159,6 @@ const lineSeconds = 10
 /** Which of the paths that the service knows one is, whatever job or picture it names: of those there may be any number. */
 const patternOf = (path: string) => path.replace(/^(\/[^/]+\/)[^/]+$/, '$1*')
 
-const methodsAt = new Map([
-  ...Object.values(endpoints).map(({ method, path }) => [patternOf(path), method] as const),
-  ...photoMethods,
-])
 const operationAt = new Map(
   Object.entries(endpoints).map(([operation, { method, path }]) => [`${method} ${patternOf(path)}`, operation]),
 )
@@ -166,7 +166,8 @@ const operationAt = new Map(
 /** The operation, or what else was asked for. */
 function nameOf({ method, url }: Request): string {
   const pattern = patternOf(new URL(url).pathname)
-  return operationAt.get(`${method} ${pattern}`) ?? (photoMethods.has(pattern) ? pattern.split('/')[1]! : 'other')
+  const [, ofPhotos] = /^\/(photos|pictures)\/\*$/.exec(pattern) ?? []
+  return operationAt.get(`${method} ${pattern}`) ?? ofPhotos ?? 'other'
 }
 
 /** What an embedded service throws in place of an answer that is lost. */

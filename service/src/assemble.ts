@@ -36,7 +36,7 @@ export interface ServiceParts extends Pick<WorkerParts, 'fetchPhoto' | 'garmentO
 /** The service of these parts, in whatever runtime has them. */
 export function assemble(parts: ServiceParts): Service {
   const { config, store, report } = parts
-  const answered = createApp({
+  const respond = createApp({
     ...parts,
     hear: async (jobId, id) => void (await parts.provided?.startedAs(jobId, id)),
     core: createCore(parts),
@@ -50,7 +50,7 @@ export function assemble(parts: ServiceParts): Service {
     async fetch(request, connection = {}) {
       let lost: AnswerLost | null = null
       const drop = connection.drop ?? (() => (lost = new AnswerLost()))
-      const answer = await answered(request, { ...connection, drop })
+      const answer = await respond(request, { ...connection, drop })
       if (lost) throw lost
       return answer
     },

@@ -18,12 +18,6 @@ export interface PhotoParts {
 /** How many targets are remembered whose photo took too much: they expire soon. */
 const mostSpent = 10_000
 
-/** What else may be asked at their addresses is nothing. */
-export const photoMethods = new Map([
-  ['/photos/*', 'GET, PUT'],
-  ['/pictures/*', 'GET'],
-])
-
 /** Takes photos at their signed targets, and serves them and the pictures; none of it is the contract's, but its addresses are. */
 export function addPhotoRoutes<E extends { Bindings: object }>(
   app: Hono<E>,
@@ -35,6 +29,7 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
   const taking = new Map<string, { done: Promise<unknown>; hurry(): void }>()
   const spent = new Set<string>()
 
+  app.get('/photos/:name', (context) => picture(context))
   app.put('/photos/:name', async (context) => {
     const upload = uploads.verify(new URL(context.req.url), clock.now())
     if (upload === null) throw new ApiProblem(403, { error: 'Upload target is not valid or has expired' })
@@ -55,7 +50,6 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
   })
 
   app.options('/photos/:name', answerPreflight)
-  app.get('/photos/:name', (context) => picture(context))
   app.get('/pictures/:name', (context) => picture(context))
 
   /**

@@ -52,15 +52,20 @@ export async function keepInArchive(
  * Whether an attempt was forgotten, or left before money may have been spent on it; or whether it was submitted and left
  * since, and this is what it was before, or its consent that comes late a second time.
  */
-export async function isDoneWith({ catalog, archiveOf }: ArchiveParts, record: AttemptRecord): Promise<boolean> {
-  const fate = await catalog.fateOf(record.attemptId)
+export async function isDoneWith(parts: ArchiveParts, record: AttemptRecord): Promise<boolean> {
+  const fate = await parts.catalog.fateOf(record.attemptId)
   if (fate === 'discarded') return true
   if (mayBePaid(record)) return false
   if (fate === 'left') return true
-  const { cell } = archiveOf(record.attemptId)
-  const archived = readable(await cell.read().catch(() => null))
+  const archived = await archivedOf(parts, record.attemptId)
   return archived !== null && mayBePaid(archived)
 }
+
+/** What the archive has of an attempt, as far as it can be read. */
+export const archivedOf = ({ archiveOf }: ArchiveParts, attemptId: string): Promise<AttemptRecord | null> =>
+  archiveOf(attemptId)
+    .cell.read()
+    .then(readable, () => null)
 
 /** What another tier of storage has hidden behind the record that is shown, if money may have been spent on it. */
 export async function archiveHidden(

@@ -2,7 +2,7 @@ import type { Written } from '../../machines/try-on.types.ts'
 import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
 import { advance, ageOfWord, consentLifetimeMs, isOwed, mayBePaid, type AttemptRecord } from '../rules/record.ts'
-import { archiveHidden, isDoneWith, keepInArchive, type ArchiveParts } from './archive.ts'
+import { archivedOf, archiveHidden, isDoneWith, keepInArchive, type ArchiveParts } from './archive.ts'
 import { createCurrent, isAsSeen, isOf, type CurrentParts } from './current.ts'
 import type { Shopper } from './epochs.ts'
 import { readable, type Found, type Kept } from './journal.ts'
@@ -219,8 +219,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** The job of an attempt may be known to the archive alone, where its place did not take it. */
   async function withJob(record: AttemptRecord): Promise<AttemptRecord> {
     if (record.job || !mayBePaid(record)) return record
-    const { cell } = archiveOf(record.attemptId)
-    const archived = readable(await cell.read().catch(() => null))
+    const archived = await archivedOf(parts, record.attemptId)
     if (!archived?.job) return record
     const kept = await current.replace(archived, (found) => isAsSeen(found, record))
     return kept === 'unchanged' ? record : archived
@@ -355,9 +354,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       await bury()
       for (const [id, { record, shopper }] of ahead) {
         // it may have come further there
-        const { cell } = archiveOf(id)
-        const found = await cell.read().catch(() => null)
-        if ((await keepInArchive(parts, readable(found) ?? record, shopper, false)) !== 'memory') ahead.delete(id)
+        const newest = (await archivedOf(parts, id)) ?? record
+        if ((await keepInArchive(parts, newest, shopper, false)) !== 'memory') ahead.delete(id)
       }
     },
   }
