@@ -166,13 +166,9 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     tabs = null
   }
 
-  /** Once more, a while later, unless the room is closed by then; asked for again meanwhile it is put off no further. */
-  function later(run: () => void): void {
-    if (isUp) inAWhile(run)
-  }
-
-  function inAWhile(run: () => void): void {
-    if (again.has(run)) return
+  /** Once more, a while later: in a closed room only what is owed. Asked for again meanwhile it is put off no further. */
+  function later(run: () => void, isOwed = false): void {
+    if (again.has(run) || !(isUp || isOwed)) return
     const timer = clock.setTimeout(() => {
       again.delete(run)
       run()
@@ -310,7 +306,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       refresh,
       tellArchived,
       // what a closed room has begun is its shopper's all the same
-      keepLater: (run, isOwed = false) => journal.durable && (isOwed ? inAWhile : later)(run),
+      keepLater: (run, isOwed) => journal.durable && later(run, isOwed),
     })
     if (opener.aborted) made.clear()
     else tryOns.set(name, made)

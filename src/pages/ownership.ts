@@ -17,16 +17,17 @@ export interface Ownership {
   request(place: string, turns: Turns): Hold
 }
 
+/** Whose a try-on is: this page's, or another's, which may have had it since; of storage that fails it is not known. */
+export type Standing = 'mine' | 'taken' | 'unknown'
+
 /** This page's hold on a try-on, or its place in the line. */
 export interface Hold {
-  /** Looks once more whether this page holds it. */
+  /** Looks once more whether this page holds it, and holds it for longer. */
   confirm(): Promise<boolean>
-  /** Whether no other page can be seen to hold it: enough to stop what this one runs, and not to submit. */
-  isUntaken(): Promise<boolean>
+  /** Looks without holding it for longer. */
+  look(): Promise<Standing>
   /** Whether it was this page's so short a time ago that no other one can have had it since. */
   isFresh(): boolean
-  /** Whether another page is seen to hold it, or may have had it since this one was last seen to. */
-  isTaken(): Promise<boolean>
   /** Whether it was ever seen to be this page's; where storage fails from the start, it is only believed to be. */
   isProven(): boolean
   /** Gives it up. A page that is being frozen finishes no transaction, and one left open would keep storage from every other page. */
@@ -75,8 +76,7 @@ export function createOwnership({ storage, clock, leaseOf, list, storageId }: Ow
 function uncontested(_place: string, { onOwn }: Turns): Hold {
   let isHeld = true
   onOwn()
-  const confirm = async () => isHeld
-  return { confirm, isUntaken: confirm, ...firm, isProven: () => true, release: () => void (isHeld = false) }
+  return { ...firm(() => isHeld), isProven: () => true, release: () => void (isHeld = false) }
 }
 
 function byLock(name: string, { onOwn, onWait }: Turns): Hold {
@@ -97,12 +97,16 @@ function byLock(name: string, { onOwn, onWait }: Turns): Hold {
   }
   // a page without an origin of its own has no locks, and no storage that another page could share
   navigator.locks.request(name, { ifAvailable: true }, tryFirst).catch(() => ended.signal.aborted || void hold())
-  const confirm = async () => isHeld && !ended.signal.aborted
-  return { confirm, isUntaken: confirm, ...firm, isProven: () => isHeld, release: () => ended.abort() }
+  const isMine = () => isHeld && !ended.signal.aborted
+  return { ...firm(isMine), isProven: () => isHeld, release: () => ended.abort() }
 }
 
 /** What no other page takes while this one stands still. */
-const firm = { isFresh: () => true, isTaken: async () => false }
+const firm = (isMine: () => boolean): Pick<Hold, 'confirm' | 'look' | 'isFresh'> => ({
+  confirm: async () => isMine(),
+  look: async () => (isMine() ? 'mine' : 'taken'),
+  isFresh: () => true,
+})
 
 /** Who holds a lease, and until when by that page's clock (epoch ms). */
 interface Lease {
@@ -180,14 +184,14 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
 
   /** Storage that fails keeps this page from nothing and takes no work from another one, whose lease may still be read. */
   async function mayGoOn(failure: unknown): Promise<boolean> {
-    const isSlow = failure instanceof TimeLimit
-    return (isSlow ? null : await isNobodyElses()) ?? state !== 'waiting'
+    const standing = failure instanceof TimeLimit ? 'unknown' : await standingOfLease()
+    return standing === 'unknown' ? state !== 'waiting' : standing === 'mine'
   }
 
-  /** Null where the lease can not be read. */
-  async function isNobodyElses(): Promise<boolean | null> {
+  async function standingOfLease(): Promise<Standing> {
     const found = await withinLimit(clock, leaseMs, read()).catch(() => undefined)
-    return found === undefined ? null : isMineNow(leaseIn(found))
+    if (found === undefined) return 'unknown'
+    return isMineNow(leaseIn(found)) ? 'mine' : 'taken'
   }
 
   async function confirm(): Promise<boolean> {
@@ -232,10 +236,9 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
   else void ask()
   return {
     confirm,
-    isUntaken: async () => (await confirm()) || (state === 'owning' && (await isNobodyElses()) === true),
+    look: async () => (state === 'owning' ? standingOfLease() : 'taken'),
     isProven: () => hasRenewed,
     isFresh,
-    isTaken: async () => state !== 'owning' || (await isNobodyElses()) === false,
     release(isFreezing) {
       state = 'ended'
       clock.clearTimeout(timer)

@@ -89,10 +89,10 @@ export function takeSeat<Runner>(parts: SeatParts<Runner>): Seat<Runner> {
     owned: owned.promise,
     ended: ended.promise,
     confirm: async () => !isOver && hold !== null && hold.confirm(),
-    isUntaken: async () => !isOver && hold !== null && hold.isUntaken(),
+    isUntaken: async () => !isOver && hold !== null && ((await hold.confirm()) || (await hold.look()) === 'mine'),
     isProven: () => hold?.isProven() === true,
     isFresh: () => !isOver && hold?.isFresh() === true,
-    isStill: async () => !isOver && hold !== null && (hold.isFresh() || !(await hold.isTaken())) && !isOver,
+    isStill: async () => !isOver && hold !== null && (hold.isFresh() || (await hold.look()) !== 'taken') && !isOver,
     end(reason, isFreezing, until) {
       isOver = true
       isWaiting = false

@@ -54,12 +54,16 @@ interface CarryOutParts {
   onDiscard: (record: AttemptRecord) => Promise<boolean>
 }
 
+export type CarryOut = ReturnType<typeof createCarryOut>
+
 /** How a page that runs the flow does what its shopper, or another page's, asks for. */
 export function createCarryOut(parts: CarryOutParts) {
   const { clock, photos, notice, view, isCurrent, allHeard, onHand, onDiscard } = parts
   const refusal = (problem: Problem) => new TryOnError(problem, view().attempt?.jobId ?? null)
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
+  const seenAttempt = () => view().attempt?.id ?? null
+  const isBegun = (call: Call) => 'attemptId' in call && call.attemptId === seenAttempt()
   const hand = createHand(onHand, () => refusal({ kind: 'stopped', reason: 'startedOver' }))
 
   function until(own: Seat<Runner>, runner: Runner, isThere: (snapshot: SnapshotFrom<typeof tryOnMachine>) => boolean) {
@@ -206,6 +210,12 @@ export function createCarryOut(parts: CarryOutParts) {
     closed,
     settled,
     checkSaid,
+    /** Which attempt this page shows. */
+    seenAttempt,
+    /** Whether that is the one that a consent has begun. */
+    isBegun,
+    /** Whether an intent is for what there is: for the attempt that its shopper saw, or the one that it has begun. */
+    isMeant: (call: Call, seen: string | null) => seenAttempt() === seen || isBegun(call),
     /** Whether a consent is being made ready that the machine does not know of yet. */
     isPreparing: hand.isHolding,
 

@@ -1,0 +1,55 @@
+import type { Attempts } from '../records/attempts.ts'
+import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import type { Runner } from './carry-out.ts'
+
+/** Writes again, from time to time, what only memory has of a job, or of what was left: it is lost with the page. */
+export interface Keeping {
+  /** Looks whether there is anything to be written again. */
+  look(runner: Runner): void
+  /** An answer that has come late, and that nothing runs any more which would write it. */
+  keepAnswer(record: AttemptRecord): void
+}
+
+interface KeepingParts {
+  attempts: Pick<Attempts, 'write' | 'catchUp' | 'isBehind'>
+  /** What runs the flow here, if anything does. */
+  runner: () => Runner | null
+  /** Has something done a while later that storage did not let, where it keeps anything: in a closed room only what is owed. */
+  keepLater: (run: () => void, isOwed?: boolean) => void
+}
+
+export function createKeeping({ attempts, runner: runnerNow, keepLater }: KeepingParts): Keeping {
+  async function keepAgain(): Promise<void> {
+    await attempts.catchUp()
+    if (attempts.isBehind()) keepLater(keepAgain)
+    const runner = runnerNow()
+    const record = runner && unkeptIn(runner)
+    if (!record) return
+    const written = await attempts.write(record, record)
+    const stands = written.kind === 'stands' && unkeptIn(runner) === record
+    if (stands) runner.send({ type: 'kept', durable: written.durable })
+  }
+
+  function keepAnswer(record: AttemptRecord): void {
+    const keep = async () => {
+      const written = await attempts.write(record, record)
+      if (written.kind === 'stands' && !written.durable) keepAnswer(record)
+    }
+    keepLater(() => void keep(), true)
+  }
+
+  return {
+    look(runner) {
+      if (unkeptIn(runner) || attempts.isBehind()) keepLater(keepAgain)
+    },
+    keepAnswer,
+  }
+}
+
+/** The record of what may be paid for and only memory has, unless it is written just now. */
+function unkeptIn(runner: Runner): AttemptRecord | null {
+  const snapshot = runner.getSnapshot()
+  const { record, durable } = snapshot.context
+  const isWritten = durable || snapshot.hasTag('busy')
+  return record && mayBePaid(record) && !isWritten ? record : null
+}

@@ -1,0 +1,194 @@
+import type { Seat } from '../pages/seat.ts'
+import { withinLimit } from '../platform/clock.ts'
+import { deferred } from '../platform/deferred.ts'
+import { newId } from '../platform/new-id.ts'
+import type { Clock, Notice, Readable } from '../ports.ts'
+import type { Attempts } from '../records/attempts.ts'
+import type { Shopper } from '../records/epochs.ts'
+import { TryOnError } from '../rules/try-on-error.ts'
+import type { TryOnView } from '../rules/view.ts'
+import type { Photos } from '../shopper/photos.ts'
+import type { Ask, Asks } from './asks.ts'
+import type { CarryOut, Runner, Said, Word } from './carry-out.ts'
+import { lookOnMs, type Company } from './company.ts'
+import { checkConsent, isConsent, isLeaving, type Call } from './intents.ts'
+import { readyOf, type Refused } from './result.ts'
+import type { Sitting } from './sitting.ts'
+
+/** What this page's shopper says, in the order in which it was said. */
+export interface Saying {
+  /** Resolves once it has taken effect. */
+  say(call: Call): Promise<void>
+  /** Resolves once everything that was said so far has taken effect, or can be left. */
+  allHeard(): Promise<void>
+  /** Settles once every intent of this page has, with why nothing has come of the last one, a consent, and what stood then. */
+  allDone(): Promise<Refused | null>
+}
+
+interface SayingParts {
+  clock: Clock
+  attempts: Pick<Attempts, 'isForgotten'>
+  photos: Photos
+  notice: Notice | undefined
+  asks: Asks
+  company: Pick<Company, 'hasHeard'>
+  sitting: Sitting
+  carrying: CarryOut
+  name: () => string
+  /** What this page shows. */
+  shown: Pick<Readable<TryOnView>, 'get' | 'subscribe'>
+  shopper: () => Shopper
+  /** When what is being said was said, and by whom. */
+  sayNow: () => Said
+  /** Aborts when the room is closed. */
+  life: () => AbortSignal
+  /** Whether the try-on is over with its shopper. */
+  isOver: () => boolean
+  gone: () => TryOnError
+  /** Removes what is kept of an attempt's pictures; resolves with whether it is gone. */
+  dropPictures: (attemptId: string) => Promise<boolean>
+}
+
+export function createSaying(parts: SayingParts): Saying {
+  const { clock, attempts, photos, notice, asks, company, sitting, carrying, shown, life, gone } = parts
+  const { carryOut, checkSaid, closed, isBegun, isMeant, isToBeDone, notAllowed, refusal, seenAttempt, settled } =
+    carrying
+  /** All words that were said can be followed by another one: each was passed on, or has begun here. */
+  let turn = Promise.resolve()
+  /** All have begun here, or are over. */
+  let begun = Promise.resolve()
+  let done: Promise<Refused | null> = Promise.resolve(null)
+  /** How many words this page has said, and before which of them all were left by the page that was asked to. */
+  let words = 0
+  let leftBefore = 0
+
+  function say(call: Call): Promise<void> {
+    const performing = parts.isOver() ? Promise.reject(gone()) : perform(call)
+    // the view says what was wrong
+    const whose = [parts.shopper(), life()]
+    const came = performing.then(
+      () => null,
+      (error: unknown) =>
+        isConsent(call) && error instanceof TryOnError ? { error, whose, stood: shown.get() } : null,
+    )
+    // nothing else is kept of what it has come to
+    done = Promise.all([done, came]).then(([, refused]) => refused)
+    return performing
+  }
+
+  /** What is said later waits until what was said before has taken effect, or can be left. */
+  async function perform(call: Call): Promise<void> {
+    const passedOn = deferred()
+    const hasBegun = deferred()
+    const earlier = { turn, begun }
+    turn = afterBoth(turn, passedOn.promise)
+    begun = afterBoth(begun, hasBegun.promise)
+    const isHeard = () => {
+      passedOn.resolve()
+      hasBegun.resolve()
+    }
+    try {
+      await performed({ call, said: parts.sayNow(), isHeard }, earlier, passedOn.resolve)
+    } finally {
+      isHeard()
+    }
+  }
+
+  /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
+  async function performed(
+    word: Word,
+    earlier: { turn: Promise<void>; begun: Promise<void> },
+    isPassedOn: () => void,
+  ): Promise<void> {
+    const { call } = word
+    const number = ++words
+    const signal = life()
+    const seen = shown.get().state === 'restoring' ? undefined : seenAttempt()
+    const before = sitting.seat()
+    const first = sitting.sit()
+    await sitting.findPlace()
+    // nothing is opened again for what was said before
+    if (signal.aborted) throw closed()
+    const taken = sitting.sit()
+    await Promise.race([taken.decided, taken.ended])
+    if (taken.runner && taken !== before && !(await isStillMeant(taken, taken.runner, call, seen))) return
+    const hasTurn = () => Promise.race([taken.runner ? earlier.begun : earlier.turn, taken.ended])
+    const running = async () => (await hasTurn(), taken.runner ?? taken.ended)
+    await hasTurn()
+    // what there is was not shown here yet
+    if (seen === undefined && !taken.runner) await Promise.race([firstShown(), taken.owned, taken.ended])
+    if (taken.runner) {
+      const runner = await running()
+      // a seat that was taken anew may be at its first look
+      if (taken !== first) await settled(taken, runner)
+      if (taken !== first && !isToBeDone(runner, call)) return
+      return carryOut(taken, runner, { ...word, seen })
+    }
+    const attempt = seenAttempt()
+    if (await isPassedToOwner(taken, word, number, attempt, isPassedOn)) return
+    if (!taken.runner) throw closed()
+    await settled(taken, taken.runner)
+    // the page that was asked may not have come to say so
+    if (isConsent(call) && number < leftBefore) throw gone()
+    if (!isMeant(call, attempt)) {
+      if (await isGone(call, attempt)) return
+      throw notAllowed(call)
+    }
+    await carryOut(taken, await running(), { ...word, seen: attempt })
+  }
+
+  /** Whether the page that runs the flow has answered a word that was passed on to it, before this one runs it. */
+  async function isPassedToOwner(
+    taken: Seat<Runner>,
+    { call, said }: Word,
+    number: number,
+    attempt: string | null,
+    isPassedOn: () => void,
+  ): Promise<boolean> {
+    if (isConsent(call)) checkConsent(call, notice)
+    const where = { name: parts.name(), place: sitting.place() }
+    const ask: Ask = { type: 'ask', ...where, id: newId(), call, seenAttempt: attempt }
+    const answered = asks.answerTo(ask, company.hasHeard(taken), () => isBegun(call) || checkSaid(call, said))
+    isPassedOn()
+    const answer = await Promise.race([answered, taken.owned, taken.ended]).finally(() => asks.drop(ask))
+    if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
+    if (answer && isLeaving(call)) leftBefore = Math.max(leftBefore, number)
+    // a photo that was passed on is the room's
+    if (answer) await photos.restore()
+    return Boolean(answer)
+  }
+
+  /** Whether the page that was asked to leave an attempt has done that, and could not say so any more. */
+  async function isGone({ intent }: Call, attempt: string | null): Promise<boolean> {
+    const { problem } = shown.get()
+    // what can not be read may be there
+    if (intent === 'startOver') return seenAttempt() === null && problem?.kind !== 'storageUnreadable'
+    if (intent !== 'discard' || attempt === null || !(await attempts.isForgotten(attempt))) return false
+    if (await parts.dropPictures(attempt)) return true
+    throw refusal({ kind: 'storage' })
+  }
+
+  /** Settles once this page shows what there is, if that is to be had. */
+  async function firstShown(): Promise<void> {
+    const ends = new AbortController()
+    await withinLimit(clock, 2 * lookOnMs, readyOf(shown, ends.signal)).catch(() => undefined)
+    ends.abort()
+  }
+
+  /** Whether what the shopper saw is what there is, now that storage was read: a word is for nothing else. */
+  async function isStillMeant(
+    own: Seat<Runner>,
+    runner: Runner,
+    call: Call,
+    seen: string | null | undefined,
+  ): Promise<boolean> {
+    await settled(own, runner)
+    if (seen === undefined || isMeant(call, seen)) return true
+    if (call.intent === 'resume') return false
+    throw notAllowed(call)
+  }
+
+  return { say, allHeard: () => turn, allDone: () => done }
+}
+
+const afterBoth = (one: Promise<void>, other: Promise<void>) => Promise.all([one, other]).then(() => {})

@@ -1,0 +1,122 @@
+import type { Ownership } from '../pages/ownership.ts'
+import { takeSeat, type Seat } from '../pages/seat.ts'
+import { withinLimit } from '../platform/clock.ts'
+import type { Clock } from '../ports.ts'
+import type { Attempts } from '../records/attempts.ts'
+import { mayBeRunning } from '../rules/record.ts'
+import type { Runner } from './carry-out.ts'
+import type { Company } from './company.ts'
+
+/** How long what may be lost is given to be written, in ms. */
+const rescueMs = 5_000
+
+/** The seat of this page in a try-on: it is taken at the first use, and anew where it was lost. */
+export interface Sitting {
+  seat(): Seat<Runner> | null
+  /** Where it was taken. */
+  place(): string
+  /** Whether that is where the pages of this storage wait, as far as is known by now. */
+  isPlaced(): boolean
+  isCurrent(own: Seat<Runner>): boolean
+  /** The seat, which is taken where there is none; throws `TryOnError` of kind `input` where the address is none. */
+  sit(): Seat<Runner>
+  /** Leaves the seat for another one, at the end of the line, where somebody is looking. */
+  sitAgain(): void
+  /** Resolves once it is known where to sit: which pages share this storage, and what is there, may not have been. */
+  findPlace(): Promise<void>
+  /** Pages of one storage that did not know it yet come together. */
+  moveOver(): void
+  /** Lets go at once, or after `until`; whoever waits for the flow is told `why`. */
+  leave(why: Error, isFreezing?: boolean, until?: Promise<unknown> | null): void
+}
+
+interface SittingParts {
+  clock: Clock
+  attempts: Pick<Attempts, 'rescue'>
+  ownership: Ownership
+  name: () => string
+  /** Storage has been read; called at the first use. */
+  open: () => Promise<void>
+  /** Reads storage again where it could not be read; resolves with whether it could be now. */
+  reopen: () => Promise<boolean>
+  /** What another page may have changed is read again, before this page takes over. */
+  refresh: () => Promise<void>
+  run: (own: () => Seat<Runner>) => Runner
+  isWatched: () => boolean
+  company: () => Pick<Company, 'isElsewhere' | 'wait' | 'leave'>
+  closed: () => Error
+}
+
+export function createSitting(parts: SittingParts): Sitting {
+  const { clock, attempts, ownership, name, company, closed } = parts
+  let seat: Seat<Runner> | null = null
+  let place = ''
+  /** What was lost with the seat before is written before storage is read again. */
+  let rescuing: Promise<unknown> | null = null
+  /** What is said before a place is found waits for the same one. */
+  let placing: Promise<void> | null = null
+
+  const placeNow = () => ownership.placeOf(name())
+  const isPlaced = () => place === placeNow()
+
+  /** Nothing runs before the first use: a try-on on a product card costs nothing. */
+  function sit(): Seat<Runner> {
+    if (seat) return seat
+    // an address that is none is told to whoever asks first
+    name()
+    const taken: Seat<Runner> = takeSeat({
+      ready: () => (rescuing ? rescuing.then(parts.open) : parts.open()),
+      request(turns) {
+        place = placeNow()
+        return ownership.request(place, { ...turns, isElsewhere: company().isElsewhere })
+      },
+      refresh: parts.refresh,
+      isMisplaced: () => !isPlaced(),
+      start: () => parts.run(() => taken),
+      stop: (runner) => runner.stop(),
+      onWait: () => company().wait(taken),
+      onLose: lose,
+    })
+    seat = taken
+    return taken
+  }
+
+  function leave(why: Error, isFreezing = false, until: Promise<unknown> | null = null): void {
+    const left = seat
+    seat = null
+    company().leave()
+    left?.end(why, isFreezing, until)
+  }
+
+  function sitAgain(): void {
+    leave(closed())
+    if (parts.isWatched()) sit()
+  }
+
+  /** Another page has taken over meanwhile, and may have gone again. */
+  function lose(): void {
+    const record = seat?.runner?.getSnapshot().context.record
+    if (record && mayBeRunning(record))
+      rescuing = withinLimit(clock, rescueMs, attempts.rescue(record)).catch(() => undefined)
+    sitAgain()
+  }
+
+  async function look(taken: Seat<Runner>): Promise<void> {
+    const isReadAnew = await Promise.race([parts.reopen(), taken.ended])
+    if (seat === taken && (isReadAnew || !isPlaced())) leave(closed())
+  }
+
+  return {
+    seat: () => seat,
+    place: () => place,
+    isPlaced,
+    isCurrent: (own) => seat === own,
+    sit,
+    sitAgain,
+    findPlace: () => (placing ??= look(sit()).finally(() => (placing = null))),
+    moveOver() {
+      if (seat?.runner && !isPlaced()) sitAgain()
+    },
+    leave,
+  }
+}
