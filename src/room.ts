@@ -61,8 +61,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   learnTexts(roomTexts)
   provideRandomBytes(options.randomBytes)
   const { namespace, retentionMs = 86_400_000, askVisitorFirst = false, uniqueUserId } = options
-  const platformClock = options.clock ?? systemClock
-  const clock = steadyClock(platformClock)
+  const clock = steadyClock(options.clock ?? systemClock)
   const timing = withDefaults<RoomTiming>(defaultTiming, options.timing)
   const storage = options.storage ?? defaultStorage(clock)
   const photosBeside = typeof storage.photos?.get === 'function' ? storage.photos : undefined
@@ -145,7 +144,6 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     if (tabs !== null || !journal.durable) return
     tabs = openTabs({
       name: keys().room,
-      now: () => platformClock.now(),
       epochs: catalog.counts,
       isOfNow: catalog.isOfPresent,
       lookAgain: () => catalog.isPresent(catalog.shopper()),

@@ -1,42 +1,59 @@
 import { expect, it } from 'vitest'
 import { manualClock } from 'fitting-room/testing'
+import type { TabMessage } from '../src/pages/tabs.ts'
 import { TryOnError } from '../src/rules/try-on-error.ts'
 import { createAsks, type Ask } from '../src/try-on/asks.ts'
 
 function asking() {
-  const posted: Ask[] = []
+  const posted: TabMessage[] = []
   const clock = manualClock()
   const asks = createAsks({
-    clock: { ...clock, elapsed: clock.monotonic },
-    post: (message) => void posted.push(message as Ask),
+    clock,
+    post: (message) => void posted.push(message),
     refusal: (problem) => new TryOnError(problem),
   })
+  const where = { name: 'record', place: 'record' }
   const ask = (id: string, call: Ask['call'] = { intent: 'resume' }): Ask => ({
     type: 'ask',
-    name: 'record',
-    place: 'record',
+    ...where,
     id,
     call,
     seenAttempt: null,
   })
-  return { asks, ask, clock, posted }
+  const said = () => posted.splice(0).map((message) => [message.type, 'id' in message && message.id])
+  return { asks, ask, clock, said }
 }
 
-it('what was passed on, and may not have been taken, is passed on again before what is said after it', () => {
-  const { asks, ask, posted } = asking()
+it('what was asked for, and may not have been heard, is asked for again before what is said after it', () => {
+  const { asks, ask, said } = asking()
   void asks.answerTo(ask('one'), true, () => {})
   void asks.answerTo(ask('another', { intent: 'startOver' }), true, () => {})
-  expect(posted.map(({ id }) => id)).toEqual(['one', 'one', 'another'])
+  expect(said()).toEqual([
+    ['knock', 'one'],
+    ['knock', 'one'],
+    ['knock', 'another'],
+  ])
 })
 
-it('what is passed on again may be heard no later than what was passed on first, and not just before it is refused', async () => {
-  const { asks, ask, clock, posted } = asking()
-  const refused = expect(asks.answerTo(ask('one'), true, () => {})).rejects.toMatchObject({ kind: 'stopped' })
-  clock.advance(20_000)
-  asks.passAll()
-  clock.advance(6_000)
-  asks.passAll()
-  expect(posted.map(({ inMs }) => inMs)).toEqual([25_000, 5_000])
-  clock.advance(4_000)
+it('nothing is passed on before the page that runs the flow says that it would carry it out, nor once its shopper was told that nobody does', async () => {
+  const { asks, ask, clock, said } = asking()
+  const word = ask('one')
+  const refused = expect(asks.answerTo(word, true, () => {}).finally(() => asks.drop(word))).rejects.toMatchObject({
+    problem: { kind: 'stopped', reason: 'unanswered' },
+  })
+  clock.advance(30_000)
   await refused
+  asks.pass('one')
+  asks.knock()
+  expect(said()).toEqual([['knock', 'one']])
+})
+
+it('what is too old by the time at which it would be passed on is not', async () => {
+  const { asks, ask, said } = asking()
+  const answer = asks.answerTo(ask('one'), true, () => {
+    throw new TryOnError({ kind: 'consentExpired' })
+  })
+  asks.pass('one')
+  await expect(answer).rejects.toMatchObject({ kind: 'consentExpired' })
+  expect(said()).toEqual([['knock', 'one']])
 })

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoom, TryOn } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
+import type { Clock } from '../src/ports.ts'
 import {
   any,
   full,
@@ -43,7 +44,7 @@ function troubled(works: (call: StorageCall) => boolean = () => false) {
 }
 
 /** A page that runs the flow, and may stop for a while as one does behind an alert(): what it hears then it hears late. */
-async function freezing(own = storage) {
+async function freezing(own = storage, clock: Clock = world.clock) {
   let isFrozen = false
   const late: (() => void)[] = []
   const orLater = (run: () => void) => (isFrozen ? void late.push(run) : run())
@@ -54,7 +55,6 @@ async function freezing(own = storage) {
       super.addEventListener(type, (event: unknown) => orLater(() => hear(event)))
     }
   }
-  const { clock } = world
   const stopping = { ...clock, setTimeout: (run: () => void, ms: number) => clock.setTimeout(() => orLater(run), ms) }
   vi.stubGlobal('BroadcastChannel', LateChannel)
   const room = world.room({ clock: stopping, storage: own })
@@ -135,10 +135,15 @@ describe('a word that is passed on', () => {
     expect(submissions()).toBeLessThanOrEqual(1)
   })
 
-  it('is carried out by nobody once its shopper was told that nobody answers', async () => {
+  it.each([
+    ['nobody answers', 0],
+    ['nobody answers, though the clock is set back then', 3_600_000],
+  ])('is carried out by nobody once its shopper was told that %s', async (_name, backMs) => {
     useLocks()
-    const { freeze, thaw } = await freezing()
-    const second = watched(world.room().tryOn(product))
+    let isSetBack = false
+    const clock = { ...world.clock, now: () => world.clock.now() - (isSetBack ? backMs : 0) }
+    const { freeze, thaw } = await freezing(storage, clock)
+    const second = watched(world.room({ clock }).tryOn(product))
     await world.until(second, 'idle')
     await world.settle()
     freeze()
@@ -146,9 +151,30 @@ describe('a word that is passed on', () => {
     const refusal = expect(word).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'unanswered' } })
     await world.pass(31_000)
     await refusal
+    isSetBack = true
     thaw()
     await world.pass(20_000)
     expect([second.get().state, submissions()]).toEqual(['idle', 0])
+  })
+
+  it('is carried out by nobody once its shopper was told so who waited for a page that stood still since', async () => {
+    useLocks()
+    const { first, freeze, thaw } = await freezing()
+    await started(first)
+    await world.until(first, 'final')
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'final')
+    await world.settle()
+    const channel = new BroadcastChannel('fitting-room:https_3A_2F_2Fapi.test:default')
+    channel.onmessage = ({ data }: MessageEvent<unknown>) => void (JSON.stringify(data).includes('"come"') && freeze())
+    const refusal = expect(second.startOver()).rejects.toMatchObject({ problem: { reason: 'unanswered' } })
+    await world.settle()
+    channel.close()
+    await world.pass(620_000)
+    await refusal
+    thaw()
+    await world.pass(20_000)
+    expect(second.get().state).toBe('final')
   })
 
   it('resolves where the page that carried it out was closed before it could say so', async () => {
@@ -311,11 +337,13 @@ describe('a word that is passed on', () => {
     const words = [second.start({ imageUrl: 'https://photos.test/p.png' }), second.startOver()]
     const settled = Promise.allSettled(words)
     await world.settle()
+    const renewal = slow.hold((call) => call.type === 'update' && isLease(call))
     const look = slow.hold((call) => call.type === 'get' && isLease(call))
     thaw()
     await look.reached
     await world.settle()
     look.release()
+    renewal.release()
     await world.pass(20_000)
     expect((await settled)[1]).toMatchObject({ status: 'fulfilled' })
     expect(submissions()).toBe(0)

@@ -137,7 +137,7 @@ describe('what comes over the channel', () => {
     await world.until(owner, 'final')
     await world.settle()
     channel.onmessage = null
-    expect([...heard.keys()].sort()).toEqual(['answer', 'ask', 'hello', 'lateAnswer', 'taken', 'view'])
+    expect([...heard.keys()].sort()).toEqual(['answer', 'ask', 'come', 'hello', 'knock', 'lateAnswer', 'view'])
     return { owner, other, heard: [...heard.values()] }
   }
 

@@ -18,26 +18,17 @@ export type TabMessage =
   | { type: 'view'; name: string; place: string; view: TryOnView }
   /** A page that waits asks for it, and says which attempt it has seen. */
   | { type: 'hello'; name: string; place: string; seenAttempt: string | null }
-  /** A page that waits passes an intent on, with the attempt that its shopper saw; heard later than `inMs` it is nobody's. */
-  | {
-      type: 'ask'
-      name: string
-      place: string
-      id: string
-      call: PassedCall
-      seenAttempt: string | null
-      inMs?: number | undefined
-    }
-  /** It is being carried out, which may take a while. */
-  | { type: 'taken'; name: string; id: string }
+  /** A page that waits has an intent to pass on. */
+  | { type: 'knock'; name: string; place: string; id: string }
+  /** The owner would carry it out, which may take a while. */
+  | { type: 'come'; name: string; place: string; id: string }
+  /** It is passed on, with the attempt that its shopper saw. */
+  | { type: 'ask'; name: string; place: string; id: string; call: PassedCall; seenAttempt: string | null }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
   /** What the answer to a submission has led to, for whichever page runs the try-on by now. */
   | { type: 'lateAnswer'; name: string; record: AttemptRecord; durable: boolean }
   /** Everything of this shopper is being wiped. */
   | { type: 'reset' }
-
-/** How long another page may take before it carries an intent out that was passed on to it, in ms. */
-export const answerLimitMs = 30_000
 
 /** The other pages of this room; where there is no BroadcastChannel, nobody. */
 export interface Tabs {
@@ -51,8 +42,6 @@ type Epochs = Readonly<Record<string, number>>
 export interface TabsParts {
   /** What the rooms have in common that may hear each other: origin, installation and namespace. */
   name: string
-  /** Epoch ms, which are the same for all pages of one machine. */
-  now: () => number
   /** What tells this room's storage from every other, each with how often it was reset. */
   epochs: () => Epochs
   /** Whether a message with these epochs is of this storage and of its present shopper. */
@@ -96,6 +85,7 @@ const message = is.toldApart(
   'type',
   is.object({ type: is.oneOf('view'), name, place, view: is.that<TryOnView>(isView) }),
   is.object({ type: is.oneOf('hello'), name, place, seenAttempt: is.nullable(is.text) }),
+  is.object({ type: is.oneOf('knock', 'come'), name, place, id: is.text }),
   is.object({
     type: is.oneOf('ask'),
     name,
@@ -103,9 +93,7 @@ const message = is.toldApart(
     id: is.text,
     call: is.wholeOf<PassedCall>(is.object({ intent: is.oneOf(...intents) })),
     seenAttempt: is.nullable(is.text),
-    inMs: is.optional(is.number),
   }),
-  is.object({ type: is.oneOf('taken'), name, id: is.text }),
   is.object({
     type: is.oneOf('answer'),
     name,
@@ -116,10 +104,10 @@ const message = is.toldApart(
   is.object({ type: is.oneOf('lateAnswer'), name, record: attemptRecord, durable: is.boolean }),
   is.object({ type: is.oneOf('reset') }),
 )
-const envelope = is.object({ version: is.oneOf(1), sentAt: is.number, epochs: is.tableOf(is.integer), message })
+const envelope = is.object({ version: is.oneOf(1), epochs: is.tableOf(is.integer), message })
 
 export function openTabs(parts: TabsParts): Tabs {
-  const { now, epochs, isOfNow, lookAgain, onMessage, onReset } = parts
+  const { epochs, isOfNow, lookAgain, onMessage, onReset } = parts
   const unknown = new Set<string>()
   /** What is heard meanwhile waits, so that it is heard in order. */
   let looking: Promise<unknown> | null = null
@@ -128,9 +116,7 @@ export function openTabs(parts: TabsParts): Tabs {
   async function hear(data: unknown): Promise<void> {
     const read = envelope.safeParse(data)
     if (!read.success) return
-    const { sentAt, epochs: theirs, message: heard } = read.data
-    // a page that did not run hears late of what nobody waits for any more
-    if (heard.type === 'ask' && now() - sentAt > (heard.inMs ?? answerLimitMs)) return
+    const { epochs: theirs, message: heard } = read.data
     // whose storage was reset the catalog itself knows best
     if (heard.type === 'reset') return isOpen ? onReset(theirs) : undefined
     const ids = Object.keys(theirs)
@@ -145,7 +131,7 @@ export function openTabs(parts: TabsParts): Tabs {
 
   const channel = openChannel(parts.name, (data) => void hear(data))
   return {
-    post: (sent) => channel?.postMessage({ version: 1, sentAt: now(), epochs: epochs(), message: sent }),
+    post: (sent) => channel?.postMessage({ version: 1, epochs: epochs(), message: sent }),
     close() {
       isOpen = false
       channel?.close()

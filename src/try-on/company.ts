@@ -8,7 +8,7 @@ import type { Attempts } from '../records/attempts.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import { restoringView } from '../rules/first-views.ts'
 import type { TryOnView } from '../rules/view.ts'
-import type { Asks, Heard } from './asks.ts'
+import type { Answer, Asks } from './asks.ts'
 import type { Runner } from './carry-out.ts'
 
 /** How long another page counts as running the flow after it was heard, in ms. */
@@ -32,7 +32,7 @@ export interface Company {
   /** A page that waits asks this one for its view, and says which attempt it has seen. */
   answerHello(own: Seat<Runner>, seen: string | null): Promise<void>
   /** The page that runs the flow answers what this page's shopper has said. */
-  hearAnswer(message: Heard): void
+  hearAnswer(message: Answer): void
   /** The seat is left, and what was heard in it is of no use any more. */
   leave(): void
 }
@@ -125,7 +125,7 @@ export function createCompany(parts: CompanyParts): Company {
       if (withheld === null) shown.set(view)
       parts.stand()
       if (isBlind) void lookPast(own, view)
-      asks.passAll()
+      asks.knock()
     },
 
     async hearOther(own, attempt) {
@@ -150,7 +150,7 @@ export function createCompany(parts: CompanyParts): Company {
 
     hearAnswer(message) {
       // what this page's shopper has said has been done there
-      if (asks.hear(message) && message.type === 'answer' && message.problem === null) showWithheld()
+      if (asks.hear(message) && message.problem === null) showWithheld()
     },
 
     leave() {

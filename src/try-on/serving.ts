@@ -1,12 +1,26 @@
+import type { Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
+import type { SteadyClock } from '../ports.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { Ask } from './asks.ts'
-import type { CarryOut, Said } from './carry-out.ts'
+import type { CarryOut, Runner, Said } from './carry-out.ts'
 import { passedCall } from './intents.ts'
 import type { Sitting } from './sitting.ts'
 
+/** How long after it has last said that it would carry something out a page may begin that, in ms: who asked waits for longer. */
+const openMs = 30_000
+
+/** How a page that runs the flow serves the others, whose shoppers' intents are passed on to it. */
+export interface Serving {
+  /** Another page has an intent to pass on. */
+  open(id: string): void
+  /** Carries it out. Refused when its shopper saw another attempt. */
+  serve(ask: Ask): Promise<void>
+}
+
 interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isMeant' | 'notAllowed' | 'settled'> {
-  sitting: Pick<Sitting, 'seat' | 'isCurrent'>
+  clock: SteadyClock
+  sitting: Pick<Sitting, 'seat' | 'place' | 'isCurrent'>
   name: () => string
   /** The ID of the job that is shown. */
   jobId: () => string | null
@@ -15,25 +29,36 @@ interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isMeant' | 'notAllow
   post: (message: TabMessage) => void
 }
 
-/** How a page that runs the flow serves the others, whose shoppers' intents are passed on to it. */
-export function createServing(parts: ServingParts): (ask: Ask) => Promise<void> {
-  const { sitting, name, jobId, sayNow, post, carryOut, isMeant, notAllowed, settled } = parts
+export function createServing(parts: ServingParts): Serving {
+  const { clock, sitting, name, jobId, sayNow, post, carryOut, isMeant, notAllowed, settled } = parts
   const served = new Set<string>()
+  let openedAt = -Infinity
   /** What other pages have said is begun in the order in which it came, however long each look takes. */
   let lastServed: Promise<unknown> = Promise.resolve()
 
-  /** Refused when it is repeated, or when its shopper saw another attempt. */
-  return async ({ id, call: passed, seenAttempt }) => {
+  /** This page's seat, if it runs the flow: another page may be the one that is asked. */
+  function ownSeat(): Seat<Runner> | null {
     const own = sitting.seat()
+    return own?.runner && own.isProven() ? own : null
+  }
+
+  function open(id: string): void {
+    if (served.has(id) || !ownSeat()) return
+    openedAt = clock.elapsed()
+    post({ type: 'come', name: name(), place: sitting.place(), id })
+  }
+
+  async function serve({ id, call: passed, seenAttempt }: Ask): Promise<void> {
+    const own = ownSeat()
     const runner = own?.runner
-    // another page may be the one that is asked
-    if (!own || !runner || served.has(id) || !own.isProven()) return
+    if (!own || !runner || served.has(id)) return
+    // who stood still meanwhile asks once more whether anybody waits for it
+    if (clock.elapsed() - openedAt > openMs) return open(id)
     served.add(id)
     // a page that stood still may hear of it once another one has carried it out
     const isStill = lastServed.then(own.isStill)
     lastServed = isStill
     if (!(await isStill)) return void served.delete(id)
-    post({ type: 'taken', name: name(), id })
     const call = passedCall(passed)
     const said = sayNow()
     const carriedOut = async () => {
@@ -49,4 +74,6 @@ export function createServing(parts: ServingParts): (ask: Ask) => Promise<void> 
     if (!sitting.isCurrent(own) || !(await own.isStill())) return void served.delete(id)
     post({ type: 'answer', name: name(), id, problem, jobId: jobId() })
   }
+
+  return { open, serve }
 }

@@ -134,7 +134,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     isOver,
     gone,
   })
-  const serve = createServing({ ...parts, ...carrying, sitting, jobId: () => shown.get().attempt?.jobId ?? null })
+  const serving = createServing({ ...parts, ...carrying, sitting, jobId: () => shown.get().attempt?.jobId ?? null })
 
   /** An answer that comes late is for whoever runs the machine by then, here or on another page. */
   function tell(event: TryOnEvent): void {
@@ -257,11 +257,13 @@ export function createTryOn(parts: Parts): RunningTryOn {
     hear(message) {
       if (!('name' in message) || message.name !== name()) return
       const { type } = message
-      if (type === 'answer' || type === 'taken') return company.hearAnswer(message)
+      if (type === 'answer') return company.hearAnswer(message)
       const seat = sitting.seat()
       if (type === 'lateAnswer') return hearAnswer(message)
       if (message.place !== sitting.place()) return sitting.moveOver()
-      if (type === 'ask') return void serve(message)
+      if (type === 'come') return asks.pass(message.id)
+      if (type === 'knock') return serving.open(message.id)
+      if (type === 'ask') return void serving.serve(message)
       if (type === 'hello') return void (seat?.runner && company.answerHello(seat, message.seenAttempt))
       if (seat?.isWaiting) company.hearOwner(seat, message.view)
       else if (seat?.runner) void company.hearOther(seat, message.view.attempt?.id ?? null)
