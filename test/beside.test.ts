@@ -13,7 +13,7 @@ import {
   type StorageCall,
   type TestStorage,
 } from './support/storage.ts'
-import { createWorld, dropped, person, product, refuses, started, type World } from './support/world.ts'
+import { createWorld, dropped, lost, person, product, refuses, started, type World } from './support/world.ts'
 
 /** Pages beside each other of which not every one can read and write what the others can. */
 
@@ -217,6 +217,24 @@ describe('a word that is passed on', () => {
       expect(second.get().state).toBe('idle')
     },
   )
+
+  it.each(['startOver', 'discard'] as const)('%s() resolves so where a third page takes over', async (intent) => {
+    useLocks()
+    const { room, own } = troubled()
+    await world.until(await started(room.tryOn(product)), 'final')
+    const [second, third] = [watched(world.room().tryOn(product)), watched(world.room().tryOn(product))]
+    for (const tryOn of [second, third]) await world.until(tryOn, 'final')
+    await world.settle()
+    const isGone = async (call: StorageCall) => {
+      await call.land()
+      room.close()
+    }
+    own.meet((call) => isRecord(call) && isWrite(call), isGone)
+    const word = third[intent]({ abandonPaidJob: true })
+    await world.pass(10_000)
+    await word
+    expect(third.get().state).toBe('idle')
+  })
 
   it('startOver() rejects where the page that was asked has gone, and what is there can not be read', async () => {
     const asked = world.hold('GET', '/funnel')
@@ -459,6 +477,74 @@ describe('a page that ran the try-on, and has stood still since,', () => {
     await world.pass(20_000)
     expect(first.get()).toMatchObject({ state: 'final', attempt })
     expect(await jobIds(world.room())).toEqual([attempt?.jobId])
+  })
+})
+
+describe('a page that stands still in mid-write while another one takes over', () => {
+  const isPhase = (phase: string) => (call: StorageCall) =>
+    isRecord(call) && call.type === 'update' && String(call.change?.()).includes(`"phase":"${phase}"`)
+
+  async function standing(phase: string, ms: number, meanwhile: () => unknown = () => {}) {
+    const own = storage.another()
+    const { room, first, freeze, thaw } = await freezing(own)
+    const other = world.room()
+    const second = watched(other.tryOn(product))
+    await world.until(second, 'idle')
+    await world.settle()
+    const write = own.hold(isPhase(phase))
+    const word = first.start({ imageUrl: 'https://photos.test/p.png' }).then(
+      () => null,
+      (error: unknown) => error,
+    )
+    await write.reached
+    freeze()
+    meanwhile()
+    await world.pass(ms)
+    const renewal = own.hold((call) => call.type === 'update' && isLease(call))
+    thaw()
+    await world.settle()
+    write.release()
+    await world.settle()
+    renewal.release()
+    await world.pass(20_000)
+    return { first, second, word, rooms: [room, other] }
+  }
+
+  it('rejects a start() that is sent by nobody then', async () => {
+    const { first, second, word } = await standing('consented', 4_000)
+    expect(await word).toMatchObject({ kind: 'stopped' })
+    expect([first.get().state, second.get().state, submissions()]).toEqual(['idle', 'idle', 0])
+    await second.start({ imageUrl: 'https://photos.test/q.png' })
+    await world.until(second, 'processing')
+    expect(submissions()).toBe(1)
+  })
+
+  it('does not take the claim of the other page for its own', async () => {
+    const { first, rooms } = await standing('claimed', 6_000, () => world.fault('POST', '/generations', [lost]))
+    await world.until(first, 'outcomeUnknown')
+    for (const room of rooms) room.close()
+    const { problem } = await world.until(watched(world.room().tryOn(product)), 'outcomeUnknown')
+    // what came of it is known, too
+    expect(problem?.kind).toBe('outcomeUnknown')
+    expect(submissions()).toBe(1)
+  })
+
+  it('has discarded what storage was slow to say that it is', async () => {
+    const own = storage.another()
+    const room = world.room({ storage: own })
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'processing')
+    const isMark = ({ type, key }: StorageCall) => type === 'update' && key.endsWith(':catalog')
+    own.meet(isMark, async (call) => {
+      await call.land()
+      own.recover()
+      await new Promise<void>((done) => void world.clock.setTimeout(done, 6_000))
+    })
+    const word = tryOn.discard({ abandonPaidJob: true })
+    await world.pass(10_000)
+    await word
+    await world.pass(20_000)
+    expect([tryOn.get().state, await world.room().list()]).toEqual(['idle', []])
   })
 })
 

@@ -49,6 +49,18 @@ describe('reset()', () => {
     expect(catalog).toEqual(expected)
   })
 
+  it('is heard of by a page whose storage was emptied, though the clock was set back before', async () => {
+    let backMs = 0
+    const clock = { ...world.clock, now: () => world.clock.now() - backMs }
+    const tryOn = await started(world.room({ clock }).tryOn(product))
+    await world.until(tryOn, 'final')
+    storage.items.clear()
+    backMs = 7_200_000
+    await world.room({ clock }).reset()
+    await world.settle()
+    expect(tryOn.get().state).toBe('idle')
+  })
+
   it.each([
     ['shows no try-on', false],
     ['had a write that failed', true],

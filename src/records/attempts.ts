@@ -1,4 +1,5 @@
 import type { Written } from '../../machines/try-on.types.ts'
+import { newId } from '../platform/new-id.ts'
 import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
 import { advance, ageOfWord, consentLifetimeMs, isOwed, mayBePaid, type AttemptRecord } from '../rules/record.ts'
@@ -35,6 +36,8 @@ export interface Attempts {
   leave(record: AttemptRecord, problem: Problem | null): Promise<Written>
   /** A page that has lost the try-on keeps what storage has lost meanwhile, if money may have been spent on it. */
   rescue(record: AttemptRecord): Promise<void>
+  /** Takes a consent back that this page was writing; resolves with whether nobody submits it, as another page may have. */
+  withdraw(attemptId: string): Promise<boolean>
   /** Takes the record away for good, and refuses its late answers. */
   forget(record: AttemptRecord): Promise<Written>
   /** Whether an attempt was forgotten for good. */
@@ -282,7 +285,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         await remove(consented)
         return { kind: 'overtaken' }
       }
-      const claimed = advance(consented, clock.now(), { phase: 'claimed' })
+      const claimed = advance(consented, clock.now(), { phase: 'claimed', claim: newId() })
       const listed = await current.list(consented)
       let kept = await current.replace(claimed, (found) => isAsSeen(found, consented))
       if (kept === 'memory' && isOf(current.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed)
@@ -332,6 +335,15 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async leave(record, problem) {
       if (mayBePaid(record) && !(await archive(record, true))) return notArchived(record)
       return without(record, problem)
+    },
+
+    async withdraw(attemptId) {
+      await mark(attemptId, 'left')
+      const isUnsent = (found: Found<AttemptRecord>) => isOf(found, attemptId) && !mayBePaid(found as AttemptRecord)
+      await place().cell.update((found) => (isUnsent(found) ? null : undefined))
+      const places = [place().cell, archiveOf(attemptId).cell]
+      const found = await Promise.all(places.map((each) => each.read().catch(() => null)))
+      return !found.some((each) => isOf(each, attemptId))
     },
 
     async forget(record) {

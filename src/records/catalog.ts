@@ -42,7 +42,7 @@ export interface Catalog extends Pick<
    * Resolves with whether that stands in storage; of a shopper who has gone it need not.
    */
   mark(attemptId: string, fate: Fate, shopper: Shopper | undefined): Promise<boolean>
-  /** Takes back that an attempt was discarded, which storage did not take. */
+  /** Takes back that this page has marked an attempt as discarded, which storage did not take; another page's mark stays. */
   unmark(attemptId: string): Promise<unknown>
   fateOf(attemptId: string): Promise<Fate | null>
   /**
@@ -102,7 +102,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   const cellAt = (index: number): Cell<CatalogValue> => journal.cell(keys().catalog[index] ?? '', codec)
   let isUnreadable = false
   let isTakenOver = false
-  const fates = new Map<string, Fate>()
+  const fates = new Map<string, { fate: Fate; until: number }>()
   const isOnDisk = () => cellAt(candidate).onDisk() !== null
   const epochs = createEpochs({ clock, isOnDisk, onNext: () => fates.clear(), onReset })
 
@@ -176,6 +176,13 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     isTakenOver = kept === 'stored' && (await journal.remove(keys().former))
   }
 
+  /** A page that stood still takes for failed what has landed, and may have been read there since. */
+  async function isMarkedOnDisk(attemptId: string, fate: Fate): Promise<boolean> {
+    await look()
+    const found = cellAt(candidate).onDisk()
+    return found !== null && found !== 'unreadable' && found[fate][attemptId] !== undefined
+  }
+
   function lasting(table: Record<string, number>): Record<string, number> {
     const now = clock.now()
     return Object.fromEntries(Object.entries(table).filter(([, until]) => until > now))
@@ -243,22 +250,24 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     },
     async mark(attemptId, fate, of) {
       if (of?.aborted !== false) return true
-      fates.set(attemptId, fate)
       const until = clock.now() + retentionMs
+      fates.set(attemptId, { fate, until })
       const kept = await change((old) =>
         of.aborted ? undefined : { [fate]: { ...lasting(old[fate]), [attemptId]: until } },
       )
-      return kept === 'stored' || of.aborted
+      return kept === 'stored' || of.aborted || (await isMarkedOnDisk(attemptId, fate))
     },
     unmark(attemptId) {
+      const own = fates.get(attemptId)?.until
       fates.delete(attemptId)
-      const isOther = ([id]: readonly [string, number]) => id !== attemptId
+      const isOther = ([id, until]: readonly [string, number]) => id !== attemptId || until !== own
       return change(({ discarded }) => ({ discarded: Object.fromEntries(Object.entries(discarded).filter(isOther)) }))
     },
     async fateOf(attemptId) {
-      const found = fates.get(attemptId) === 'discarded' ? null : await look()
+      const own = () => fates.get(attemptId)?.fate ?? null
+      const found = own() === 'discarded' ? null : await look()
       if (found?.discarded[attemptId] !== undefined) return 'discarded'
-      return found?.left[attemptId] === undefined ? (fates.get(attemptId) ?? null) : 'left'
+      return found?.left[attemptId] === undefined ? own() : 'left'
     },
     async reset() {
       if (!isTakenOver) await takeOver()

@@ -1,4 +1,4 @@
-import type { AttemptRecord } from '../rules/record.ts'
+import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import type { Place } from './archive.ts'
 import type { Catalog } from './catalog.ts'
 import type { Shopper } from './epochs.ts'
@@ -15,7 +15,7 @@ export interface Current {
   shopperOf(attemptId: string): Shopper | undefined
   /** An attempt is of that shopper, who is the present one. */
   remember(record: AttemptRecord, shopper: Shopper): void
-  /** Whether the attempt may still be written: it was neither discarded nor wiped with its shopper. */
+  /** Whether it may still be written: it was neither discarded, nor left before it was sent, nor wiped with its shopper. */
   isAlive(record: AttemptRecord): Promise<boolean>
   /** Names a record in the catalog before it is written: storage may have lost it, or have refused it before. */
   list(record: AttemptRecord): Promise<'stored' | 'memory' | 'gone'>
@@ -38,8 +38,13 @@ export interface CurrentParts {
 }
 
 export const isOf = (found: Found<AttemptRecord>, attemptId: string) => readable(found)?.attemptId === attemptId
-export const isAsSeen = (found: Found<AttemptRecord>, seen: AttemptRecord | null) =>
-  isOf(found, seen?.attemptId ?? '') && readable(found)?.phase === seen?.phase
+
+/** Whether what was found is as far as what was seen; a claim of another page, whose POST may be out, is not. */
+export function isAsSeen(found: Found<AttemptRecord>, seen: AttemptRecord | null): boolean {
+  const record = readable(found)
+  if (!record || !seen || record.attemptId !== seen.attemptId || record.phase !== seen.phase) return false
+  return seen.phase !== 'claimed' || record.claim === seen.claim
+}
 
 export function createCurrent({ catalog, candidates }: CurrentParts): Current {
   let chosen: Place | null = null
@@ -47,10 +52,11 @@ export function createCurrent({ catalog, candidates }: CurrentParts): Current {
   /** Whose attempt it is, of every attempt of the present shopper that this page has begun or restored. */
   const shoppers = new Map<string, Shopper>()
 
-  async function isAlive({ attemptId }: AttemptRecord): Promise<boolean> {
-    const shopper = shoppers.get(attemptId)
-    const isPresent = shopper !== undefined && (await catalog.isPresent(shopper))
-    return isPresent && (await catalog.fateOf(attemptId)) !== 'discarded'
+  async function isAlive(record: AttemptRecord): Promise<boolean> {
+    const shopper = shoppers.get(record.attemptId)
+    if (shopper === undefined || !(await catalog.isPresent(shopper))) return false
+    const fate = await catalog.fateOf(record.attemptId)
+    return fate === null || (fate === 'left' && mayBePaid(record))
   }
 
   async function list({ attemptId }: AttemptRecord) {

@@ -66,6 +66,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
   let isSeen = false
   /** What it saw then, until it hears of the last of those resets: its shopper may be from before that. */
   let doubtful: Counts = {}
+  /** The last reset that was heard of a storage which this page does not know by any name. */
+  let stranger: Counts = {}
   /** Resets that were heard before it was known which storage this is. */
   const heard: Counts[] = []
   let isOpened = false
@@ -93,7 +95,9 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     // what was begun while this page was open, or in place of what it knows, and reset, was reset meanwhile
     const tells = (id: string) =>
       counts[id] !== undefined || (isStrange && bornAt(id) >= bornAt(oldest())) || bornAt(id) > openedAt
-    const wasReset = Object.entries(found).some(([id, count]) => tells(id) && count > (counts[id] ?? 0))
+    // the page that has reset it says so, whatever the clock did since
+    const isTold = isStrange && Object.keys(found).some((id) => stranger[id] !== undefined)
+    const wasReset = isTold || Object.entries(found).some(([id, count]) => tells(id) && count > (counts[id] ?? 0))
     // what this page called its storage before was lost there, and its shopper with it
     if (wasReset && isStrange) counts = {}
     for (const [id, count] of Object.entries(found)) counts = { ...counts, [id]: Math.max(count, counts[id] ?? 0) }
@@ -151,7 +155,10 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     isUsed,
     learn,
     hear(found) {
-      if (isSeen && !sharesId(found)) return true
+      if (isSeen && !sharesId(found)) {
+        stranger = found
+        return true
+      }
       if (!isSeen) doubt(found)
       else if (Object.entries(found).some(([id, count]) => doubtful[id] !== count)) learnCounts(found)
       else changeShopper()

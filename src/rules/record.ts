@@ -46,6 +46,8 @@ export const attemptRecord = is.object({
   attemptId: is.nonEmpty,
   startedAt: epochMs,
   phase,
+  /** Which claim it was last submitted by: each page makes its own. */
+  claim: is.optional(is.text),
   productId: is.nonEmpty,
   variantId: is.nonEmpty,
   funnelIds: is.listOf(funnelId),

@@ -6,6 +6,7 @@ import type { TryOnEvent } from '../../machines/try-on.types.ts'
 import type { Seat } from '../pages/seat.ts'
 import { deferred } from '../platform/deferred.ts'
 import type { Notice, SteadyClock } from '../ports.ts'
+import type { Attempts } from '../records/attempts.ts'
 import type { Shopper } from '../records/epochs.ts'
 import type { Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
@@ -50,20 +51,25 @@ interface CarryOutParts {
   allHeard: () => Promise<void>
   /** A consent has come in hand, or is there no more. */
   onHand: () => void
-  /** An attempt was forgotten for good; resolves with whether nothing of it is left. */
-  onDiscard: (record: AttemptRecord) => Promise<boolean>
+  attempts: Pick<Attempts, 'isForgotten'>
+  /** An attempt was forgotten for good. */
+  onDiscard: (record: AttemptRecord) => void
+  /** Removes what is kept of an attempt's pictures; resolves with whether it is gone. */
+  dropPictures: (attemptId: string) => Promise<boolean>
 }
 
 export type CarryOut = ReturnType<typeof createCarryOut>
 
 /** How a page that runs the flow does what its shopper, or another page's, asks for. */
 export function createCarryOut(parts: CarryOutParts) {
-  const { clock, photos, notice, view, isCurrent, allHeard, onHand, onDiscard } = parts
+  const { clock, photos, notice, view, isCurrent, allHeard, onHand, attempts, onDiscard, dropPictures } = parts
   const refusal = (problem: Problem) => new TryOnError(problem, view().attempt?.jobId ?? null)
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
   const seenAttempt = () => view().attempt?.id ?? null
   const isBegun = (call: Call) => 'attemptId' in call && call.attemptId === seenAttempt()
+  /** Whether an intent is for what there is: for the attempt that its shopper saw, or the one that it has begun. */
+  const isMeant = (call: Call, seen: string | null) => seenAttempt() === seen || isBegun(call)
   const hand = createHand(onHand, () => refusal({ kind: 'stopped', reason: 'startedOver' }))
 
   function until(own: Seat<Runner>, runner: Runner, isThere: (snapshot: SnapshotFrom<typeof tryOnMachine>) => boolean) {
@@ -127,6 +133,19 @@ export function createCarryOut(parts: CarryOutParts) {
     refuse(own, runner, refusal({ kind: 'storage' }))
   }
 
+  async function clearPictures(attemptId: string): Promise<void> {
+    if (!(await dropPictures(attemptId))) throw refusal({ kind: 'storage' })
+  }
+
+  /** Whether what was to be left has been. */
+  async function isGone({ intent }: Call, attempt: string | null): Promise<boolean> {
+    // what can not be read may be there
+    if (intent === 'startOver') return seenAttempt() === null && view().problem?.kind !== 'storageUnreadable'
+    if (intent !== 'discard' || attempt === null || !(await attempts.isForgotten(attempt))) return false
+    await clearPictures(attempt)
+    return true
+  }
+
   async function doEvent(
     own: Seat<Runner>,
     runner: Runner,
@@ -152,8 +171,9 @@ export function createCarryOut(parts: CarryOutParts) {
     await carriedOut(own, runner)
     const { record, problem } = runner.getSnapshot().context
     if (isDone(event, before, record, problem)) {
-      if (!before || event.type !== 'discard' || (await onDiscard(before))) return
-      throw refusal({ kind: 'storage' })
+      if (!before || event.type !== 'discard') return
+      onDiscard(before)
+      return clearPictures(before.attemptId)
     }
     const why = problem ?? record?.problem
     throw why ? refusal(why) : notAllowed(call)
@@ -214,8 +234,13 @@ export function createCarryOut(parts: CarryOutParts) {
     seenAttempt,
     /** Whether that is the one that a consent has begun. */
     isBegun,
-    /** Whether an intent is for what there is: for the attempt that its shopper saw, or the one that it has begun. */
-    isMeant: (call: Call, seen: string | null) => seenAttempt() === seen || isBegun(call),
+    isMeant,
+    /** Whether what another page was to do is still to be done, and not done though nobody came to say so. */
+    async isDue(call: Call, seen: string | null): Promise<boolean> {
+      if (isMeant(call, seen)) return true
+      if (await isGone(call, seen)) return false
+      throw notAllowed(call)
+    },
     /** Whether a consent is being made ready that the machine does not know of yet. */
     isPreparing: hand.isHolding,
 

@@ -27,7 +27,7 @@ export interface Saying {
 
 interface SayingParts {
   clock: Clock
-  attempts: Pick<Attempts, 'isForgotten'>
+  attempts: Pick<Attempts, 'withdraw'>
   photos: Photos
   notice: Notice | undefined
   asks: Asks
@@ -45,13 +45,11 @@ interface SayingParts {
   /** Whether the try-on is over with its shopper. */
   isOver: () => boolean
   gone: () => TryOnError
-  /** Removes what is kept of an attempt's pictures; resolves with whether it is gone. */
-  dropPictures: (attemptId: string) => Promise<boolean>
 }
 
 export function createSaying(parts: SayingParts): Saying {
   const { clock, attempts, photos, notice, asks, company, sitting, carrying, shown, life, gone } = parts
-  const { carryOut, checkSaid, closed, isBegun, isMeant, isToBeDone, notAllowed, refusal, seenAttempt, settled } =
+  const { carryOut, checkSaid, closed, isBegun, isDue, isMeant, isToBeDone, notAllowed, seenAttempt, settled } =
     carrying
   /** All words that were said can be followed by another one: each was passed on, or has begun here. */
   let turn = Promise.resolve()
@@ -122,7 +120,7 @@ export function createSaying(parts: SayingParts): Saying {
       // a seat that was taken anew may be at its first look
       if (taken !== first) await settled(taken, runner)
       if (taken !== first && !isToBeDone(runner, call)) return
-      return carryOut(taken, runner, { ...word, seen })
+      return carriedOutHere(taken, runner, { ...word, seen })
     }
     const attempt = seenAttempt()
     if (await isPassedToOwner(taken, word, number, attempt, isPassedOn)) return
@@ -130,11 +128,17 @@ export function createSaying(parts: SayingParts): Saying {
     await settled(taken, taken.runner)
     // the page that was asked may not have come to say so
     if (isConsent(call) && number < leftBefore) throw gone()
-    if (!isMeant(call, attempt)) {
-      if (await isGone(call, attempt)) return
-      throw notAllowed(call)
-    }
-    await carryOut(taken, await running(), { ...word, seen: attempt })
+    if (!(await isDue(call, attempt))) return
+    await carriedOutHere(taken, await running(), { ...word, seen: attempt })
+  }
+
+  /** Carries it out here. A consent that another page may find, as this one stood still, is nobody's once it is rejected. */
+  function carriedOutHere(own: Seat<Runner>, runner: Runner, word: Word): Promise<void> {
+    const { call } = word
+    return carryOut(own, runner, word).catch(async (error: unknown) => {
+      const mayBeFound = isConsent(call) && sitting.wasGivenUp(own)
+      if (!mayBeFound || (await attempts.withdraw(call.attemptId))) throw error
+    })
   }
 
   /** Whether the page that runs the flow has answered a word that was passed on to it, before this one runs it. */
@@ -156,16 +160,6 @@ export function createSaying(parts: SayingParts): Saying {
     // a photo that was passed on is the room's
     if (answer) await photos.restore()
     return Boolean(answer)
-  }
-
-  /** Whether the page that was asked to leave an attempt has done that, and could not say so any more. */
-  async function isGone({ intent }: Call, attempt: string | null): Promise<boolean> {
-    const { problem } = shown.get()
-    // what can not be read may be there
-    if (intent === 'startOver') return seenAttempt() === null && problem?.kind !== 'storageUnreadable'
-    if (intent !== 'discard' || attempt === null || !(await attempts.isForgotten(attempt))) return false
-    if (await parts.dropPictures(attempt)) return true
-    throw refusal({ kind: 'storage' })
   }
 
   /** Settles once this page shows what there is, if that is to be had. */

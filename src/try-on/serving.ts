@@ -18,7 +18,7 @@ export interface Serving {
   serve(ask: Ask): Promise<void>
 }
 
-interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isMeant' | 'notAllowed' | 'settled'> {
+interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isDue' | 'notAllowed' | 'settled'> {
   clock: SteadyClock
   sitting: Pick<Sitting, 'seat' | 'place' | 'isCurrent'>
   name: () => string
@@ -30,7 +30,7 @@ interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isMeant' | 'notAllow
 }
 
 export function createServing(parts: ServingParts): Serving {
-  const { clock, sitting, name, jobId, sayNow, post, carryOut, isMeant, notAllowed, settled } = parts
+  const { clock, sitting, name, jobId, sayNow, post, carryOut, isDue, notAllowed, settled } = parts
   const served = new Set<string>()
   let openedAt = -Infinity
   /** What other pages have said is begun in the order in which it came, however long each look takes. */
@@ -63,8 +63,7 @@ export function createServing(parts: ServingParts): Serving {
     const said = sayNow()
     const carriedOut = async () => {
       await settled(own, runner)
-      if (!isMeant(call, seenAttempt)) throw notAllowed(call)
-      await carryOut(own, runner, { call, said, seen: seenAttempt, isPassed: true })
+      if (await isDue(call, seenAttempt)) await carryOut(own, runner, { call, said, seen: seenAttempt, isPassed: true })
       return null
     }
     const problem = await carriedOut().catch((error: unknown) =>

@@ -18,6 +18,8 @@ export interface Sitting {
   /** Whether that is where the pages of this storage wait, as far as is known by now. */
   isPlaced(): boolean
   isCurrent(own: Seat<Runner>): boolean
+  /** Whether it was given up for another page, in the middle of whatever was going on. */
+  wasGivenUp(own: Seat<Runner>): boolean
   /** The seat, which is taken where there is none; throws `TryOnError` of kind `input` where the address is none. */
   sit(): Seat<Runner>
   /** Leaves the seat for another one, at the end of the line, where somebody is looking. */
@@ -51,6 +53,7 @@ export function createSitting(parts: SittingParts): Sitting {
   const { clock, attempts, ownership, name, company, closed } = parts
   let seat: Seat<Runner> | null = null
   let place = ''
+  const givenUp = new WeakSet<Seat<Runner>>()
   /** What was lost with the seat before is written before storage is read again. */
   let rescuing: Promise<unknown> | null = null
   /** What is said before a place is found waits for the same one. */
@@ -89,6 +92,7 @@ export function createSitting(parts: SittingParts): Sitting {
   }
 
   function sitAgain(): void {
+    if (seat) givenUp.add(seat)
     leave(closed())
     if (parts.isWatched()) sit()
   }
@@ -111,6 +115,7 @@ export function createSitting(parts: SittingParts): Sitting {
     place: () => place,
     isPlaced,
     isCurrent: (own) => seat === own,
+    wasGivenUp: (own) => givenUp.has(own),
     sit,
     sitAgain,
     findPlace: () => (placing ??= look(sit()).finally(() => (placing = null))),

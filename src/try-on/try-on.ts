@@ -99,10 +99,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
       const own = sitting.seat()
       if (own?.runner) show(own, own.runner)
     },
-    onDiscard(record) {
-      telling.discard(record, parts.shopper())
-      return parts.dropPictures(record.attemptId)
-    },
+    onDiscard: (record) => telling.discard(record, parts.shopper()),
+    attempts: parts.attempts,
+    dropPictures: parts.dropPictures,
   })
   const { closed, isPreparing, refusal } = carrying
   const asks = createAsks({ clock, post, refusal })

@@ -6,7 +6,7 @@ export function labelOf({ rule }: Violation, { setup, ops }: Sequence): string {
   const text = JSON.stringify(ops)
   const has = (part: string) => text.includes(`"${part}"`)
   const isTroubled = ['fail', 'full', 'hang', 'failThenOk', 'hangThenLand'].some(has)
-  const isLate = ['hold', 'stall'].some(has)
+  const isLate = ['hold', 'stall', 'stallMidWrite'].some(has)
   if (has('inject')) return 'M'
   if (text.includes('"page":2')) return 'F'
   if (has('again')) return 'L'

@@ -39,7 +39,7 @@ export type Op =
   | { do: 'stall'; page: number; at: Step | 'now' }
   | { do: 'hold'; page: number; at: Step }
   | { do: 'mode'; page: number; tier: number; mode: Mode }
-  | { do: 'killMidWrite'; page: number; writes: number; applied: boolean }
+  | { do: 'killMidWrite' | 'stallMidWrite'; page: number; writes: number; applied: boolean }
   | { do: 'clear'; tier: 'near' | 'far' | 'all' | 'list' }
   | { do: 'wall' | 'age' | 'wait' | 'sleep'; ms: number }
   | { do: 'fault'; place: Place; fault: string }
@@ -152,6 +152,12 @@ const held: fc.Arbitrary<Op> = fc.record({
   place: fc.constant<Place>('registration'),
   fault: fc.constantFrom(...faultsOf.registration),
 })
+/** How long a page stands still: longer than its lease, or than a storage call may take, or for a while less. */
+const standing: fc.Arbitrary<Op> = fc.record({
+  ...of('wait'),
+  ms: weighted([1, 1_500], [3, 3_000], [3, 7_000], [1, 12_000]),
+})
+const anyOf = (pages: number) => fc.nat({ max: pages - 1 })
 const longWait: fc.Arbitrary<Op> = fc.record({ ...of('wait'), ms: fc.constantFrom(12_000, 35_000, 110_000) })
 
 /** Any one operation. */
@@ -374,6 +380,35 @@ const overheard = own.chain((page) =>
     one(longWait),
   ),
 )
+/** A page stands still in one of its writes, before that lands or after; another one takes over, and the first goes on. */
+const stoodInWrite = own.chain((page) =>
+  flat(
+    fc.constant<Op[]>([
+      { do: 'load', page, modes: ['ok', 'ok'] },
+      { do: 'load', page: 1 - page, modes: ['ok', 'ok'] },
+    ]),
+    maybe(fault),
+    maybe(fc.oneof(word(fc.constant(page), fc.constant(0)), say(fc.constant(page)))),
+    one(wait),
+    maybe(fault),
+    one(
+      fc.record({
+        ...of('stallMidWrite'),
+        page: fc.constant(page),
+        writes: fc.nat({ max: 14 }),
+        applied: fc.boolean(),
+      }),
+    ),
+    one(fc.oneof(word(anyOf(2), fc.constant(0)), say(anyOf(2)), reset(anyOf(2)))),
+    one(standing),
+    maybe(fc.oneof(say(fc.constant(1 - page)), word(fc.constant(1 - page), fc.constant(0)))),
+    maybe(wait),
+    maybe(fc.oneof(simple('close', fc.constant(1 - page)), simple('kill', fc.constant(1 - page)))),
+    one(simple('wake', fc.constant(page))),
+    maybe(fc.oneof(say(own), word(own, fc.constant(0)))),
+    one(longWait),
+  ),
+)
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -431,5 +466,13 @@ const latest = sequencesOf(
   ),
 )
 
+const newest = sequencesOf(
+  fc.oneof(
+    { weight: 3, arbitrary: stoodInWrite },
+    { weight: 1, arbitrary: overheard },
+    { weight: 1, arbitrary: block },
+  ),
+)
+
 /** What the sequence of that number is drawn from. */
-export const sequencesAt = (number: number) => ({ 8: latest, 9: later })[number % 10] ?? common
+export const sequencesAt = (number: number) => ({ 7: newest, 8: latest, 9: later })[number % 10] ?? common

@@ -78,6 +78,8 @@ export class Page implements Host {
   sound: boolean
   /** Writes until the page is killed, at one or beside it. */
   death: { writes: number; applied: boolean } | null = null
+  /** Writes until the page stands still, at one or right after it. */
+  stalling: { writes: number; applied: boolean } | null = null
   private readonly machine: Machine
   private readonly parts: PageParts
   private readonly calls: Call[] = []
@@ -170,6 +172,7 @@ export class Page implements Host {
 
   wake(): void {
     this.stallAt = null
+    this.stalling = null
     if (!this.stalled) return
     this.stalled = false
     this.troubledAt = this.machine.clock.monotonic()
@@ -272,8 +275,16 @@ export class Page implements Host {
         this.kill()
       }
       if (this.killed) return never()
+      const isStanding = kind === 'write' && this.stalling !== null && this.stalling.writes-- <= 0
+      const { applied = false } = (isStanding && this.stalling) || {}
+      if (isStanding) this.stalling = null
+      if (isStanding && !applied) {
+        this.stall()
+        await this.next()
+      }
       const value = work()
       this.answered.add(tier)
+      if (isStanding && applied) this.stall()
       await this.next()
       return value
     }

@@ -78,7 +78,8 @@ export class Shopper {
     // of two words for one photo a submission tells nobody apart
     const retract = (kind: string, reason: string) => {
       if (kind === 'notAllowed' && again !== undefined) this.judge.words.retract(word)
-      if (reason === 'unanswered') word.unanswered = true
+      // a page that stood still has let go of the try-on
+      if (reason === 'unanswered' || (reason === 'closed' && !page.closed)) word.unanswered = true
     }
     const carryOut = () => tryOn[intent](photo, { customKey: `word-${word.id}` })
     void this.hear(page, intent, carryOut, retract).then((done) => {

@@ -39,7 +39,7 @@ export interface Word {
   left: boolean
   /** A page that was to leave it stopped in the middle. */
   mayBeLeft: boolean
-  /** Its shopper was told that nobody answered. */
+  /** Its shopper was told that nobody answered, or that the page let go of it. */
   unanswered: boolean
   /** The page that it was given on, and whether anything was sent for it. */
   page: object

@@ -175,6 +175,9 @@ export class World {
       case 'killMidWrite':
         if (page) page.death = { writes: op.writes, applied: op.applied }
         return
+      case 'stallMidWrite':
+        if (page) page.stalling = { writes: op.writes, applied: op.applied }
+        return
       case 'clear':
         return this.clear(op.tier)
       case 'fault':
