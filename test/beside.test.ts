@@ -250,7 +250,8 @@ describe('a word that is passed on', () => {
     await carried.reached
     own.meet((call) => isRecord(call), refused)
     room.close()
-    await world.pass(5_000)
+    // what it writes is waited for
+    await world.pass(10_000)
     await word
     asked.release()
     carried.release()
@@ -526,6 +527,24 @@ describe('a page that stands still in mid-write while another one takes over', (
     const { problem } = await world.until(watched(world.room().tryOn(product)), 'outcomeUnknown')
     // what came of it is known, too
     expect(problem?.kind).toBe('outcomeUnknown')
+    expect(submissions()).toBe(1)
+  })
+
+  it('is waited for where its room was closed: what it writes is found', async () => {
+    useLocks()
+    const own = storage.another()
+    const room = world.room({ storage: own })
+    const first = watched(room.tryOn(product))
+    await world.until(first, 'idle')
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'idle')
+    const write = own.hold(isPhase('consented'))
+    void first.start(person).catch(() => undefined)
+    await write.reached
+    room.close()
+    await world.settle()
+    write.release()
+    await world.until(second, 'final')
     expect(submissions()).toBe(1)
   })
 

@@ -1,5 +1,6 @@
 import type { Written } from '../../machines/try-on.types.ts'
 import { newId } from '../platform/new-id.ts'
+import { quiet } from '../platform/quiet.ts'
 import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
 import { advance, ageOfWord, consentLifetimeMs, isOwed, mayBePaid, type AttemptRecord } from '../rules/record.ts'
@@ -46,6 +47,8 @@ export interface Attempts {
   isBehind(): boolean
   /** Tells storage once more. */
   catchUp(): Promise<void>
+  /** Settles once every write of the try-on that was begun has ended; null where none is under way. */
+  underWay(): Promise<unknown> | null
 }
 
 export interface AttemptsParts extends ArchiveParts, CurrentParts {
@@ -252,7 +255,19 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return copies.some((copy) => copy.attemptId === claimed.attemptId && copy.phase !== 'claimed')
   }
 
-  return {
+  const writes = new Set<Promise<unknown>>()
+
+  /** What is written by them is for the next page to find, and not to land behind its back. */
+  function tracked<Given extends unknown[], T>(write: (...given: Given) => Promise<T>) {
+    return (...given: Given) => {
+      const writing = write(...given)
+      writes.add(writing)
+      void quiet(writing.finally(() => writes.delete(writing)))
+      return writing
+    }
+  }
+
+  const attempts: Attempts = {
     restore: () => restore(),
 
     async look() {
@@ -370,6 +385,18 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         if ((await keepInArchive(parts, newest, shopper, false)) !== 'memory') ahead.delete(id)
       }
     },
+
+    underWay: () => (writes.size > 0 ? Promise.allSettled(writes) : null),
+  }
+  const { begin, claim, write, writeAnswer, leave, forget } = attempts
+  return {
+    ...attempts,
+    begin: tracked(begin),
+    claim: tracked(claim),
+    write: tracked(write),
+    writeAnswer: tracked(writeAnswer),
+    leave: tracked(leave),
+    forget: tracked(forget),
   }
 }
 

@@ -158,7 +158,8 @@ export function createCarryOut(parts: CarryOutParts) {
     // a later word may leave it
     if (mine) await Promise.race([allHeard(), mine.left])
     if (isConsent(call)) await confirm(own, runner)
-    if (!isCurrent(own)) throw closed()
+    // what another page runs by now is that one's to leave
+    if (!isCurrent(own) || !(await own.isStill())) throw closed()
     while (runner.getSnapshot().hasTag('busy')) await settled(own, runner)
     // reading the photo, and storage, may have taken a while
     if (check(runner, call) !== meant) throw notAllowed(call)

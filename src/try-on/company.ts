@@ -137,10 +137,13 @@ export function createCompany(parts: CompanyParts): Company {
       if (!isRight && isCurrent(own)) sitAgain()
     },
 
-    /** What another page has seen may stand where this one could not look when it did, or in place of what it shows. */
+    /**
+     * What another page has seen may stand where this one could not look when it did, or in place of what it shows; or that
+     * page has left what this one shows, after it stood still.
+     */
     async answerHello(own, seen) {
-      const isOther = seen !== null && seen !== seenAttempt()
-      const isStale = isOther && (shown.get().state === 'idle' || !(await isStillThere()))
+      const isUnknown = seen !== null && shown.get().state === 'idle'
+      const isStale = seen !== seenAttempt() && (isUnknown || !(await isStillThere()))
       if (!isCurrent(own) || !own.runner) return
       // the other page goes first
       if (isStale) heardAt = clock.monotonic()

@@ -7,8 +7,8 @@ import { mayBeRunning } from '../rules/record.ts'
 import type { Runner } from './carry-out.ts'
 import type { Company } from './company.ts'
 
-/** How long what may be lost is given to be written, in ms. */
-const rescueMs = 5_000
+/** How long what is being written, or may be lost, is waited for, in ms. */
+const writingMs = 5_000
 
 /** The seat of this page in a try-on: it is taken at the first use, and anew where it was lost. */
 export interface Sitting {
@@ -28,13 +28,13 @@ export interface Sitting {
   findPlace(): Promise<void>
   /** Pages of one storage that did not know it yet come together. */
   moveOver(): void
-  /** Lets go at once, or after `until`; whoever waits for the flow is told `why`. */
+  /** Stops at once, and lets go once what it is writing is written, and after `until`; whoever waits for the flow is told `why`. */
   leave(why: Error, isFreezing?: boolean, until?: Promise<unknown> | null): void
 }
 
 interface SittingParts {
   clock: Clock
-  attempts: Pick<Attempts, 'rescue'>
+  attempts: Pick<Attempts, 'rescue' | 'underWay'>
   ownership: Ownership
   name: () => string
   /** Storage has been read; called at the first use. */
@@ -88,7 +88,10 @@ export function createSitting(parts: SittingParts): Sitting {
     const left = seat
     seat = null
     company().leave()
-    left?.end(why, isFreezing, until)
+    // a page that is being frozen finishes nothing; what another one reads is what this one has written
+    const writing = isFreezing ? null : attempts.underWay()
+    const written = writing && withinLimit(clock, writingMs, writing).catch(() => undefined)
+    left?.end(why, isFreezing, until && written ? Promise.allSettled([until, written]) : (until ?? written))
   }
 
   function sitAgain(): void {
@@ -101,7 +104,7 @@ export function createSitting(parts: SittingParts): Sitting {
   function lose(): void {
     const record = seat?.runner?.getSnapshot().context.record
     if (record && mayBeRunning(record))
-      rescuing = withinLimit(clock, rescueMs, attempts.rescue(record)).catch(() => undefined)
+      rescuing = withinLimit(clock, writingMs, attempts.rescue(record)).catch(() => undefined)
     sitAgain()
   }
 
