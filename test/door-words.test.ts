@@ -63,6 +63,24 @@ describe('a word that follows another one at once', () => {
     }
   })
 
+  it('discard() comes after a start() that waits until it is known whose storage it is, though the core is open by then', async () => {
+    const room = world.door({ core: ready })
+    const tryOn = room.tryOn(product)
+    await tryOn.ready
+    room.close()
+    const look = storage.hold((call) => isCatalog(call) && isRead(call))
+    const word = expect(tryOn.start(photo)).rejects.toMatchObject(left)
+    await look.reached
+    await world.settle()
+    const leaving = tryOn.discard()
+    await world.settle()
+    look.release()
+    await leaving
+    await word
+    await world.pass(5_000)
+    expect([tryOn.get().state, submissions()]).toEqual(['idle', 0])
+  })
+
   it('of a leaving word a start() is the next one', async () => {
     const room = world.door({ core: ready })
     await room.ready

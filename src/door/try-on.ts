@@ -92,8 +92,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** Whether storage was seen to hold nothing of it. */
   let isSeen = false
   let word: Word | null = null
-  /** What leaves what is kept below a word that waited: later words come after it. */
-  let leaving: Promise<unknown> | null = null
+  /** What was said and the core has not heard yet, or is to have done first: later words come after it. */
+  let ahead: Promise<unknown> | null = null
 
   const relay = createRelay<TryOnView>(restoringView, (view) => {
     // until the core has read storage, and done what was said before it came, what stands is truer
@@ -148,17 +148,32 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** Says it to the core's own, as of now, for the shopper who says it, or has said it before. */
   async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said): Promise<T> {
     const ready = parts.core()
-    const before = leaving
+    const before = ahead
     if (ready && !earlier && !before) return say(own(ready))
     const by = earlier ?? sayNow()
     const { at } = earlier ? sayNow() : by
-    const [room, seen, wiped] = await Promise.all([loaded(word), by.seen, by.wiped])
-    await before?.catch(() => undefined)
-    check(by, seen, wiped)
-    // a machine that sleeps stops one of the two
-    const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
-    const it = own(room)
-    return room.said(agoMs, (wiped ?? seen)?.epochs, () => say(it))
+    const heard = deferred<void>()
+    const isHeard = comeAfter(heard.promise)
+    try {
+      const [room, seen, wiped] = await Promise.all([loaded(word), by.seen, by.wiped])
+      await before
+      check(by, seen, wiped)
+      // a machine that sleeps stops one of the two
+      const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
+      const it = own(room)
+      return room.said(agoMs, (wiped ?? seen)?.epochs, () => say(it))
+    } finally {
+      heard.resolve()
+      isHeard()
+    }
+  }
+
+  /** What is said from now on comes after that, until the returned function is called. */
+  function comeAfter(done: Promise<unknown>): () => void {
+    ahead = done
+    return () => {
+      if (ahead === done) ahead = null
+    }
   }
 
   /** Of a consent nothing else is shown than that it is prepared, until the core has it. */
@@ -218,9 +233,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     const done = through(async (own) => {
       if ((await own.ready).state !== 'idle') await tell(own)
     })
-    leaving = done
-    const end = () => leaving === done && (leaving = null)
-    done.then(end, end)
+    const ended = done.catch(() => undefined)
+    void ended.then(comeAfter(ended))
     return done
   }
 
