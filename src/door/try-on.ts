@@ -152,7 +152,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     if (ready && !earlier && !before) return say(own(ready))
     const by = earlier ?? sayNow()
     const { at } = earlier ? sayNow() : by
-    const heard = deferred<void>()
+    const heard = deferred()
     const isHeard = comeAfter(heard.promise)
     try {
       const [room, seen, wiped] = await Promise.all([loaded(word), by.seen, by.wiped])
