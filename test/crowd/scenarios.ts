@@ -1,5 +1,6 @@
 import { exactBudget } from '../../adapters/proxy/exact-budget.ts'
 import type { Budget } from 'fitting-room'
+import { postgresBudget, type PostgresQueries } from 'fitting-room/storage/postgres'
 import { distributions, models, type Distribution } from './jobs.ts'
 import type { Scenario } from './run.ts'
 import { naive, room, type Strategy } from './strategies.ts'
@@ -59,6 +60,16 @@ export const counted = ['4 kiosks, always busy', '20 kiosks, always busy', '100 
 export function oneCount(): Strategy {
   let shared: Budget | undefined
   return room((clock) => ({ budget: (shared ??= exactBudget(clock)) }))
+}
+
+/** Devices that have their count in one database, each as a process of its own; the database's clock is the crowd's. */
+export function oneDatabase(database: PostgresQueries): Strategy {
+  return (parts) => {
+    const { time, clock } = parts
+    const query: PostgresQueries['query'] = (text, values) =>
+      time.during(database.query(text.replace('clock_timestamp()', `to_timestamp(${clock.now() / 1_000})`), values))
+    return room(() => ({ budget: postgresBudget({ query }, { clock }) }))(parts)
+  }
 }
 
 /** Those that are compared. */

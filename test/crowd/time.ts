@@ -7,6 +7,8 @@ export interface VirtualTime {
   after(ms: number, run: () => void): object
   cancel(timer: object | null): void
   wait(ms: number): Promise<void>
+  /** What takes no virtual time, and real time all the same: nothing else happens meanwhile. */
+  during<T>(work: Promise<T>): Promise<T>
   /** Runs everything up to `endMs`. */
   runUntil(endMs: number): Promise<void>
   /** The clock of a device that goes wrong by so many ms. */
@@ -21,13 +23,17 @@ interface Timer {
 
 const beginning = Date.UTC(2026, 10, 21, 9)
 
-/** What is begun in one event goes as far as it gets before the next one. */
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
-
 export function virtualTime(): VirtualTime {
   const heap: Timer[] = []
   let now = 0
   let order = 0
+  let busy = 0
+
+  /** What is begun in one event goes as far as it gets before the next one. */
+  async function settled(): Promise<void> {
+    do await new Promise<void>((resolve) => setImmediate(resolve))
+    while (busy > 0)
+  }
 
   const isBefore = (a: Timer, b: Timer) => a.at < b.at || (a.at === b.at && a.order < b.order)
 
@@ -70,6 +76,10 @@ export function virtualTime(): VirtualTime {
       if (timer) (timer as Timer).run = null
     },
     wait: (ms) => new Promise((resolve) => void time.after(ms, resolve)),
+    during(work) {
+      busy += 1
+      return work.finally(() => (busy -= 1))
+    },
     async runUntil(endMs) {
       await settled()
       while (heap[0] && heap[0].at <= endMs) {

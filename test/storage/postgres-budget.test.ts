@@ -4,6 +4,8 @@ import { manualClock } from 'fitting-room/testing'
 import { postgresBudget, postgresStorage, type PostgresQueries } from 'fitting-room/storage/postgres'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { play } from '../crowd/run.ts'
+import { oneDatabase, scenarios } from '../crowd/scenarios.ts'
 import { asked, nothingSent, refusedFor, type IpCount } from '../../src/budget/ip-count.ts'
 import { openPool, startPostgresServer, type PostgresServer } from '../../service/test/postgres-server.ts'
 
@@ -48,6 +50,18 @@ describe('the budget on PostgreSQL', () => {
     expect(waitMs).toBeLessThanOrEqual(20_000)
     expect(await other!.ask({ operation: 'getGeneration' })).toBe(0)
   })
+
+  it.each(['20 kiosks, always busy', '100 kiosks, always busy'])(
+    'lets at least 22 shoppers a minute have their picture through one IP, and nobody is refused: %s',
+    async (name) => {
+      const durationMs = 10 * 60_000
+      const { finals, refused } = await play({ ...scenarios[name]!, durationMs }, oneDatabase(pools[0]!), 1)
+      // a crowd that comes all at once is through after some minutes
+      const late = finals.filter(({ at }) => at >= durationMs / 2)
+      expect(late.length / (durationMs / 2 / 60_000)).toBeGreaterThanOrEqual(22)
+      expect(Object.values(refused)).toEqual(Object.values(refused).map(() => 0))
+    },
+  )
 
   it('tells of a database that fails, of each request that asked it', async () => {
     const broken = postgresBudget({ query: () => Promise.reject(new Error('gone')) })
