@@ -4,6 +4,26 @@ interface Waiting<A, R> {
   reject(error: unknown): void
 }
 
+async function settle<A, R>(ask: (items: A[]) => Promise<R[]>, asked: Waiting<A, R>[]): Promise<void> {
+  try {
+    const results = await ask(asked.map(({ item }) => item))
+    asked.forEach(({ resolve }, at) => resolve(results[at] as R))
+  } catch (error) {
+    asked.forEach(({ reject }) => reject(error))
+  }
+}
+
+/** Asks as one for all that is asked in one turn; `ask` resolves with a result for each. */
+export function inOneTurn<A, R>(ask: (items: A[]) => Promise<R[]>): (item: A) => Promise<R> {
+  const waiting: Waiting<A, R>[] = []
+  const askForAll = () => void settle(ask, waiting.splice(0))
+  return (item) =>
+    new Promise((resolve, reject) => {
+      // once everything that goes on in this turn has come as far as it gets
+      if (waiting.push({ item, resolve, reject }) === 1) process.nextTick(askForAll)
+    })
+}
+
 /**
  * Asks for many things as one: what comes while a call is out goes with the next one, in the order in which it came. `ask`
  * resolves with a result for each; where it rejects, so do all of that call. No call asks
@@ -20,12 +40,7 @@ export function gathered<A, R>(ask: (items: A[]) => Promise<R[]>, atMost: number
       await new Promise(setImmediate)
       const asked = waiting.slice(0, atMost)
       waiting = waiting.slice(atMost)
-      try {
-        const results = await ask(asked.map(({ item }) => item))
-        asked.forEach(({ resolve }, at) => resolve(results[at] as R))
-      } catch (error) {
-        asked.forEach(({ reject }) => reject(error))
-      }
+      await settle(ask, asked)
     }
     isOut = false
   }

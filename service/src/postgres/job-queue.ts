@@ -3,10 +3,12 @@ import { longestCloseMs, stageOf, stages, type Job, type Places, type Stage } fr
 import { createTurns, type Turns } from '../turns.ts'
 import type { Connection, Database, Queries } from './database.ts'
 
+type QueuedJob = Pick<Job, 'id' | 'storeId' | 'photo' | 'product' | 'garment'>
+
 /** Jobs on their way through their stages, in the service's own database. */
 export interface JobQueue {
-  /** Queues a job for its next stage in a transaction, with which it stands or falls; resolves once that is sent. */
-  add(job: Pick<Job, 'id' | 'storeId' | 'photo' | 'product' | 'garment'>, inTransaction: Queries): Promise<void>
+  /** Queues jobs, each for its next stage, in a transaction with which they stand or fall; resolves once that is sent. */
+  add(jobs: readonly QueuedJob[], inTransaction: Queries): Promise<void>
   /** Something was queued: who has nothing to do in that stage looks at once. */
   wake(stage: Stage): void
   /** `giveUp` hears of jobs that ended every process that worked on them. */
@@ -70,21 +72,26 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     for (const { id } of idle.length > 0 ? idle : places) boss.notifyWorker(id)
   }
 
+  function insert(stage: Stage, jobs: readonly QueuedJob[], query: Queries['query']): Promise<void> {
+    return new Promise((sent, reject) => {
+      const sending: Queries['query'] = (text, values) => {
+        const rows = query<never>(text, values)
+        sent()
+        return rows
+      }
+      const queued = jobs.map(({ id, storeId }) => ({
+        data: { jobId: id },
+        group: { id: storeId },
+        priority: firstTurn - turns(storeId),
+      }))
+      boss.insert(stage, queued, { db: sqlOf({ query: sending }) }).catch(reject)
+    })
+  }
+
   return {
-    add(job, { query }) {
-      return new Promise((sent, reject) => {
-        const sending: Queries['query'] = (text, values) => {
-          const rows = query<never>(text, values)
-          sent()
-          return rows
-        }
-        const terms = {
-          db: sqlOf({ query: sending }),
-          group: { id: job.storeId },
-          priority: firstTurn - turns(job.storeId),
-        }
-        boss.send(stageOf(job), { jobId: job.id }, terms).catch(reject)
-      })
+    async add(jobs, { query }) {
+      const ofStages = stages.map((stage) => [stage, jobs.filter((job) => stageOf(job) === stage)] as const)
+      await Promise.all(ofStages.map(([stage, all]) => all.length > 0 && insert(stage, all, query)))
     },
     wake,
     async run(work, giveUp) {

@@ -11,6 +11,7 @@ import {
   type Visitor,
 } from '../ports.ts'
 import type { Database, Queries } from './database.ts'
+import { inOneTurn } from './gathered.ts'
 import { keyOf } from './key-of.ts'
 import type { JobQueue } from './job-queue.ts'
 import { plainArray, type Question, type Rounds } from './rounds.ts'
@@ -63,41 +64,70 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
   }
 }
 
-const lock = 'select pg_advisory_xact_lock($1) as has'
-const tryLock = 'select pg_try_advisory_xact_lock($1) as has'
 const anonymous = 'select visitor_id from fitting_room.anonymous_visitors where store_id = $1 and address = $2'
 const shopper = 'select data from fitting_room.visitors where store_id = $1 and key = $2'
+
+const lock = (take: string) =>
+  `select at, ${take}(number) as has from unnest($1::bigint[]) with ordinality as asked (number, at)`
+const waitFor = lock('pg_advisory_xact_lock')
+const takeFree = lock('pg_try_advisory_xact_lock')
+const shoppers = `select at, data from unnest($1::text[], $2::text[]) with ordinality as asked (store, id, at)
+  join fitting_room.visitors on store_id = store and key = sha256(convert_to(id, 'UTF8'))`
+const saveShoppers = `insert into fitting_room.visitors
+  select data ->> 'storeId', sha256(convert_to(data ->> 'id', 'UTF8')), data from jsonb_array_elements($1) as data
+  on conflict (store_id, key) do update set data = excluded.data`
+const usePhotos = `update fitting_room.photos set used_at = at
+  from unnest($1::text[], $2::bigint[]) as used (used_name, at) where name = used_name`
+const insertJobs = `insert into fitting_room.jobs
+  select (data ->> 'id')::uuid, data ->> 'state', data from jsonb_array_elements($1) as data`
 
 /** The number under which one transaction at a time has a shopper. */
 const lockOf = (storeId: string, id: string) => Buffer.from(keyOf(JSON.stringify([storeId, id]))).readBigInt64BE()
 
 /**
- * Its writes are sent, and known to have come to something at the transaction's end. In one that is shared a shopper whom
- * another process has is not waited for, as that may wait for one of this transaction's: it rejects with `HeldElsewhere`.
+ * Its writes are sent once they resolve, and known to have come to something at the transaction's end; what many works
+ * ask of it in one turn is one statement. In one that is shared a shopper whom another process has is not waited for, as
+ * that may wait for one of this transaction's: it rejects with `HeldElsewhere`.
  */
 function ledgerOn(queries: Queries, queue: JobQueue, isShared: boolean): Ledger {
   const { query } = queries
+  const sent = <A>(send: (all: A[]) => unknown) =>
+    inOneTurn<A, void>(async (all) => {
+      await send(all)
+      return all.map(() => undefined)
+    })
   const save = (job: Job) =>
     void query('update fitting_room.jobs set state = $2, data = $3 where id = $1', [job.id, job.state, job])
+  const addJobs = sent<Job>((jobs) => {
+    void query(insertJobs, [JSON.stringify(jobs)])
+    return queue.add(jobs, queries)
+  })
+  // in one order, so that two processes do not wait for each other
+  const usePhoto = sent<{ name: string; at: number }>((used) => {
+    const photos = used.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    void query(usePhotos, [photos.map(({ name }) => name), photos.map(({ at }) => at)])
+  })
+  const visitorOf = inOneTurn<[storeId: string, id: string], Visitor | null>(async (asked) => {
+    const [storeIds, ids] = [asked.map(([storeId]) => storeId), asked.map(([, id]) => id)]
+    const numbers = plainArray(asked.map(([storeId, id]) => String(lockOf(storeId, id))))
+    // by their names, as there may be no rows, and one that is made for that would be for nothing where it is refused
+    const locking = query<{ at: string; has: unknown }>(isShared ? takeFree : waitFor, [numbers])
+    // read once they are this transaction's
+    const reading = query<{ at: string; data: Visitor }>(shoppers, [storeIds, ids])
+    const [locked, known] = await Promise.all([locking, reading])
+    const held = new Set(locked.flatMap(({ at, has }) => (has === false ? [Number(at) - 1] : [])))
+    const found = new Map(known.map(({ at, data }) => [Number(at) - 1, data]))
+    return asked.map(([storeId, id], at) => (held.has(at) ? null : (found.get(at) ?? newVisitor(storeId, id))))
+  })
   return {
     async visitor(storeId, id) {
-      // by its name, as there may be no row, and one that is made for that would be for nothing where it is refused
-      const locking = query<{ has: unknown }>(isShared ? tryLock : lock, [lockOf(storeId, id)])
-      const [[lockedNow], [known]] = await Promise.all([
-        locking,
-        query<{ data: Visitor }>(shopper, [storeId, keyOf(id)]),
-      ])
-      if (lockedNow?.has === false) throw new HeldElsewhere()
-      return known?.data ?? newVisitor(storeId, id)
+      const visitor = await visitorOf([storeId, id])
+      if (visitor === null) throw new HeldElsewhere()
+      return visitor
     },
 
-    async saveVisitor(visitor) {
-      void query(
-        `insert into fitting_room.visitors values ($1, $2, $3)
-         on conflict (store_id, key) do update set data = excluded.data`,
-        [visitor.storeId, keyOf(visitor.id), visitor],
-      )
-    },
+    // one shopper is one work's at a time
+    saveVisitor: sent((visitors) => void query(saveShoppers, [JSON.stringify(visitors)])),
 
     async anonymousId(storeId, ip, fresh) {
       const read = () => query<{ visitor_id: string }>(anonymous, [storeId, keyOf(ip)])
@@ -130,25 +160,20 @@ function ledgerOn(queries: Queries, queue: JobQueue, isShared: boolean): Ledger 
       ])
     },
 
-    async usePhoto(name, at) {
-      void query('update fitting_room.photos set used_at = $2 where name = $1', [name, at])
-    },
+    usePhoto: (name, at) => usePhoto({ name, at }),
 
     async job(id) {
       const [known] = await query<{ data: Job }>('select data from fitting_room.jobs where id = $1 for update', [id])
       return known?.data ?? null
     },
 
-    async addJob(job) {
-      void query('insert into fitting_room.jobs values ($1, $2, $3)', [job.id, job.state, job])
-      await queue.add(job, queries)
-    },
+    addJob: addJobs,
 
     saveJob: async (job) => save(job),
 
     async passOn(job) {
       save(job)
-      await queue.add(job, queries)
+      await queue.add([job], queries)
     },
   }
 }

@@ -22,7 +22,7 @@ export function sharedTransactions(
   database: Database,
   ledgerOn: (queries: Queries, isShared: boolean) => Ledger,
 ): Store['transaction'] {
-  const alone = (work: Work) => database.transaction((queries) => work(ledgerOn(queries, false)))
+  const alone = (work: Work) => database.transaction((queries) => carriedOut(work, ledgerOn(queries, false)))
 
   /** What each has come to; null for those that are to be done alone, and then nothing of them is written. */
   async function asOne(works: Work[]): Promise<(PromiseSettledResult<unknown> | null)[]> {
@@ -30,8 +30,9 @@ export function sharedTransactions(
     const outcome = database.transaction(async (queries) => {
       isRefused = false
       const turns = new Map<string, Promise<unknown>>()
+      const ledger = ledgerOn(queries, true)
       // none goes on after the transaction's end
-      const ends = await Promise.allSettled(works.map((work) => inTurn(work, ledgerOn(queries, true), turns)))
+      const ends = await Promise.allSettled(works.map((work) => inTurn(work, ledger, turns)))
       const refusals = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []))
       const refused = refusals.filter((reason) => !(reason instanceof HeldElsewhere))
       isRefused = refused.length > 0
@@ -83,5 +84,14 @@ async function inTurn(work: Work, ledger: Ledger, turns: Map<string, Promise<unk
     visitor: (storeId, id) => turn(storeId, id).then(() => ledger.visitor(storeId, id)),
     job: (id) => turn(id).then(() => ledger.job(id)),
   }
-  return work(shared).finally(end)
+  return carriedOut(work, shared).finally(end)
+}
+
+/** What a work has written without waiting is sent by its end, too. */
+async function carriedOut(work: Work, ledger: Ledger): Promise<unknown> {
+  try {
+    return await work(ledger)
+  } finally {
+    await new Promise<void>((sent) => process.nextTick(sent))
+  }
 }

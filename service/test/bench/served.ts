@@ -119,7 +119,7 @@ async function queued(seconds: number, atOnce: number): Promise<number> {
     while (performance.now() < until) {
       let rows: Promise<unknown[]> | undefined
       const job = { id: randomUUID(), storeId: 'sandbox', photo: { name: 'none' }, product }
-      await queue.add(job, { query: (text, values) => (rows = database.query(text, values)) as Promise<never[]> })
+      await queue.add([job], { query: (text, values) => (rows = database.query(text, values)) as Promise<never[]> })
       await rows
       added++
     }
