@@ -43,7 +43,7 @@ it('nothing is passed on before the page that runs the flow says that it would c
   })
   clock.advance(30_000)
   await refused
-  asks.pass('one')
+  asks.pass('one', 'turn')
   asks.knock()
   expect(said()).toEqual([['knock', 'one']])
 })
@@ -53,7 +53,7 @@ it('what is too old by the time at which it would be passed on is not', async ()
   const answer = asks.answerTo(ask('one'), true, () => {
     throw new TryOnError({ kind: 'consentExpired' })
   })
-  asks.pass('one')
+  asks.pass('one', 'turn')
   await expect(answer).rejects.toMatchObject({ kind: 'consentExpired' })
   expect(said()).toEqual([['knock', 'one']])
 })

@@ -21,9 +21,9 @@ export type TabMessage =
   /** A page that waits has an intent to pass on. */
   | { type: 'knock'; name: string; place: string; id: string }
   /** The owner would carry it out, which may take a while. */
-  | { type: 'come'; name: string; place: string; id: string }
-  /** It is passed on, with the attempt that its shopper saw. */
-  | { type: 'ask'; name: string; place: string; id: string; call: PassedCall; seenAttempt: string | null }
+  | { type: 'come'; name: string; place: string; id: string; turn: string }
+  /** It is passed on in the turn that the owner has named, with the attempt that its shopper saw. */
+  | { type: 'ask'; name: string; place: string; id: string; turn: string; call: PassedCall; seenAttempt: string | null }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
   /** What the answer to a submission has led to, for whichever page runs the try-on by now. */
   | { type: 'lateAnswer'; name: string; record: AttemptRecord; durable: boolean }
@@ -85,12 +85,14 @@ const message = is.toldApart(
   'type',
   is.object({ type: is.oneOf('view'), name, place, view: is.that<TryOnView>(isView) }),
   is.object({ type: is.oneOf('hello'), name, place, seenAttempt: is.nullable(is.text) }),
-  is.object({ type: is.oneOf('knock', 'come'), name, place, id: is.text }),
+  is.object({ type: is.oneOf('knock'), name, place, id: is.text }),
+  is.object({ type: is.oneOf('come'), name, place, id: is.text, turn: is.text }),
   is.object({
     type: is.oneOf('ask'),
     name,
     place,
     id: is.text,
+    turn: is.text,
     call: is.wholeOf<PassedCall>(is.object({ intent: is.oneOf(...intents) })),
     seenAttempt: is.nullable(is.text),
   }),

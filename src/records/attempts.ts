@@ -106,6 +106,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** What was left for the archive and stands in memory only, and whose it is. */
   const ahead = new Map<string, { record: AttemptRecord; shopper: Shopper }>()
 
+  /** Whether another page has gone on with an attempt. */
+  async function isGoneOnWith(attemptId: string): Promise<boolean> {
+    const places = [place().cell, archiveOf(attemptId).cell]
+    const found = await Promise.all(places.map((each) => each.read().then(readable, () => null)))
+    return found.some((each) => isOf(each, attemptId) && !isConsentOf(each, attemptId))
+  }
+
   /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */
   async function isLost(record: AttemptRecord): Promise<boolean> {
     const places = [place().cell, archiveOf(record.attemptId).cell]
@@ -353,12 +360,15 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async withdraw(attemptId) {
-      await mark(attemptId, 'left')
-      const isUnsent = (found: Found<AttemptRecord>) => isOf(found, attemptId) && !mayBePaid(found as AttemptRecord)
-      await place().cell.update((found) => (isUnsent(found) ? null : undefined))
-      const places = [place().cell, archiveOf(attemptId).cell]
-      const found = await Promise.all(places.map((each) => each.read().catch(() => null)))
-      return !found.some((each) => isOf(each, attemptId))
+      const takeAway = () => place().cell.update((found) => (isConsentOf(found, attemptId) ? null : undefined))
+      await takeAway()
+      if (await isGoneOnWith(attemptId)) return false
+      // it may land yet
+      await catalog.mark(attemptId, 'left', current.shopperOf(attemptId) ?? catalog.shopper())
+      await takeAway()
+      if (!(await isGoneOnWith(attemptId))) return true
+      await catalog.unmark(attemptId)
+      return false
     },
 
     async forget(record) {
@@ -399,6 +409,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     forget: tracked(forget),
   }
 }
+
+const isConsentOf = (found: Found<AttemptRecord>, attemptId: string) =>
+  isOf(found, attemptId) && readable(found)?.phase === 'consented'
 
 const unreadable: Problem = { kind: 'storageUnreadable' }
 const unread: Written = { kind: 'none', durable: false, problem: unreadable }

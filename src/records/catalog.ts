@@ -42,8 +42,8 @@ export interface Catalog extends Pick<
    * Resolves with whether that stands in storage; of a shopper who has gone it need not.
    */
   mark(attemptId: string, fate: Fate, shopper: Shopper | undefined): Promise<boolean>
-  /** Takes back that this page has marked an attempt as discarded, which storage did not take; another page's mark stays. */
-  unmark(attemptId: string): Promise<unknown>
+  /** Takes back what this page has marked; another page's mark stays. */
+  unmark(attemptId: string): Promise<void>
   fateOf(attemptId: string): Promise<Fate | null>
   /**
    * Counts a reset: from now on every key that is listed is due, whatever it holds. Resolves with those keys, whether the
@@ -257,11 +257,12 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       )
       return kept === 'stored' || of.aborted || (await isMarkedOnDisk(attemptId, fate))
     },
-    unmark(attemptId) {
-      const own = fates.get(attemptId)?.until
+    async unmark(attemptId) {
+      const own = fates.get(attemptId)
+      if (!own) return
       fates.delete(attemptId)
-      const isOther = ([id, until]: readonly [string, number]) => id !== attemptId || until !== own
-      return change(({ discarded }) => ({ discarded: Object.fromEntries(Object.entries(discarded).filter(isOther)) }))
+      const isOther = ([id, until]: readonly [string, number]) => id !== attemptId || until !== own.until
+      await change((old) => ({ [own.fate]: Object.fromEntries(Object.entries(old[own.fate]).filter(isOther)) }))
     },
     async fateOf(attemptId) {
       const own = () => fates.get(attemptId)?.fate ?? null

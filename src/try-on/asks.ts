@@ -6,7 +6,8 @@ import type { Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import { consentLifetimeMs } from '../rules/record.ts'
 
-export type Ask = TabMessage & { type: 'ask' }
+type Passed = TabMessage & { type: 'ask' }
+export type Ask = Omit<Passed, 'turn'>
 export type Answer = TabMessage & { type: 'answer' }
 
 /** How long the page that runs the flow may take to say that it would carry an intent out, in ms. */
@@ -26,8 +27,8 @@ export interface Asks {
   drop(ask: Ask): void
   /** That page is there, and may have come after another one was asked; what it has had before it answers once. */
   knock(): void
-  /** That page would carry it out. */
-  pass(id: string): void
+  /** That page would carry it out, in that turn. */
+  pass(id: string, turn: string): void
   /** Whether this page waits for that answer. */
   hear(answer: Answer): boolean
 }
@@ -39,16 +40,16 @@ interface AsksParts {
 }
 
 export function createAsks({ clock, post, refusal }: AsksParts): Asks {
-  const asked = new Map<string, { ask: Ask; pass: () => void; resolve: (answer: Answer) => void }>()
+  const asked = new Map<string, { ask: Ask; pass: (turn: string) => void; resolve: (answer: Answer) => void }>()
   const knock = () => asked.forEach(({ ask: { name, place, id } }) => post({ type: 'knock', name, place, id }))
   return {
     answerTo(ask, isHeard, check) {
       const { promise, resolve, reject } = deferred<Answer>()
       const passed = deferred()
-      const pass = () => {
+      const pass = (turn: string) => {
         try {
           check()
-          post(ask)
+          post({ ...ask, turn })
           passed.resolve()
         } catch (error) {
           // what can not be passed on can not be read either
@@ -69,7 +70,7 @@ export function createAsks({ clock, post, refusal }: AsksParts): Asks {
     },
     drop: ({ id }) => void asked.delete(id),
     knock,
-    pass: (id) => asked.get(id)?.pass(),
+    pass: (id, turn) => asked.get(id)?.pass(turn),
     hear(answer) {
       const waiting = asked.get(answer.id)
       waiting?.resolve(answer)

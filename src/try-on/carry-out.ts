@@ -238,7 +238,8 @@ export function createCarryOut(parts: CarryOutParts) {
     isMeant,
     /** Whether what another page was to do is still to be done, and not done though nobody came to say so. */
     async isDue(call: Call, seen: string | null): Promise<boolean> {
-      if (isMeant(call, seen)) return true
+      // what was said last in the other page may be in hand here
+      if (isMeant(call, seen) || (isLeaving(call) && hand.isHolding())) return true
       if (await isGone(call, seen)) return false
       throw notAllowed(call)
     },

@@ -25,6 +25,8 @@ export interface Company {
   hasHeard(own: Seat<Runner>): boolean
   /** Asks the page that runs the flow for its view, and looks into storage as long as nothing is heard of it. */
   wait(own: Seat<Runner>): void
+  /** Has the page that runs the flow look whether what it shows is still there. */
+  haveLook(): void
   /** The page that runs the flow shows its view to this one, which waits. */
   hearOwner(own: Seat<Runner>, view: TryOnView): void
   /** Another page shows itself as the one that runs the flow, as this one does. */
@@ -116,6 +118,8 @@ export function createCompany(parts: CompanyParts): Company {
       greet(seenAttempt())
       lookOn(own)
     },
+
+    haveLook: () => greet(null),
 
     hearOwner(own, view) {
       heard = own

@@ -120,24 +120,26 @@ export function createSaying(parts: SayingParts): Saying {
       // a seat that was taken anew may be at its first look
       if (taken !== first) await settled(taken, runner)
       if (taken !== first && !isToBeDone(runner, call)) return
-      return carriedOutHere(taken, runner, { ...word, seen })
+      return orWithdrawn(call, () => sitting.wasGivenUp(taken), carryOut(taken, runner, { ...word, seen }))
     }
     const attempt = seenAttempt()
     if (await isPassedToOwner(taken, word, number, attempt, isPassedOn)) return
     if (!taken.runner) throw closed()
-    await settled(taken, taken.runner)
-    // the page that was asked may not have come to say so
-    if (isConsent(call) && number < leftBefore) throw gone()
-    if (!(await isDue(call, attempt))) return
-    await carriedOutHere(taken, await running(), { ...word, seen: attempt })
+    const own = taken.runner
+    const carriedOut = async () => {
+      await settled(taken, own)
+      // the page that was asked may not have come to say so
+      if (isConsent(call) && number < leftBefore) throw gone()
+      if (await isDue(call, attempt)) await carryOut(taken, await running(), { ...word, seen: attempt })
+    }
+    // that page may be writing it
+    return orWithdrawn(call, () => !signal.aborted, carriedOut())
   }
 
-  /** Carries it out here. A consent that another page may find, as this one stood still, is nobody's once it is rejected. */
-  function carriedOutHere(own: Seat<Runner>, runner: Runner, word: Word): Promise<void> {
-    const { call } = word
-    return carryOut(own, runner, word).catch(async (error: unknown) => {
-      const mayBeFound = isConsent(call) && sitting.wasGivenUp(own)
-      if (!mayBeFound || (await attempts.withdraw(call.attemptId))) throw error
+  /** A consent that another page may find is nobody's once it is rejected, unless one has gone on with it by then. */
+  function orWithdrawn(call: Call, mayBeFound: () => boolean, carriedOut: Promise<void>): Promise<void> {
+    return carriedOut.catch(async (error: unknown) => {
+      if (!isConsent(call) || !mayBeFound() || (await attempts.withdraw(call.attemptId))) throw error
     })
   }
 

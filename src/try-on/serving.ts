@@ -1,5 +1,6 @@
 import type { Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
+import { newId } from '../platform/new-id.ts'
 import type { SteadyClock } from '../ports.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { Ask } from './asks.ts'
@@ -7,15 +8,15 @@ import type { CarryOut, Runner, Said } from './carry-out.ts'
 import { passedCall } from './intents.ts'
 import type { Sitting } from './sitting.ts'
 
-/** How long after it has last said that it would carry something out a page may begin that, in ms: who asked waits for longer. */
-const openMs = 30_000
+/** How long after it has said that it would carry something out a page may begin that, in ms: who asked waits for longer. */
+const turnMs = 30_000
 
 /** How a page that runs the flow serves the others, whose shoppers' intents are passed on to it. */
 export interface Serving {
   /** Another page has an intent to pass on. */
   open(id: string): void
   /** Carries it out. Refused when its shopper saw another attempt. */
-  serve(ask: Ask): Promise<void>
+  serve(ask: Ask & { turn: string }): Promise<void>
 }
 
 interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isDue' | 'notAllowed' | 'settled'> {
@@ -32,7 +33,8 @@ interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isDue' | 'notAllowed
 export function createServing(parts: ServingParts): Serving {
   const { clock, sitting, name, jobId, sayNow, post, carryOut, isDue, notAllowed, settled } = parts
   const served = new Set<string>()
-  let openedAt = -Infinity
+  /** When each turn was given, by this page's own time. */
+  const turns = new Map<string, number>()
   /** What other pages have said is begun in the order in which it came, however long each look takes. */
   let lastServed: Promise<unknown> = Promise.resolve()
 
@@ -44,16 +46,18 @@ export function createServing(parts: ServingParts): Serving {
 
   function open(id: string): void {
     if (served.has(id) || !ownSeat()) return
-    openedAt = clock.elapsed()
-    post({ type: 'come', name: name(), place: sitting.place(), id })
+    const [turn, now] = [newId(), clock.elapsed()]
+    for (const [given, at] of turns) if (now - at > turnMs) turns.delete(given)
+    turns.set(turn, now)
+    post({ type: 'come', name: name(), place: sitting.place(), id, turn })
   }
 
-  async function serve({ id, call: passed, seenAttempt }: Ask): Promise<void> {
+  async function serve({ id, turn, call: passed, seenAttempt }: Ask & { turn: string }): Promise<void> {
     const own = ownSeat()
     const runner = own?.runner
     if (!own || !runner || served.has(id)) return
     // who stood still meanwhile asks once more whether anybody waits for it
-    if (clock.elapsed() - openedAt > openMs) return open(id)
+    if (clock.elapsed() - (turns.get(turn) ?? -Infinity) > turnMs) return open(id)
     served.add(id)
     // a page that stood still may hear of it once another one has carried it out
     const isStill = lastServed.then(own.isStill)

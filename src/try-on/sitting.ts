@@ -18,7 +18,7 @@ export interface Sitting {
   /** Whether that is where the pages of this storage wait, as far as is known by now. */
   isPlaced(): boolean
   isCurrent(own: Seat<Runner>): boolean
-  /** Whether it was given up for another page, in the middle of whatever was going on. */
+  /** Whether it was given up for another page in the middle of whatever was going on: what this one was writing may land yet. */
   wasGivenUp(own: Seat<Runner>): boolean
   /** The seat, which is taken where there is none; throws `TryOnError` of kind `input` where the address is none. */
   sit(): Seat<Runner>
@@ -45,7 +45,7 @@ interface SittingParts {
   refresh: () => Promise<void>
   run: (own: () => Seat<Runner>) => Runner
   isWatched: () => boolean
-  company: () => Pick<Company, 'isElsewhere' | 'wait' | 'leave'>
+  company: () => Pick<Company, 'isElsewhere' | 'wait' | 'leave' | 'haveLook'>
   closed: () => Error
 }
 
@@ -87,6 +87,7 @@ export function createSitting(parts: SittingParts): Sitting {
   function leave(why: Error, isFreezing = false, until: Promise<unknown> | null = null): void {
     const left = seat
     seat = null
+    if (left && isFreezing) givenUp.add(left)
     company().leave()
     // a page that is being frozen finishes nothing; what another one reads is what this one has written
     const writing = isFreezing ? null : attempts.underWay()
@@ -96,8 +97,11 @@ export function createSitting(parts: SittingParts): Sitting {
 
   function sitAgain(): void {
     if (seat) givenUp.add(seat)
+    const writing = attempts.underWay()
     leave(closed())
     if (parts.isWatched()) sit()
+    // what it writes lands behind the back of whoever runs the try-on by now
+    void writing?.then(company().haveLook)
   }
 
   /** Another page has taken over meanwhile, and may have gone again. */
