@@ -167,13 +167,17 @@ describe('a word that is passed on', () => {
     await world.settle()
     const channel = new BroadcastChannel('fitting-room:https_3A_2F_2Fapi.test:default')
     channel.onmessage = ({ data }: MessageEvent<unknown>) => void (JSON.stringify(data).includes('"come"') && freeze())
-    const refusal = expect(second.startOver()).rejects.toMatchObject({ problem: { reason: 'unanswered' } })
+    const unanswered = { problem: { reason: 'unanswered' } }
+    // of the second one it is told before it is passed the first
+    const words = [second.retry({ imageUrl: 'https://photos.test/p.png' }), second.startOver()]
+    const refusals = words.map((word) => expect(word).rejects.toMatchObject(unanswered))
     await world.settle()
     channel.close()
     await world.pass(620_000)
-    await refusal
+    await Promise.all(refusals)
     thaw()
     await world.pass(20_000)
+    expect(submissions()).toBe(1)
     expect(second.get().state).toBe('final')
   })
 
@@ -368,6 +372,24 @@ describe('a word that is passed on', () => {
     expect(submissions()).toBe(0)
   })
 
+  it('is left by what was said after it, though the other page shows another attempt in place of it', async () => {
+    const { room, own } = troubled()
+    await world.until(await started(room.tryOn(product)), 'final')
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'final')
+    await world.settle()
+    const reading = own.hold(({ type, key }) => type === 'update' && key.endsWith(':catalog'))
+    const word = second.retry(person).catch((error: unknown) => error)
+    const leaving = second.startOver()
+    await reading.reached
+    await world.settle()
+    reading.release()
+    await leaving
+    expect(await word).toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+    await world.pass(20_000)
+    expect([second.get().state, submissions()]).toEqual(['idle', 1])
+  })
+
   it('is not carried out once what was said after it has left it, though nobody came to say so', async () => {
     const { room, own } = troubled()
     await world.until(watched(room.tryOn(product)), 'idle')
@@ -518,6 +540,34 @@ describe('a page that stands still in mid-write while another one takes over', (
     await second.start({ imageUrl: 'https://photos.test/q.png' })
     await world.until(second, 'processing')
     expect(submissions()).toBe(1)
+  })
+
+  it('leaves a consent that the other page has gone on with', async () => {
+    world.fault('POST', '/generations', [refuses('emailRequired')])
+    const own = storage.another()
+    const { first, freeze, thaw } = await freezing(own)
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'idle')
+    await world.settle()
+    let goOn = () => {}
+    const landed = new Promise<void>((reached) => {
+      own.meet(isPhase('consented'), async (call) => {
+        await call.land()
+        own.recover()
+        reached()
+        await new Promise<void>((done) => (goOn = done))
+      })
+    })
+    const word = first.start(person)
+    await landed
+    freeze()
+    await world.until(second, 'needsEmail')
+    thaw()
+    goOn()
+    await world.pass(5_000)
+    await word
+    await second.submitEmail({ email: 'ada@example.com' })
+    await world.until(second, 'final')
   })
 
   it('does not take the claim of the other page for its own', async () => {

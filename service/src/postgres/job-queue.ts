@@ -90,8 +90,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
 
   return {
     async add(jobs, { query }) {
-      const ofStages = stages.map((stage) => [stage, jobs.filter((job) => stageOf(job) === stage)] as const)
-      await Promise.all(ofStages.map(([stage, all]) => all.length > 0 && insert(stage, all, query)))
+      const asked = stages.filter((stage) => jobs.some((job) => stageOf(job) === stage))
+      const of = (stage: Stage) => jobs.filter((job) => stageOf(job) === stage)
+      await Promise.all(asked.map((stage) => insert(stage, of(stage), query)))
     },
     wake,
     async run(work, giveUp) {
