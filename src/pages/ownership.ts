@@ -18,7 +18,7 @@ export interface Ownership {
 }
 
 /** Whose a try-on is: this page's, or another's, which may have had it since; of storage that fails it is not known. */
-export type Standing = 'mine' | 'taken' | 'unknown'
+type Standing = 'mine' | 'taken' | 'unknown'
 
 /** This page's hold on a try-on, or its place in the line. */
 export interface Hold {

@@ -6,12 +6,12 @@ import type { Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import { consentLifetimeMs } from '../rules/record.ts'
 
-type Passed = TabMessage & { type: 'ask' }
-export type Ask = Omit<Passed, 'turn'>
+export type PassedAsk = TabMessage & { type: 'ask' }
+export type Ask = Omit<PassedAsk, 'turn'>
 export type Answer = TabMessage & { type: 'answer' }
 
 /** How long the page that runs the flow may take to say that it would carry an intent out, in ms. */
-export const comeLimitMs = 30_000
+const comeLimitMs = 30_000
 
 /**
  * Intents of this page's shopper that the page which runs the flow has not answered yet. One is passed on only once that

@@ -3,7 +3,7 @@ import type { TabMessage } from '../pages/tabs.ts'
 import { newId } from '../platform/new-id.ts'
 import type { SteadyClock } from '../ports.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
-import type { Ask } from './asks.ts'
+import type { PassedAsk } from './asks.ts'
 import type { CarryOut, Runner, Said } from './carry-out.ts'
 import { passedCall } from './intents.ts'
 import type { Sitting } from './sitting.ts'
@@ -16,7 +16,7 @@ export interface Serving {
   /** Another page has an intent to pass on. */
   open(id: string): void
   /** Carries it out. Refused when its shopper saw another attempt. */
-  serve(ask: Ask & { turn: string }): Promise<void>
+  serve(ask: PassedAsk): Promise<void>
 }
 
 interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isDue' | 'notAllowed' | 'settled'> {
@@ -52,7 +52,7 @@ export function createServing(parts: ServingParts): Serving {
     post({ type: 'come', name: name(), place: sitting.place(), id, turn })
   }
 
-  async function serve({ id, turn, call: passed, seenAttempt }: Ask & { turn: string }): Promise<void> {
+  async function serve({ id, turn, call: passed, seenAttempt }: PassedAsk): Promise<void> {
     const own = ownSeat()
     const runner = own?.runner
     if (!own || !runner || served.has(id)) return

@@ -84,6 +84,28 @@ const insertJobs = `insert into fitting_room.jobs
 /** The number under which one transaction at a time has a shopper. */
 const lockOf = (storeId: string, id: string) => Buffer.from(keyOf(JSON.stringify([storeId, id]))).readBigInt64BE()
 
+/** Sends as one what is written in one turn; resolves once it is sent. */
+const sent = <A>(send: (all: A[]) => unknown) =>
+  inOneTurn<A, void>(async (all) => {
+    await send(all)
+    return all.map(() => undefined)
+  })
+
+/** The shoppers of one turn, once they are this transaction's; null where another process has one that is not waited for. */
+const shoppersOn = ({ query }: Queries, isShared: boolean) =>
+  inOneTurn<[storeId: string, id: string], Visitor | null>(async (asked) => {
+    const [storeIds, ids] = [asked.map(([storeId]) => storeId), asked.map(([, id]) => id)]
+    const numbers = plainArray(asked.map(([storeId, id]) => String(lockOf(storeId, id))))
+    const [locked, known] = await Promise.all([
+      // by their names, as there may be no rows, and one that is made for that would be for nothing where it is refused
+      query<{ at: string; has: unknown }>(isShared ? takeFree : waitFor, [numbers]),
+      query<{ at: string; data: Visitor }>(shoppers, [storeIds, ids]),
+    ])
+    const held = new Set(locked.flatMap(({ at, has }) => (has === false ? [Number(at) - 1] : [])))
+    const found = new Map(known.map(({ at, data }) => [Number(at) - 1, data]))
+    return asked.map(([storeId, id], at) => (held.has(at) ? null : (found.get(at) ?? newVisitor(storeId, id))))
+  })
+
 /**
  * Its writes are sent once they resolve, and known to have come to something at the transaction's end; what many works
  * ask of it in one turn is one statement. In one that is shared a shopper whom another process has is not waited for, as
@@ -91,33 +113,13 @@ const lockOf = (storeId: string, id: string) => Buffer.from(keyOf(JSON.stringify
  */
 function ledgerOn(queries: Queries, queue: JobQueue, isShared: boolean): Ledger {
   const { query } = queries
-  const sent = <A>(send: (all: A[]) => unknown) =>
-    inOneTurn<A, void>(async (all) => {
-      await send(all)
-      return all.map(() => undefined)
-    })
+  const visitorOf = shoppersOn(queries, isShared)
   const save = (job: Job) =>
     void query('update fitting_room.jobs set state = $2, data = $3 where id = $1', [job.id, job.state, job])
-  const addJobs = sent<Job>((jobs) => {
-    void query(insertJobs, [JSON.stringify(jobs)])
-    return queue.add(jobs, queries)
-  })
-  // in one order, so that two processes do not wait for each other
   const usePhoto = sent<{ name: string; at: number }>((used) => {
+    // in one order, so that two processes do not wait for each other
     const photos = used.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     void query(usePhotos, [photos.map(({ name }) => name), photos.map(({ at }) => at)])
-  })
-  const visitorOf = inOneTurn<[storeId: string, id: string], Visitor | null>(async (asked) => {
-    const [storeIds, ids] = [asked.map(([storeId]) => storeId), asked.map(([, id]) => id)]
-    const numbers = plainArray(asked.map(([storeId, id]) => String(lockOf(storeId, id))))
-    // by their names, as there may be no rows, and one that is made for that would be for nothing where it is refused
-    const locking = query<{ at: string; has: unknown }>(isShared ? takeFree : waitFor, [numbers])
-    // read once they are this transaction's
-    const reading = query<{ at: string; data: Visitor }>(shoppers, [storeIds, ids])
-    const [locked, known] = await Promise.all([locking, reading])
-    const held = new Set(locked.flatMap(({ at, has }) => (has === false ? [Number(at) - 1] : [])))
-    const found = new Map(known.map(({ at, data }) => [Number(at) - 1, data]))
-    return asked.map(([storeId, id], at) => (held.has(at) ? null : (found.get(at) ?? newVisitor(storeId, id))))
   })
   return {
     async visitor(storeId, id) {
@@ -167,7 +169,10 @@ function ledgerOn(queries: Queries, queue: JobQueue, isShared: boolean): Ledger 
       return known?.data ?? null
     },
 
-    addJob: addJobs,
+    addJob: sent((jobs) => {
+      void query(insertJobs, [JSON.stringify(jobs)])
+      return queue.add(jobs, queries)
+    }),
 
     saveJob: async (job) => save(job),
 
