@@ -337,7 +337,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     await open()
     const shopper = catalog.shopper()
     const found = await read().catch(unreadable)
-    return (await catalog.isPresent(shopper)) ? found : told(read)
+    if (await catalog.isPresent(shopper)) return found
+    // what was asked for before opens no room again
+    if (!isUp) throw new TryOnError({ kind: 'stopped', reason: 'closed' })
+    return told(read)
   }
 
   const list = (): Promise<ListedAttempt[]> =>

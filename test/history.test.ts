@@ -27,6 +27,19 @@ describe('a room’s history', () => {
     expect(states()).toEqual(['final'])
   })
 
+  it('of a room that was closed as it was read, and reset meanwhile, opens it no more', async () => {
+    const own = storage.another()
+    const room = world.room({ storage: own })
+    await world.until(await started(room.tryOn(product)), 'processing')
+    const reading = own.hold(({ type, key }) => type === 'get' && key.endsWith(':catalog'))
+    const list = expect(room.list()).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'closed' } })
+    await reading.reached
+    await world.room({ storage: storage.another() }).reset()
+    room.close()
+    reading.release()
+    await list
+  })
+
   it.each(['room', 'door'] as const)('opens no %s that was closed as it resets', async (kind) => {
     const room = world[kind]()
     room.history.subscribe(() => {})
