@@ -5,6 +5,7 @@ import type { Clock } from '../src/ports.ts'
 import {
   any,
   full,
+  hung,
   isRecord,
   isWrite,
   recordKey,
@@ -661,6 +662,15 @@ describe('a page behind one that can not read storage', () => {
     await world.pass(1_600)
     expect(shown.filter(([, durable]) => durable)).toEqual([])
   })
+})
+
+it('a page that opens is shown at once what the owner shows, though storage has stopped answering that one', async () => {
+  const { room, own } = troubled()
+  await world.until(await started(room.tryOn(product)), 'processing')
+  own.meet((call) => !isLease(call), hung)
+  const tryOn = watched(world.room().tryOn(product))
+  await world.settle()
+  expect(tryOn.get().state).toBe('processing')
 })
 
 it('pages that were open before there was a visitor are one visitor', async () => {

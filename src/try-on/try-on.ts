@@ -110,6 +110,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const company = createCompany({
     ...parts,
     ...sitting,
+    settled: carrying.settled,
     asks,
     shown,
     exclusive: parts.ownership.exclusive,
