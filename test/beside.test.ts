@@ -391,6 +391,26 @@ describe('a word that is passed on', () => {
     expect([second.get().state, submissions()]).toEqual(['idle', 1])
   })
 
+  it('discard() does not resolve for what may be paid for, though something else was left by it', async () => {
+    const { room, own } = troubled()
+    world.fault('POST', '/generations', [lost])
+    const first = await started(room.tryOn(product))
+    const { attempt } = await world.until(first, 'outcomeUnknown')
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'outcomeUnknown')
+    await world.settle()
+    const reading = own.hold(({ type, key }) => type === 'update' && key.endsWith(':catalog'))
+    const word = first.retry(person).catch((error: unknown) => error)
+    const leaving = expect(second.discard()).rejects.toMatchObject({ kind: 'paidJob' })
+    await reading.reached
+    await world.settle()
+    reading.release()
+    await leaving
+    await word
+    await world.settle()
+    expect(second.get()).toMatchObject({ state: 'outcomeUnknown', attempt })
+  })
+
   it('is not carried out once what was said after it has left it, though nobody came to say so', async () => {
     const { room, own } = troubled()
     await world.until(watched(room.tryOn(product)), 'idle')

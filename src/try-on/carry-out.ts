@@ -257,8 +257,10 @@ export function createCarryOut(parts: CarryOutParts) {
       const isLeft = leave() || wasLeft
       // who has run the try-on before may have done it, and not have said so any more
       if ('attemptId' in call && attemptOf(runner) === call.attemptId) return
-      // that was all there was to leave
-      if (isLeft && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call))) return checkRead(runner)
+      // that was all there was to leave, unless its shopper saw what stands
+      const isSeen = word.seen != null && word.seen === attemptOf(runner)
+      if (isLeft && !isSeen && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call)))
+        return checkRead(runner)
       // of a former shopper not even a photo is kept
       if (isConsent(call)) return consent(own, runner, word, call)
       const meant = check(runner, call)
