@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { FittingRoom, TryOn } from 'fitting-room'
+import type { FittingRoom, FittingRoomOptions, TryOn } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import type { Clock } from '../src/ports.ts'
 import {
@@ -560,6 +560,31 @@ describe('a page that stands still in mid-write while another one takes over', (
     expect([first.get().state, second.get().state, submissions()]).toEqual(['idle', 'idle', 0])
     await second.start({ imageUrl: 'https://photos.test/q.png' })
     await world.until(second, 'processing')
+    expect(submissions()).toBe(1)
+  })
+
+  it('takes back what it has to reject as it is frozen', async () => {
+    useLocks()
+    const own = storage.another()
+    let freeze = () => {}
+    const pageLife: NonNullable<FittingRoomOptions['pageLife']> = ({ onHide }) => {
+      freeze = () => onHide(true)
+      return () => {}
+    }
+    const first = watched(world.room({ storage: own, pageLife }).tryOn(product))
+    await world.until(first, 'idle')
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'idle')
+    const write = own.hold(isPhase('consented'))
+    const word = expect(first.start(person)).rejects.toMatchObject({ kind: 'stopped' })
+    await write.reached
+    freeze()
+    await world.settle()
+    write.release()
+    await word
+    await world.settle()
+    await second.start(person)
+    await world.until(second, 'final')
     expect(submissions()).toBe(1)
   })
 

@@ -258,7 +258,8 @@ export function createCarryOut(parts: CarryOutParts) {
       // who has run the try-on before may have done it, and not have said so any more
       if ('attemptId' in call && attemptOf(runner) === call.attemptId) return
       // that was all there was to leave, unless its shopper saw what stands
-      const isSeen = word.seen != null && word.seen === attemptOf(runner)
+      const stands = attemptOf(runner)
+      const isSeen = stands !== undefined && word.seen === stands
       if (isLeft && !isSeen && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call)))
         return checkRead(runner)
       // of a former shopper not even a photo is kept

@@ -53,8 +53,6 @@ interface CompanyParts {
   /** Whether that is where the pages of this storage wait, as far as is known by now. */
   isPlaced: () => boolean
   isCurrent: (own: Seat<Runner>) => boolean
-  /** Resolves once nothing is being read or written for it. */
-  settled: (own: Seat<Runner>, runner: Runner) => Promise<void>
   /** Leaves the seat for another one, at the end of the line. */
   sitAgain: () => void
   post: (message: TabMessage) => void
@@ -82,22 +80,6 @@ export function createCompany(parts: CompanyParts): Company {
     if (shownAttempt === null) return true
     const stored = await attempts.look().catch(() => undefined)
     return stored === undefined || stored?.attemptId === shownAttempt || seenAttempt() !== shownAttempt
-  }
-
-  /**
-   * Whether what another page has seen stands where this one could not look when it did, or in place of what it shows; or
-   * that page has left what this one shows, after it stood still. What this one is writing says nothing.
-   */
-  async function isOvertaken(own: Seat<Runner>, seen: string | null): Promise<boolean> {
-    for (;;) {
-      const { runner } = own
-      if (!runner) return false
-      await parts.settled(own, runner)
-      if (seen === seenAttempt()) return false
-      if (seen !== null && shown.get().state === 'idle') return true
-      const isThere = await isStillThere()
-      if (isThere || !runner.getSnapshot().hasTag('busy')) return !isThere
-    }
   }
 
   /** The page that runs the flow may be in another process, and not to be heard. */
@@ -159,15 +141,21 @@ export function createCompany(parts: CompanyParts): Company {
       if (!isRight && isCurrent(own)) sitAgain()
     },
 
+    /**
+     * What another page has seen may stand where this one could not look when it did, or in place of what it shows; or that
+     * page has left what this one shows, after it stood still.
+     */
     async answerHello(own, seen) {
+      if (seen === seenAttempt()) return parts.showOthers(own)
       // who has seen nothing yet waits for nothing
-      if (seen === null || seen === seenAttempt()) parts.showOthers(own)
-      const isStale = seen !== seenAttempt() && (await isOvertaken(own, seen).catch(() => false))
+      if (seen === null) parts.showOthers(own)
+      const isUnknown = seen !== null && shown.get().state === 'idle'
+      const isStale = isUnknown || !(await isStillThere())
       if (!isCurrent(own) || !own.runner) return
       // the other page goes first
       if (isStale) heardAt = clock.monotonic()
       if (isStale) sitAgain()
-      else if (seen !== null && seen !== seenAttempt()) parts.showOthers(own)
+      else if (seen !== null) parts.showOthers(own)
     },
 
     hearAnswer(message) {

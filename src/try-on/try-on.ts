@@ -110,7 +110,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const company = createCompany({
     ...parts,
     ...sitting,
-    settled: carrying.settled,
     asks,
     shown,
     exclusive: parts.ownership.exclusive,
