@@ -18,7 +18,8 @@ export const choosing = (input: string, photo: Buffer) => `(() => {
 
 /** What every example's page has, by the marks that they have in common. */
 export function pageIn(tab: Tab) {
-  const marked = (id: string) => `document.querySelector('[data-testid="${id}"]')`
+  // what is hidden is not there for a shopper
+  const marked = (id: string) => `document.querySelector('[data-testid="${id}"]:not([hidden], [hidden] *)')`
   const isThere = (expression: string) => expect.poll(() => tab.run(`!!(${expression})`)).toBe(true)
   return {
     marked,

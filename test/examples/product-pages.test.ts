@@ -18,8 +18,8 @@ import { findViolations } from '../support/violations.ts'
 import { copyOf, packedIn, served } from './copy.ts'
 import { pageIn } from './page-in.ts'
 
-const frameworks = ['react', 'vue', 'svelte', 'solid'] as const
-const pages = [...frameworks, 'shop'] as const
+const folders = ['react', 'vue', 'svelte', 'solid', 'plain'] as const
+const pages = [...folders, 'shop'] as const
 
 let sandbox: RunningServer
 let folder: string
@@ -51,8 +51,8 @@ beforeAll(async () => {
     await writeFile(page, (await readFile(page, 'utf8')).replace('<head>', meta))
     sites.set(name, await served(root, sandbox.url))
   }
-  await Promise.all(frameworks.map(begin))
-  // four installations at once are much for a machine that others share
+  await Promise.all(folders.map(begin))
+  // five installations at once are much for a machine that others share
 }, limits.testTimeout)
 afterAll(async () => {
   for (const site of sites.values()) await site.close()
@@ -196,11 +196,11 @@ it.each([
   }
 })
 
-it.each(frameworks)('%s is typed, as its own framework checks it', async (name) => {
+it.each(folders)('%s is typed, as its own compiler checks it', async (name) => {
   await promisify(execFile)('npm', ['run', 'check'], { cwd: roots.get(name)! })
 })
 
-it.each(frameworks)('%s is developed with the sandbox of the installed service, to the picture', async (name) => {
+it.each(folders)('%s is developed with the sandbox of the installed service, to the picture', async (name) => {
   const [dev, engine] = await Promise.all([served(roots.get(name)!, null), engines[0]!.launch()])
   onTestFinished(async () => {
     await engine.close()

@@ -1,0 +1,91 @@
+import type { StartOptions, TryOnView } from 'fitting-room'
+import { tryOnOf, words } from './room.ts'
+
+/** What has that mark in the page, where all is from the start: a view shows it or hides it. */
+function part<T extends HTMLElement>(mark: string, type: new () => T): T {
+  const found = document.querySelector(`[data-testid="${mark}"]`)
+  if (found instanceof type) return found
+  throw new Error(`the page has no ${type.name} marked ${mark}`)
+}
+
+const panel = part('try-on', HTMLElement)
+const picture = part('picture', HTMLImageElement)
+const progress = part('progress', HTMLProgressElement)
+const form = part('form', HTMLFormElement)
+const input = part('photo', HTMLInputElement)
+const start = part('start', HTMLButtonElement)
+
+let photo: File | undefined
+/** The photo that was last handed over, which is the one that an advice is about. */
+let checked: File | undefined
+let chosen = ''
+let tryOn = tryOnOf('2001')
+let watching = tryOn.subscribe(show)
+
+/** Shows a part with that text, or hides it; the same text again would be read out again. */
+function say(mark: string, text: string | null): void {
+  const element = part(mark, HTMLElement)
+  element.hidden = text === null
+  if (text !== null && element.textContent !== text) element.textContent = text
+}
+
+function show(view: TryOnView): void {
+  const { can, group, state } = view
+  panel.dataset['state'] = state
+  panel.setAttribute('aria-busy', String(group === 'busy'))
+
+  const made = view.result ?? view.preview
+  const address = made?.imageUrl ?? chosen
+  picture.hidden = address === ''
+  picture.alt = made ? 'You in the Breton tee' : 'Your photo'
+  if (address !== '' && picture.getAttribute('src') !== address) picture.src = address
+
+  say('title', words.title(view))
+  say('sentence', words.sentence(view))
+  say('problem', words.problem(view.problem))
+
+  progress.hidden = view.progress === null
+  progress.value = view.progress?.value ?? 0
+  progress.ariaLabel = words.progress(view)
+
+  part('choice', HTMLElement).hidden = !can.start && !can.retry
+  form.hidden = !can.submitEmail
+  say('submitEmail', words.intent('submitEmail', view))
+  say('start', can.start && group === 'ready' ? words.intent('start', view) : null)
+  start.disabled = photo === undefined
+  const isAdvisedAgainst = view.problem?.kind === 'photoAdvice' && photo !== undefined && photo === checked
+  part('allTheSame', HTMLElement).hidden = !isAdvisedAgainst
+  for (const intent of ['resume', 'retry', 'startOver'] as const)
+    say(intent, can[intent] ? words.intent(intent, view) : null)
+}
+
+function submit(options?: StartOptions): void {
+  checked = photo
+  void tryOn[tryOn.get().can.retry ? 'retry' : 'start'](photo, options)
+}
+
+input.addEventListener('change', () => {
+  URL.revokeObjectURL(chosen)
+  photo = input.files?.[0]
+  chosen = photo ? URL.createObjectURL(photo) : ''
+  show(tryOn.get())
+})
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  void tryOn.submitEmail({ email: part('email', HTMLInputElement).value })
+})
+for (const mark of ['start', 'retry']) part(mark, HTMLElement).addEventListener('click', () => submit())
+part('allTheSame', HTMLElement).addEventListener('click', () => submit({ despiteAdvice: true }))
+part('resume', HTMLElement).addEventListener('click', () => tryOn.resume())
+part('startOver', HTMLElement).addEventListener('click', () => tryOn.startOver())
+
+const sizes = document.querySelectorAll<HTMLButtonElement>('.sizes button')
+for (const size of sizes)
+  size.addEventListener('click', () => {
+    for (const each of sizes) each.ariaPressed = String(each === size)
+    watching.unsubscribe()
+    tryOn = tryOnOf(size.value)
+    watching = tryOn.subscribe(show)
+    show(tryOn.get())
+  })
+show(tryOn.get())
