@@ -23,99 +23,162 @@ export type Follow = <T>(
   show: (value: T) => string,
 ) => { select(at: 0 | 1): void; unmount(): void }
 
-/** What every binding must do, with a real room, the real service and a real browser. */
-export function bindingsSuite(name: string, mount: Mount, follow?: Follow): void {
-  describe(`fitting-room/${name}`, () => {
-    let room: FittingRoom
-    let place: HTMLElement
-    let requests: string[]
-    let reads: string[]
-    /** What the answer to a submission waits for. */
-    let answer: Promise<void> | null
-    const photo = async () => await (await fetch(photoUrl)).blob()
-    const texts = () => [...place.querySelectorAll('[data-view]')].map(({ textContent }) => textContent)
-    const tryOnOf = (variantId: string) => room.tryOn({ productId: '1001', variantId, funnelIds: [11] })
-    const stateOf = ({ state }: TryOnView) => state
-    const submissions = () => requests.filter((each) => each === submission)
+/** Shows the states of a room's try-ons, each in an element of its own. */
+type MountTryOns = (place: HTMLElement, tryOns: readonly Of[]) => () => void
 
-    beforeEach(() => {
-      requests = []
-      reads = []
-      answer = null
-      const storage = memoryStorage()
-      place = document.body.appendChild(document.createElement('div'))
-      room = createFittingRoom({
-        baseUrl: inject('baseUrl'),
-        apiKey: 'sandbox-key',
-        storage: { ...storage, getItem: (key) => (reads.push(key), storage.getItem(key)) },
-        timing: { pollIntervalMs: 400 },
-        fetch: async (input, init) => {
-          const name = `${init?.method} ${new URL(String(input)).pathname.split('/')[1]}`
-          requests.push(name)
-          const response = await fetch(input, init)
-          // the service counts the requests of all tests together: what it did not take is sent again
-          if (response.status === 429) requests.splice(requests.indexOf(name), 1)
-          else if (name === submission) await answer
-          return response
-        },
-      })
-    })
-    afterEach(() => {
-      room.close()
-      place.remove()
-    })
+/** A try-on, and what it is of. */
+interface Of {
+  room: FittingRoom
+  tryOn: TryOn
+  variantId: string
+}
+
+const stateOf = ({ state }: TryOnView) => state
+const photo = async () => await (await fetch(photoUrl)).blob()
+
+/** For each test a place in the page, and a room of which everything that it asks for is known. */
+class Scene {
+  readonly place = document.body.appendChild(document.createElement('div'))
+  readonly requests: string[] = []
+  readonly reads: string[] = []
+  /** What the answer to a submission waits for. */
+  answer: Promise<void> | null = null
+  readonly #storage = memoryStorage()
+  readonly room = createFittingRoom({
+    baseUrl: inject('baseUrl'),
+    apiKey: 'sandbox-key',
+    storage: { ...this.#storage, getItem: (key) => (this.reads.push(key), this.#storage.getItem(key)) },
+    timing: { pollIntervalMs: 400 },
+    fetch: async (input, init) => {
+      const name = `${init?.method} ${new URL(String(input)).pathname.split('/')[1]}`
+      this.requests.push(name)
+      const response = await fetch(input, init)
+      // the service counts the requests of all tests together: what it did not take is sent again
+      if (response.status === 429) this.requests.splice(this.requests.indexOf(name), 1)
+      else if (name === submission) await this.answer
+      return response
+    },
+  })
+
+  of(variantId: string): Of {
+    return { room: this.room, variantId, tryOn: this.room.tryOn({ productId: '1001', variantId, funnelIds: [11] }) }
+  }
+
+  /** What each view's element says to who looks at it. */
+  texts(): string[] {
+    return [...this.place.querySelectorAll<HTMLElement>('[data-view]')].map(({ innerText }) => innerText.trim())
+  }
+
+  submissions(): string[] {
+    return this.requests.filter((each) => each === submission)
+  }
+
+  end(): void {
+    this.room.close()
+    this.place.remove()
+  }
+}
+
+function scenes(): () => Scene {
+  let scene: Scene
+  beforeEach(() => void (scene = new Scene()))
+  afterEach(() => scene.end())
+  return () => scene
+}
+
+/** What everything must do that shows try-ons, with a real room, the real service and a real browser. */
+export function tryOnsSuite(name: string, mount: MountTryOns): void {
+  describe(`fitting-room/${name}, try-ons`, () => {
+    const scene = scenes()
+    const texts = () => scene().texts()
+    const submissions = () => scene().submissions()
 
     it('shows the first view, then every change, and the last view to a component that mounts late; rendering starts nothing', async () => {
-      const tryOn = tryOnOf('2001')
-      const unmount = mount(place, [tryOn], stateOf)
+      const { place, requests } = scene()
+      const shown = scene().of('2001')
+      const unmount = mount(place, [shown])
       expect(texts()).toEqual(['restoring'])
       await expect.poll(texts).toEqual(['idle'])
       expect(requests).toEqual([])
-      const seen = new Set<string | null>()
-      const observer = new MutationObserver(() => seen.add(texts()[0] ?? null))
-      observer.observe(place, { subtree: true, characterData: true, childList: true })
-      await tryOn.start(await photo())
-      await tryOn.result()
+      const seen = new Set<string | undefined>()
+      const observer = new MutationObserver(() => seen.add(texts()[0]))
+      observer.observe(place, { subtree: true, characterData: true, childList: true, attributes: true })
+      await shown.tryOn.start(await photo())
+      await shown.tryOn.result()
       await expect.poll(texts).toEqual(['final'])
       expect([...seen]).toEqual(expect.arrayContaining(['preparing', 'submitting', 'processing', 'final']))
       expect(submissions()).toHaveLength(1)
       unmount()
 
-      const unmountLate = mount(place, [tryOn], stateOf)
+      const unmountLate = mount(place, [shown])
       expect(texts()).toEqual(['final'])
       unmountLate()
     })
 
     it('goes on when it unmounts in mid-POST, and shows the picture of that submission when it mounts again', async () => {
-      const tryOn = tryOnOf('2001')
+      const { place } = scene()
+      const shown = scene().of('2001')
       const answered = deferred()
-      answer = answered.promise
-      const unmount = mount(place, [tryOn], stateOf)
-      const started = tryOn.start(await photo())
+      scene().answer = answered.promise
+      const unmount = mount(place, [shown])
+      const started = shown.tryOn.start(await photo())
       await expect.poll(submissions).toHaveLength(1)
       await expect.poll(texts).toEqual(['submitting'])
       unmount()
-      const unmountAgain = mount(place, [tryOn], stateOf)
+      const unmountAgain = mount(place, [shown])
       expect(texts()).toEqual(['submitting'])
       unmountAgain()
       answered.resolve()
       await started
-      await tryOn.result()
-      const unmountLast = mount(place, [tryOn], stateOf)
+      await shown.tryOn.result()
+      const unmountLast = mount(place, [shown])
       expect(texts()).toEqual(['final'])
       expect(submissions()).toHaveLength(1)
       unmountLast()
     })
 
     it('looks into storage once for fifty cards, and asks for nothing', async () => {
-      const cards = Array.from({ length: 50 }, (_, index) => tryOnOf(String(3000 + index)))
-      const unmount = mount(place, cards, stateOf)
+      const { place, reads, requests } = scene()
+      const cards = Array.from({ length: 50 }, (_, index) => scene().of(String(3000 + index)))
+      const unmount = mount(place, cards)
       await expect.poll(texts).toEqual(cards.map(() => 'idle'))
       expect([reads.length, requests]).toEqual([1, []])
       unmount()
     })
 
+    it('keeps two try-ons apart, in two roots each', async () => {
+      const { place } = scene()
+      const [one, two] = [scene().of('2001'), scene().of('2002')]
+      const root = () => place.appendChild(document.createElement('div'))
+      const ends = [mount(root(), [one, two]), mount(root(), [two, one])]
+      await expect.poll(texts).toEqual(['idle', 'idle', 'idle', 'idle'])
+      await one.tryOn.start(await photo())
+      await one.tryOn.result()
+      await expect.poll(texts).toEqual(['final', 'idle', 'idle', 'final'])
+      ends[0]?.()
+      await one.tryOn.startOver()
+      await expect.poll(texts).toEqual(['idle', 'idle'])
+      ends[1]?.()
+    })
+  })
+}
+
+/** What every binding must do beside that. */
+export function bindingsSuite(name: string, mount: Mount, follow?: Follow): void {
+  tryOnsSuite(name, (place, tryOns) =>
+    mount(
+      place,
+      tryOns.map(({ tryOn }) => tryOn),
+      stateOf,
+    ),
+  )
+
+  describe(`fitting-room/${name}`, () => {
+    const scene = scenes()
+    const texts = () => scene().texts()
+
     it('shows one try-on in two roots, and goes on in one when the other unmounts', async () => {
+      const { place } = scene()
       const { readable, listeners, set } = counted()
       const [here, there] = [place.appendChild(document.createElement('div')), document.createElement('div')]
       place.append(there)
@@ -140,14 +203,14 @@ export function bindingsSuite(name: string, mount: Mount, follow?: Follow): void
           return { unsubscribe: () => {} }
         },
       }
-      const unmount = mount(place, [late], String)
+      const unmount = mount(scene().place, [late], String)
       await expect.poll(texts).toEqual(['2'])
       unmount()
     })
 
     it('ends its subscription when it unmounts', async () => {
       const { readable, listeners, set } = counted()
-      const unmount = mount(place, [readable], String)
+      const unmount = mount(scene().place, [readable], String)
       await expect.poll(() => listeners.size).toBe(1)
       set(5)
       await expect.poll(texts).toEqual(['5'])
@@ -161,7 +224,7 @@ export function bindingsSuite(name: string, mount: Mount, follow?: Follow): void
       const [one, other] = [counted(), counted()]
       one.set(1)
       other.set(2)
-      const { select: choose, unmount } = select(place, [one.readable, other.readable], String)
+      const { select: choose, unmount } = select(scene().place, [one.readable, other.readable], String)
       await expect.poll(texts).toEqual(['1'])
       choose(1)
       await expect.poll(texts).toEqual(['2'])
@@ -176,23 +239,24 @@ export function bindingsSuite(name: string, mount: Mount, follow?: Follow): void
 
     it('binds whatever has get and subscribe, and what has an initial value no less', async () => {
       const { readable, set } = counted()
-      const unmount = mount(place, [{ ...readable, initial: -1 }], String)
+      const unmount = mount(scene().place, [{ ...readable, initial: -1 }], String)
       await expect.poll(texts).toEqual(['0'])
       set(1)
       await expect.poll(texts).toEqual(['1'])
       unmount()
     })
 
-    it('keeps two try-ons and the shared stores of a page apart', async () => {
-      const [one, two] = [tryOnOf('2001'), tryOnOf('2002')] as [TryOn, TryOn]
-      const readables: Readable<TryOnView | Visitor>[] = [one, two, room.visitor]
-      const unmount = mount(place, readables, (value) =>
+    it('shows the stores of a room beside a try-on', async () => {
+      const { room } = scene()
+      const { tryOn } = scene().of('2001')
+      const readables: Readable<TryOnView | Visitor>[] = [tryOn, room.visitor]
+      const unmount = mount(scene().place, readables, (value) =>
         'state' in value ? value.state : String(value.uniqueUserId !== null),
       )
-      await expect.poll(texts).toEqual(['idle', 'idle', 'false'])
-      await one.start(await photo())
-      await one.result()
-      await expect.poll(texts).toEqual(['final', 'idle', 'true'])
+      await expect.poll(texts).toEqual(['idle', 'false'])
+      await tryOn.start(await photo())
+      await tryOn.result()
+      await expect.poll(texts).toEqual(['final', 'true'])
       unmount()
     })
   })

@@ -2,7 +2,26 @@ import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
 import { createFittingRoom, type FittingRoom, type TryOnView } from 'fitting-room'
 import { TryOnElement } from 'fitting-room/element'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { views } from 'fitting-room/testing'
 import photoUrl from '../../examples/sample/person.png'
+import { tryOnsSuite } from './bindings.suite.ts'
+
+tryOnsSuite('element', (place, tryOns) => {
+  const elements = tryOns.map(({ room, variantId }) => {
+    const element = document.createElement('fitting-room-try-on')
+    element.innerHTML = Object.keys(views)
+      .map((state) => `<p slot="${state}">${state}</p>`)
+      .join('')
+    element.dataset['view'] = ''
+    element.setAttribute('product-id', '1001')
+    element.setAttribute('variant-id', variantId)
+    element.setAttribute('funnel-ids', '11')
+    element.room = room
+    return element
+  })
+  place.append(...elements)
+  return () => elements.forEach((element) => element.remove())
+})
 
 let room: FittingRoom
 let element: TryOnElement
