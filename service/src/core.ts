@@ -42,7 +42,7 @@ export interface CoreParts {
 
 interface Submission {
   of: StoreConfig
-  ip: string
+  visitorId: string
   request: GenerationRequest
   scope: ReturnType<typeof scopeOf>
 }
@@ -53,36 +53,44 @@ export type Core = ReturnType<typeof createCore>
 export function createCore({ config, store, uploads, clock, publicUrl, provided, report }: CoreParts) {
   const forcedRefusal = createForcedRefusals()
 
-  /** The visitor of an ID, taken over as it is when new; without one the address's own anonymous visitor. */
-  async function visitorOf(ledger: Ledger, storeId: string, ip: string, given: string | undefined): Promise<Visitor> {
-    return ledger.visitor(storeId, given ?? (await ledger.anonymousId(storeId, ip, randomId())))
+  /** The visitor's ID, taken over as it is when new; without one that of the address's own anonymous visitor. */
+  const visitorIdOf = async (storeId: string, ip: string, given: string | undefined) =>
+    given ?? store.anonymousId(storeId, ip, randomId())
+
+  /** Why a submission is refused, or the credit that is taken for it; null where none has to be. */
+  async function admit(ledger: Ledger, { of, request, scope }: Submission, visitor: Visitor, now: number) {
+    const { test } = scope.variant
+    const refusal = forcedRefusal(test, visitor, request)
+    if (refusal) return refusal
+    // test variants show what they are for, whatever was tried on before
+    const cap = test === undefined ? of.tryOnCap : null
+    if (cap && withinCap(of, visitor, now).length >= cap.max) return named('tryOnLimitReached', cap.message)
+    if (test === undefined && statusOf(of, visitor).requestsLeft === 0) return named('emailRequired')
+    if (of.credits === null) return null
+    // the last that is waited for, as it is what most of them take
+    const credit = await ledger.takeCredit(of.id, of.credits)
+    return credit ?? named('couldNotCreateGeneration')
   }
 
   /** Counts a submission, takes a credit and queues its job; a refusal leaves the address that came with it. */
-  async function acceptIn(ledger: Ledger, { of, ip, request, scope }: Submission): Promise<Job | ApiProblem> {
-    const { product, variant, funnel } = scope
-    const known = await visitorOf(ledger, of.id, ip, request.uniqueUserId)
+  async function acceptIn(ledger: Ledger, submission: Submission): Promise<Job | ApiProblem> {
+    const { of, visitorId, request, scope } = submission
+    const known = await ledger.visitor(of.id, visitorId)
     const visitor = request.customerEmail === undefined ? known : { ...known, email: request.customerEmail }
-    if (visitor !== known) await ledger.saveVisitor(visitor)
     const now = clock.now()
-    const recent = withinCap(of, visitor, now)
-    const refusal = forcedRefusal(variant.test, visitor, request)
-    if (refusal) return refusal
-    // test variants show what they are for, whatever was tried on before
-    const gated = variant.test === undefined
-    if (gated && of.tryOnCap && recent.length >= of.tryOnCap.max) return named('tryOnLimitReached', of.tryOnCap.message)
-    if (gated && statusOf(of, visitor).requestsLeft === 0) return named('emailRequired')
-    // the last that is waited for, as it is what most of them take
-    const credit = of.credits === null ? null : await ledger.takeCredit(of.id, of.credits)
+    const credit = await admit(ledger, submission, visitor, now)
     // said, not thrown: those that share the transaction are not carried out again for it
-    if (of.credits !== null && credit === null) return named('couldNotCreateGeneration')
+    if (credit instanceof ApiProblem) {
+      if (visitor !== known) await ledger.saveVisitor(visitor)
+      return credit
+    }
     await ledger.saveVisitor({
       ...visitor,
       counted: visitor.counted + 1,
       acceptedAt: [...remembered(of, visitor), now],
     })
     const photo = uploadedAt(request.imageUrl, publicUrl()) ?? { url: request.imageUrl }
-    const terms = { product, variant, funnel, photo, credit, provided: provided !== undefined, now }
+    const terms = { ...scope, photo, credit, provided: provided !== undefined, now }
     const accepted = jobOf({ storeId: of.id, visitorId: visitor.id, generation: config.generation, ...terms })
     if ('name' in photo) await ledger.usePhoto(photo.name, now)
     await ledger.addJob(accepted)
@@ -129,13 +137,13 @@ export function createCore({ config, store, uploads, clock, publicUrl, provided,
       ip: string,
       uniqueUserId: string | undefined,
     ): Promise<VisitorStatus & { uniqueUserId: string }> {
-      const anonymous = (ledger: Ledger) => ledger.anonymousId(of.id, ip, randomId())
-      return statusOf(of, await store.visitor(of.id, uniqueUserId ?? (await store.transaction(anonymous))))
+      return statusOf(of, await store.visitor(of.id, await visitorIdOf(of.id, ip, uniqueUserId)))
     },
 
-    register(of: StoreConfig, ip: string, { email, name, uniqueUserId }: RegisterRequest) {
+    async register(of: StoreConfig, ip: string, { email, name, uniqueUserId }: RegisterRequest) {
+      const visitorId = await visitorIdOf(of.id, ip, uniqueUserId)
       return store.transaction(async (ledger) => {
-        const visitor = await visitorOf(ledger, of.id, ip, uniqueUserId)
+        const visitor = await ledger.visitor(of.id, visitorId)
         const registered = { ...visitor, email, name: name ?? visitor.name }
         await ledger.saveVisitor(registered)
         return statusOf(of, registered)
@@ -150,8 +158,11 @@ export function createCore({ config, store, uploads, clock, publicUrl, provided,
     ): Promise<{ started: GenerationStarted; spoil: Spoil | null }> {
       const scope = scopeOf(of, request)
       if (scope.product.image === null) throw badInput('the product has no image')
-      const accept = (ledger: Ledger) => acceptIn(ledger, { of, ip, request, scope })
-      const job = await store.transaction(accept).catch((error: unknown) => {
+      const accept = async () => {
+        const visitorId = await visitorIdOf(of.id, ip, request.uniqueUserId)
+        return store.transaction((ledger) => acceptIn(ledger, { of, visitorId, request, scope }))
+      }
+      const job = await accept().catch((error: unknown) => {
         report(error)
         throw named('couldNotCreateGeneration')
       })

@@ -42,12 +42,6 @@ export function memoryStore(places = usualPlaces, turns = createTurns()): Store 
     return {
       visitor: async (storeId, id) => read<Visitor>(visitorIn(storeId, id)) ?? newVisitor(storeId, id),
       saveVisitor: async (visitor) => void staged.set(visitorIn(visitor.storeId, visitor.id), visitor),
-      async anonymousId(storeId, ip, fresh) {
-        const name = nameOf('anonymous', storeId, ip)
-        const id = read<string>(name) ?? fresh
-        staged.set(name, id)
-        return id
-      },
       async takeCredit(storeId, credits) {
         if (used(storeId) >= credits) return null
         use(storeId, 1)
@@ -79,6 +73,12 @@ export function memoryStore(places = usualPlaces, turns = createTurns()): Store 
       return turn
     },
     visitor: async (storeId, id) => visitorOf(kept, storeId, id),
+    async anonymousId(storeId, ip, fresh) {
+      const name = nameOf('anonymous', storeId, ip)
+      const id = of<string>(kept, name) ?? fresh
+      kept.set(name, id)
+      return id
+    },
     job: async (id) => of<Job>(kept, jobIn(id)),
     async poll(jobId, visitorId) {
       const job = of<Job>(kept, jobIn(jobId))

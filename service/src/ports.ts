@@ -75,14 +75,13 @@ export const picturesOf = ({ id }: Pick<Job, 'id'>) => ({ preview: `${id}-previe
 
 /**
  * What one transaction reads and writes; all of it stands, or none. Nobody else changes a visitor or a job that it has
- * read until it ends.
+ * read until it ends. What may have to be waited for, which is a visitor, a job or a credit, comes before what is saved:
+ * then it may be begun once more.
  */
 export interface Ledger {
   /** The shopper of that ID, made where there is none. */
   visitor(storeId: string, id: string): Promise<Visitor>
   saveVisitor(visitor: Visitor): Promise<void>
-  /** The ID of an address's own anonymous visitor in a store; `fresh` from now on where it has none. */
-  anonymousId(storeId: string, ip: string, fresh: string): Promise<string>
   /** Takes one of a store's credits, of which it has so many; null where all are used. */
   takeCredit(storeId: string, credits: number): Promise<number | null>
   giveCreditBack(storeId: string, credit: number): Promise<void>
@@ -131,6 +130,8 @@ export interface Store {
   transaction<T>(work: (ledger: Ledger) => Promise<T>): Promise<T>
   /** The shopper of that ID as they stand, or a new one. */
   visitor(storeId: string, id: string): Promise<Visitor>
+  /** The ID of an address's own anonymous visitor in a store; `fresh` from now on where it has none. */
+  anonymousId(storeId: string, ip: string, fresh: string): Promise<string>
   /** As it stands. */
   job(id: string): Promise<Job | null>
   /** A job, and whom it is asked for, as they stand: the shopper of that ID, or else its own. Null where there is no job. */

@@ -145,8 +145,8 @@ export function createWorker(parts: WorkerParts) {
       const job = await ledger.job(begun.id)
       // another process may have done it meanwhile, or be at its next stage
       if (job?.state !== 'queued' || (how.state === 'failed' && stageOf(job) !== stageOf(begun))) return null
-      await ledger.saveJob({ ...job, ...how })
       if (how.state === 'failed' && job.credit !== null) await ledger.giveCreditBack(job.storeId, job.credit)
+      await ledger.saveJob({ ...job, ...how })
       return { ...job, ...how }
     })
     // one of two may have been written; those of a job that another process has done meanwhile are its own

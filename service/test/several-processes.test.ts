@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createService, openServerStore, parseConfig, type Config, type Service } from '@fitting-room/service'
@@ -7,6 +8,7 @@ import { type Ledger } from '../src/ports.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { png } from './contract.suite.ts'
 import { openPool, startPostgresServer, type PostgresServer } from './postgres-server.ts'
+import { queuedJob } from './queued-job.ts'
 import { configOf, headers, report, submit, url } from './submissions.ts'
 
 const operating = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
@@ -172,6 +174,72 @@ describe('several processes on one PostgreSQL', () => {
     letGo()
     await Promise.all([holder, ...waiting])
     await Promise.all([one!.close(), other!.close()])
+  })
+
+  it('hold nobody up for credits, a try-on or a photo that somebody else has for long', async () => {
+    const address = await server.newDatabase()
+    const { store } = await openServerStore(address, { report })
+    const job = queuedJob({ id: randomUUID(), storeId: 'main' })
+    await store.keepPhoto('held.png', 1)
+    await store.transaction(async (ledger) => {
+      await ledger.takeCredit('main', 100)
+      await ledger.addJob(job)
+    })
+    for (let at = 0; at < 3; at += 1) await store.transaction((ledger) => ledger.takeCredit('used up', 3))
+    const pool = openPool({ connectionString: address, max: 1 })
+    await pool.query('begin')
+    for (const table of ['credits', 'jobs', 'photos'])
+      await pool.query(`select 1 from fitting_room.${table} for update`)
+
+    const kept: string[] = []
+    // of one turn, so of one transaction
+    const waiting = [
+      store.transaction((ledger) => ledger.takeCredit('main', 100)),
+      store.transaction((ledger) => ledger.giveCreditBack('main', 0)),
+      store.transaction((ledger) => ledger.job(job.id)),
+    ].map((each, at) => each.then(() => kept.push(`waited ${at}`)))
+    const atOnce = await Promise.all([
+      store.transaction((ledger) => ledger.takeCredit('used up', 3)),
+      store.transaction((ledger) => ledger.job(randomUUID())),
+      store.transaction((ledger) => ledger.usePhoto('held.png', 2)),
+      store.transaction(async (ledger) => (await ledger.visitor('main', 'another')).counted),
+    ])
+    expect([atOnce, kept]).toEqual([[null, null, undefined, 0], []])
+    await pool.query('commit')
+    await Promise.all(waiting)
+    const { rows } = await pool.query('select sum(used)::integer as used from fitting_room.credits group by store_id')
+    expect(new Set(rows.map(({ used }) => used))).toEqual(new Set([1, 3]))
+    await pool.end()
+    await store.close()
+  })
+
+  it('hold nobody up for one shopper who says much at once', async () => {
+    const { store } = await openServerStore(await server.newDatabase(), { report })
+    const order: string[] = []
+    const count = (id: string) =>
+      store
+        .transaction(async (ledger) => {
+          const visitor = await ledger.visitor('main', id)
+          await ledger.saveVisitor({ ...visitor, counted: visitor.counted + 1 })
+        })
+        .then(() => order.push(id))
+    await Promise.all([...Array.from({ length: 10 }, () => count('one')), count('another')])
+    expect(order.indexOf('another')).toBeLessThan(5)
+    expect((await store.visitor('main', 'one')).counted).toBe(10)
+    await store.close()
+  })
+
+  it('carry out what came with something that the database refuses for a reason of its own', async () => {
+    const address = await server.newDatabase()
+    const service = await apiOn(address, configOf(null))
+    const pool = openPool({ connectionString: address })
+    await pool.query(`create function refuse() returns trigger language plpgsql as $$ begin
+      if new.data ->> 'visitorId' = 'shopper 7' then raise exception 'not this one'; end if; return new; end $$`)
+    await pool.query('create trigger refuse before insert on fitting_room.jobs for each row execute function refuse()')
+    await pool.end()
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => submit(service, at, `shopper ${at}`)))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, (_, at) => (at === 7 ? 500 : 200)))
+    await service.close()
   })
 
   it('do the jobs of each other', async () => {

@@ -10,20 +10,19 @@ import {
   type Store,
   type Visitor,
 } from '../ports.ts'
+import { creditsOn } from './credits.ts'
 import type { Database, Queries } from './database.ts'
 import { inOneTurn } from './gathered.ts'
-import { keyOf } from './key-of.ts'
+import { hexKeyOf, keyOf } from './key-of.ts'
 import type { JobQueue } from './job-queue.ts'
 import { plainArray, type Question, type Rounds } from './rounds.ts'
-import { HeldElsewhere, sharedTransactions } from './shared-transactions.ts'
+import { HeldElsewhere, rowsFor, sharedTransactions } from './shared-transactions.ts'
 import { toldStores } from './told-stores.ts'
-
-/** Over how many rows a store's credits are spread, so that submissions do not wait for each other. */
-const shards = 16
 
 /** A store in PostgreSQL: what has been acknowledged is there after whatever happens to the process. */
 export function postgresStore(database: Database, ask: Rounds, queue: JobQueue): Store {
   const poll = ask(polled)
+  const anonymousId = ask(anonymous)
   const transaction = sharedTransactions(database, (queries, isShared) => ledgerOn(queries, queue, isShared))
   return {
     async transaction(work) {
@@ -41,6 +40,13 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
     async visitor(storeId, id) {
       const [known] = await database.query<{ data: Visitor }>(shopper, [storeId, keyOf(id)])
       return known?.data ?? newVisitor(storeId, id)
+    },
+    async anonymousId(storeId, ip, fresh) {
+      const asked = { storeId, address: hexKeyOf(ip) }
+      const known = await anonymousId(asked)
+      if (known !== null) return known
+      await database.query(addAnonymous, [storeId, keyOf(ip), fresh])
+      return (await anonymousId(asked)) ?? fresh
     },
     async job(id) {
       const [known] = await database.query<{ data: Job }>('select data from fitting_room.jobs where id = $1', [id])
@@ -64,7 +70,7 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
   }
 }
 
-const anonymous = 'select visitor_id from fitting_room.anonymous_visitors where store_id = $1 and address = $2'
+const addAnonymous = 'insert into fitting_room.anonymous_visitors values ($1, $2, $3) on conflict do nothing'
 const shopper = 'select data from fitting_room.visitors where store_id = $1 and key = $2'
 
 const lock = (take: string) =>
@@ -76,8 +82,10 @@ const shoppers = `select at, data from unnest($1::text[], $2::text[]) with ordin
 const saveShoppers = `insert into fitting_room.visitors
   select data ->> 'storeId', sha256(convert_to(data ->> 'id', 'UTF8')), data from jsonb_array_elements($1) as data
   on conflict (store_id, key) do update set data = excluded.data`
-const usePhotos = `update fitting_room.photos set used_at = at
-  from unnest($1::text[], $2::bigint[]) as used (used_name, at) where name = used_name`
+const usePhotos = (rows: string) => `update fitting_room.photos set used_at = at
+  from unnest($1::text[], $2::bigint[]) as used (used_name, at)
+  where name = used_name and name in (select name from fitting_room.photos where name = any($1) ${rows})`
+const wantedJob = (rows: string) => `select data from fitting_room.jobs where id = $1 ${rows}`
 const insertJobs = `insert into fitting_room.jobs
   select (data ->> 'id')::uuid, data ->> 'state', data from jsonb_array_elements($1) as data`
 
@@ -108,19 +116,19 @@ const shoppersOn = ({ query }: Queries, isShared: boolean) =>
 
 /**
  * Its writes are sent once they resolve, and known to have come to something at the transaction's end; what many works
- * ask of it in one turn is one statement. In one that is shared a shopper whom another process has is not waited for, as
- * that may wait for one of this transaction's: it rejects with `HeldElsewhere`.
+ * ask of it in one turn is one statement. In one that is shared nothing is waited for that another transaction has, as
+ * that one may wait for something of this one's, and all works of this one would wait: it rejects with `HeldElsewhere`.
  */
 function ledgerOn(queries: Queries, queue: JobQueue, isShared: boolean): Ledger {
   const { query } = queries
+  const rows = rowsFor(isShared)
   const visitorOf = shoppersOn(queries, isShared)
   const save = (job: Job) =>
     void query('update fitting_room.jobs set state = $2, data = $3 where id = $1', [job.id, job.state, job])
-  const usePhoto = sent<{ name: string; at: number }>((used) => {
-    // in one order, so that two processes do not wait for each other
-    const photos = used.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    void query(usePhotos, [photos.map(({ name }) => name), photos.map(({ at }) => at)])
-  })
+  // one that another transaction has is being used by that, or is being removed
+  const usePhoto = sent<{ name: string; at: number }>(
+    (used) => void query(usePhotos(rows), [used.map(({ name }) => name), used.map(({ at }) => at)]),
+  )
   return {
     async visitor(storeId, id) {
       const visitor = await visitorOf([storeId, id])
@@ -131,41 +139,13 @@ function ledgerOn(queries: Queries, queue: JobQueue, isShared: boolean): Ledger 
     // one shopper is one work's at a time
     saveVisitor: sent((visitors) => void query(saveShoppers, [JSON.stringify(visitors)])),
 
-    async anonymousId(storeId, ip, fresh) {
-      const read = () => query<{ visitor_id: string }>(anonymous, [storeId, keyOf(ip)])
-      // most are known, and a row that is not written is not waited for
-      const [known] = await read()
-      if (known) return known.visitor_id
-      void query('insert into fitting_room.anonymous_visitors values ($1, $2, $3) on conflict do nothing', [
-        storeId,
-        keyOf(ip),
-        fresh,
-      ])
-      const [made] = await read()
-      return made?.visitor_id ?? fresh
-    },
-
-    async takeCredit(storeId, credits) {
-      const take = (choice: string) => takeFrom(queries, storeId, credits, choice)
-      // a row that another submission holds is passed over, unless there is no other
-      const taken = (await take(anyFree)) ?? (await take(inTurn))
-      if (taken !== null) return taken
-      void spread(queries, storeId)
-      void query(overfull, [storeId, credits])
-      return take(ofAll)
-    },
-
-    async giveCreditBack(storeId, credit) {
-      void query('update fitting_room.credits set used = greatest(0, used - 1) where store_id = $1 and shard = $2', [
-        storeId,
-        credit,
-      ])
-    },
+    ...creditsOn(queries, isShared),
 
     usePhoto: (name, at) => usePhoto({ name, at }),
 
     async job(id) {
-      const [known] = await query<{ data: Job }>('select data from fitting_room.jobs where id = $1 for update', [id])
+      const [known] = await query<{ data: Job }>(wantedJob(rows), [id])
+      if (!known && isShared && (await query(anyJob, [id])).length > 0) throw new HeldElsewhere()
       return known?.data ?? null
     },
 
@@ -181,6 +161,22 @@ function ledgerOn(queries: Queries, queue: JobQueue, isShared: boolean): Ledger 
       await queue.add([job], queries)
     },
   }
+}
+
+const anyJob = 'select 1 from fitting_room.jobs where id = $1'
+
+/** The visitors of addresses. */
+const anonymous: Question<{ storeId: string; address: string }, string | null> = {
+  name: 'anonymous',
+  text: `select asked.at, visitor_id from unnest($1::text[], $2::text[]) with ordinality as asked (store, key, at)
+    join fitting_room.anonymous_visitors on store_id = store and address = decode(key, 'hex')`,
+  of: (asked) => ({
+    values: [asked.map(({ storeId }) => storeId), plainArray(asked.map(({ address }) => address))],
+    answers(found: { at: number; visitor_id: string }[]) {
+      const ids = new Map(found.map(({ at, visitor_id }) => [at - 1, visitor_id]))
+      return asked.map((_, at) => ids.get(at) ?? null)
+    },
+  }),
 }
 
 interface Asked {
@@ -210,30 +206,6 @@ const polled: Question<Asked, Polled | null> = {
       return polled
     },
   }),
-}
-
-/** How many of a store's credits are a row's. */
-const share = `$2::integer / ${shards} + (shard < $2::integer % ${shards})::integer`
-
-const isOverfull = `exists (select 1 from fitting_room.credits where store_id = $1 and used > ${share})`
-/** A store that had more credits once may have used more of a row than is its now: then all of its rows are looked at together. */
-const overfull = `select 1 from fitting_room.credits where store_id = $1 and ${isOverfull} order by shard for update`
-
-const anyFree = `and not ${isOverfull} order by random() limit 1 for update skip locked`
-/** All in one order, as one that is looked at stays locked. */
-const inTurn = `and not ${isOverfull} order by shard limit 1 for update`
-const ofAll = `and (select sum(used) from fitting_room.credits where store_id = $1) < $2::integer order by shard limit 1 for update`
-
-async function takeFrom({ query }: Queries, storeId: string, credits: number, choice: string): Promise<number | null> {
-  const [taken] = await query<{ shard: number }>(
-    `update fitting_room.credits set used = used + 1
-     where store_id = $1 and shard = (
-       select shard from fitting_room.credits where store_id = $1 and used < ${share} ${choice}
-     )
-     returning shard`,
-    [storeId, credits],
-  )
-  return taken?.shard ?? null
 }
 
 /** How many of each are forgotten at a time. */
@@ -273,9 +245,3 @@ async function expire(
   await query('update fitting_room.photos set used_at = $2 where name = any($1) and used_at < $2', [left, until.photos])
   return forgotten + names.length
 }
-
-/** Makes the rows of a store's credits where nobody has. */
-const spread = ({ query }: Queries, storeId: string) =>
-  query(`insert into fitting_room.credits select $1, generate_series(0, ${shards - 1}), 0 on conflict do nothing`, [
-    storeId,
-  ])

@@ -11,8 +11,14 @@ const mostWorks = 100
 /** How many are done alone at once: connections stay free for all others. */
 const mostAlone = 5
 
-/** Another process has what a work reads, which has written nothing yet: it is done again alone, and waits for that. */
+/** How many works of one shopper share a transaction: one goes after the other, and all others wait for its end. */
+const mostOfOne = 4
+
+/** Another transaction has what a work reads, which has written nothing yet: it is done again alone, and waits for that. */
 export class HeldElsewhere extends Error {}
+
+/** How a statement takes rows for its transaction: in one that is shared it goes by those that another one has. */
+export const rowsFor = (isShared: boolean): string => (isShared ? 'for update skip locked' : 'for update')
 
 /**
  * Works that come while a transaction is under way share the next one, so that they wait for the disk once. Where one of
@@ -29,7 +35,7 @@ export function sharedTransactions(
     let isRefused = false
     const outcome = database.transaction(async (queries) => {
       isRefused = false
-      const turns = new Map<string, Promise<unknown>>()
+      const turns: Turns = new Map()
       const ledger = ledgerOn(queries, true)
       // none goes on after the transaction's end
       const ends = await Promise.allSettled(works.map((work) => inTurn(work, ledger, turns)))
@@ -42,8 +48,8 @@ export function sharedTransactions(
     return outcome.catch((reason: unknown) => {
       // one that had it for itself need not be done again
       if (works.length === 1) return [{ status: 'rejected', reason }]
-      // its end was never asked for, or the database refused what was to be written: it is known that nothing stands
-      if (isRefused || isOfData(reason)) return works.map(() => null)
+      // its end was never asked for, or the database refused a statement: it is known that nothing stands
+      if (isRefused || isRefusal(reason)) return works.map(() => null)
       throw reason
     })
   }
@@ -61,11 +67,15 @@ export function sharedTransactions(
 
 const settled = async <T>(promise: Promise<T>) => (await Promise.allSettled([promise]))[0]
 
-/** What the database says of a value, or of what it breaks (SQLSTATE classes 22 and 23). */
-const isOfData = (error: unknown) => /^2[23]/.test(String(Object(error).code))
+/** What the database says of a statement, and not of itself or a connection (SQLSTATE classes 08, 53, 57P and 40P). */
+const isRefusal = (error: unknown) =>
+  'severity' in Object(error) && !/^(08|53|57P|40P)/.test(String(Object(error).code))
+
+/** How many works read a thing, and when the last of them has ended. */
+type Turns = Map<string, { of: number; ended: Promise<unknown> | null }>
 
 /** Nothing in the database keeps two works of one transaction apart: whoever reads what another one has waits for its end. */
-async function inTurn(work: Work, ledger: Ledger, turns: Map<string, Promise<unknown>>): Promise<unknown> {
+async function inTurn(work: Work, ledger: Ledger, turns: Turns): Promise<unknown> {
   let end = () => {}
   const ended = new Promise<void>((resolve) => (end = resolve))
   let held: string | null = null
@@ -75,9 +85,10 @@ async function inTurn(work: Work, ledger: Ledger, turns: Map<string, Promise<unk
     // two that wait for each other would wait for ever
     if (held !== null) throw new Error('whoever reads two things has a transaction alone')
     held = wanted
-    const before = turns.get(wanted)
-    turns.set(wanted, ended)
-    await before
+    const before = turns.get(wanted) ?? { of: 0, ended: null }
+    if (before.of === mostOfOne) throw new HeldElsewhere()
+    turns.set(wanted, { of: before.of + 1, ended })
+    await before.ended
   }
   const shared: Ledger = {
     ...ledger,

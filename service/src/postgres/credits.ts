@@ -1,0 +1,64 @@
+import type { Ledger } from '../ports.ts'
+import type { Queries } from './database.ts'
+import { HeldElsewhere, rowsFor } from './shared-transactions.ts'
+
+/** Over how many rows a store's credits are spread, so that submissions do not wait for each other. */
+const shards = 16
+
+/** How many of a store's credits are a row's. */
+const share = `$2::integer / ${shards} + (shard < $2::integer % ${shards})::integer`
+
+/** A store that had more credits once may have used more of a row than is its now: then all of its rows are looked at together. */
+const isOverfull = `exists (select 1 from fitting_room.credits where store_id = $1 and used > ${share})`
+
+const takeFrom = (rows: string) => `update fitting_room.credits set used = used + 1
+  where store_id = $1 and shard = (
+    select shard from fitting_room.credits where store_id = $1 and used < ${share} ${rows}
+  )
+  returning shard`
+const takeFree = takeFrom(`and not ${isOverfull} order by random() limit 1 ${rowsFor(true)}`)
+const takeOfAll = takeFrom(
+  `and (select sum(used) from fitting_room.credits where store_id = $1) < $2::integer order by shard limit 1`,
+)
+/** To the row that it was taken from, or to another one that nobody has. */
+const giveTo = (rows: string) => `update fitting_room.credits set used = used - 1
+  where store_id = $1 and shard = (
+    select shard from fitting_room.credits where store_id = $1 and used > 0 order by shard <> $2 limit 1 ${rows}
+  )
+  returning shard`
+
+const usedOf = 'select sum(used)::integer as used from fitting_room.credits where store_id = $1'
+const anyUsed = 'select 1 from fitting_room.credits where store_id = $1 and used > 0 limit 1'
+/** In one order, so that nobody waits in a circle. */
+const allOf = (rows: string) => `select 1 from fitting_room.credits where store_id = $1 order by shard ${rows}`
+/** Makes the rows of a store's credits where nobody has. */
+const spread = `insert into fitting_room.credits select $1, generate_series(0, ${shards - 1}), 0 on conflict do nothing`
+
+/** The credits of stores, as a transaction takes them and gives them back. */
+export function creditsOn({ query }: Queries, isShared: boolean): Pick<Ledger, 'takeCredit' | 'giveCreditBack'> {
+  const rows = rowsFor(isShared)
+  const take = async (statement: string, storeId: string, credits: number) => {
+    const [taken] = await query<{ shard: number }>(statement, [storeId, credits])
+    return taken?.shard ?? null
+  }
+  return {
+    async takeCredit(storeId, credits) {
+      const free = await take(takeFree, storeId, credits)
+      if (free !== null) return free
+      const [known] = await query<{ used: number | null }>(usedOf, [storeId])
+      const used = known?.used ?? null
+      // what others have begun to take or to give back is not so yet
+      if (used !== null && used >= credits) return null
+      if (used === null && isShared) throw new HeldElsewhere()
+      if (used === null) void query(spread, [storeId])
+      const held = await query(allOf(rows), [storeId])
+      if (isShared && held.length < shards) throw new HeldElsewhere()
+      return take(takeOfAll, storeId, credits)
+    },
+
+    async giveCreditBack(storeId, credit) {
+      const [given] = await query(giveTo(rows), [storeId, credit])
+      if (!given && isShared && (await query(anyUsed, [storeId])).length > 0) throw new HeldElsewhere()
+    },
+  }
+}
