@@ -43,7 +43,7 @@ it('nothing is passed on before the page that runs the flow says that it would c
   })
   clock.advance(30_000)
   await refused
-  asks.pass('one', 'turn')
+  asks.pass({ id: 'one', turn: 'turn', by: 'owner' })
   asks.knock()
   expect(said()).toEqual([['knock', 'one']])
 })
@@ -53,7 +53,34 @@ it('what is too old by the time at which it would be passed on is not', async ()
   const answer = asks.answerTo(ask('one'), true, () => {
     throw new TryOnError({ kind: 'consentExpired' })
   })
-  asks.pass('one', 'turn')
+  asks.pass({ id: 'one', turn: 'turn', by: 'owner' })
   await expect(answer).rejects.toMatchObject({ kind: 'consentExpired' })
   expect(said()).toEqual([['knock', 'one']])
+})
+
+it('what was said later is passed on to nobody who has not been passed what was said before', () => {
+  const { asks, ask, said } = asking()
+  const come = (id: string, by: string) => asks.pass({ id, turn: 'turn', by })
+  void asks.answerTo(ask('start'), false, () => {})
+  void asks.answerTo(ask('startOver', { intent: 'startOver' }), false, () => {})
+  come('start', 'one')
+  come('startOver', 'one')
+  expect(said()).toEqual([
+    ['ask', 'start'],
+    ['ask', 'startOver'],
+  ])
+  // one that has just taken over has heard of the later one only
+  come('startOver', 'other')
+  expect(said()).toEqual([
+    ['knock', 'start'],
+    ['knock', 'startOver'],
+  ])
+  come('startOver', 'other')
+  expect(said()).toEqual([])
+  come('start', 'other')
+  come('startOver', 'other')
+  expect(said()).toEqual([
+    ['ask', 'start'],
+    ['ask', 'startOver'],
+  ])
 })

@@ -14,7 +14,17 @@ import {
   type StorageCall,
   type TestStorage,
 } from './support/storage.ts'
-import { createWorld, dropped, lost, person, product, refuses, started, type World } from './support/world.ts'
+import {
+  createWorld,
+  dropped,
+  lost,
+  person,
+  product,
+  refuses,
+  refusesKey,
+  started,
+  type World,
+} from './support/world.ts'
 
 /** Pages beside each other of which not every one can read and write what the others can. */
 
@@ -588,6 +598,84 @@ describe('a page that stands still in mid-write while another one takes over', (
     expect(submissions()).toBe(1)
   })
 
+  it.each([
+    ['Web Locks', useLocks],
+    ['a lease', () => {}],
+  ])('keeps what it was writing as its room was closed, for the next page, with %s', async (_, begin) => {
+    begin()
+    const own = storage.another()
+    const room = world.room({ storage: own })
+    const first = watched(room.tryOn(product))
+    await world.until(first, 'idle')
+    const write = own.hold(isPhase('consented'))
+    const word = first.start(person)
+    await write.reached
+    room.close()
+    await world.settle()
+    write.release()
+    await word
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'final')
+    expect(submissions()).toBe(1)
+  })
+
+  it('rejects what storage did not take as its room was closed, and has it sent by nobody', async () => {
+    const own = storage.another()
+    const room = world.room({ storage: own })
+    const first = watched(room.tryOn(product))
+    await world.until(first, 'idle')
+    let refuse = () => {}
+    const reached = new Promise<void>((arrived) => {
+      own.meet(isPhase('consented'), async () => {
+        arrived()
+        await new Promise<void>((done) => (refuse = done))
+        return refused()
+      })
+    })
+    const word = expect(first.start(person)).rejects.toMatchObject({ kind: 'stopped' })
+    await reached
+    room.close()
+    await world.settle()
+    own.recover()
+    refuse()
+    await word
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'idle')
+    await world.pass(10_000)
+    expect([second.get().state, submissions()]).toEqual(['idle', 0])
+  })
+
+  it.each([1, 2, 3])('sends nothing where it hears too late that it still had its lease, the %i. time', async (at) => {
+    const own = storage.another()
+    const { first, freeze, thaw } = await freezing(own)
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'idle')
+    const isClaimed = () => Boolean(storage.items.get(recordKey)?.includes('"phase":"claimed"'))
+    let goOn = () => {}
+    let renewals = 0
+    const landed = new Promise<void>((reached) => {
+      own.meet(
+        (call) => isLease(call) && isWrite(call) && isClaimed() && ++renewals === at,
+        async (call) => {
+          await call.land()
+          own.recover()
+          reached()
+          await new Promise<void>((done) => (goOn = done))
+        },
+      )
+    })
+    void first.start(person)
+    const sent = world.until(first, 'processing')
+    if ((await Promise.race([landed, sent])) !== undefined) return
+    freeze()
+    await world.until(second, 'outcomeUnknown')
+    await second.startOver()
+    thaw()
+    goOn()
+    await world.pass(10_000)
+    expect(submissions()).toBe(0)
+  })
+
   it('leaves a consent that the other page has gone on with', async () => {
     world.fault('POST', '/generations', [refuses('emailRequired')])
     const own = storage.another()
@@ -615,6 +703,38 @@ describe('a page that stands still in mid-write while another one takes over', (
     await second.submitEmail({ email: 'ada@example.com' })
     await world.until(second, 'final')
   })
+
+  it.each(['said there', 'passed on'])(
+    'has done what was %s, though it was closed before it could say so',
+    async (how) => {
+      world.fault('POST', '/generations', [refusesKey])
+      const own = storage.another()
+      const room = world.room({ storage: own })
+      const first = watched(room.tryOn(product))
+      await world.until(first, 'idle')
+      const second = watched(world.room().tryOn(product))
+      await world.until(second, 'idle')
+      await first.start(person)
+      await world.until(second, 'unauthorized')
+      let goOn = () => {}
+      const landed = new Promise<void>((reached) => {
+        own.meet(isPhase('consented'), async (call) => {
+          await call.land()
+          own.recover()
+          reached()
+          await new Promise<void>((done) => (goOn = done))
+        })
+      })
+      const word = (how === 'passed on' ? second : first).resume()
+      await landed
+      room.close()
+      await world.settle()
+      goOn()
+      await world.until(second, 'final')
+      await word
+      expect(submissions()).toBe(2)
+    },
+  )
 
   it('does not take the claim of the other page for its own', async () => {
     const { first, rooms } = await standing('claimed', 6_000, () => world.fault('POST', '/generations', [lost]))
@@ -889,4 +1009,18 @@ it('what was discarded while a tier took no write is in no list', async () => {
   )
   second.close()
   expect((await jobIds(load())).length).toBe(isDone ? 0 : 1)
+})
+
+it('a picture that only the memory of a page had is in the archive once that page has read what stands there', async () => {
+  const older = await started(watched(world.room().tryOn(product)))
+  await world.until(older, 'final')
+  const { room, own, fail } = troubled()
+  fail()
+  const tryOn = watched(room.tryOn(product))
+  await world.until(tryOn, ({ problem }) => problem?.kind === 'storageUnreadable')
+  await tryOn.start(person)
+  const { attempt } = await world.until(tryOn, 'final')
+  own.recover()
+  await world.pass(20_000)
+  expect((await world.room().list()).map(({ jobId }) => jobId)).toContain(attempt?.jobId)
 })

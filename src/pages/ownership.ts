@@ -198,7 +198,9 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
     if (state !== 'owning') return false
     // a lease that was not renewed in time is lost, in this page's eyes first; where none ever stood, nobody else has one
     const isMine = await renew().catch((error: unknown) => !hasRenewed && mayGoOn(error))
-    return isMine && state === 'owning'
+    if (!isMine || state !== 'owning') return false
+    // a page that stood still before it heard of its own renewal looks once more
+    return isFresh() || confirm()
   }
 
   function lose(): void {

@@ -20,8 +20,8 @@ export type TabMessage =
   | { type: 'hello'; name: string; place: string; seenAttempt: string | null }
   /** A page that waits has an intent to pass on. */
   | { type: 'knock'; name: string; place: string; id: string }
-  /** The owner would carry it out, which may take a while. */
-  | { type: 'come'; name: string; place: string; id: string; turn: string }
+  /** The owner would carry it out, which may take a while; `by` names its seat. */
+  | { type: 'come'; name: string; place: string; id: string; turn: string; by: string }
   /** It is passed on in the turn that the owner has named, with the attempt that its shopper saw. */
   | { type: 'ask'; name: string; place: string; id: string; turn: string; call: PassedCall; seenAttempt: string | null }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
@@ -86,7 +86,7 @@ const message = is.toldApart(
   is.object({ type: is.oneOf('view'), name, place, view: is.that<TryOnView>(isView) }),
   is.object({ type: is.oneOf('hello'), name, place, seenAttempt: is.nullable(is.text) }),
   is.object({ type: is.oneOf('knock'), name, place, id: is.text }),
-  is.object({ type: is.oneOf('come'), name, place, id: is.text, turn: is.text }),
+  is.object({ type: is.oneOf('come'), name, place, id: is.text, turn: is.text, by: is.text }),
   is.object({
     type: is.oneOf('ask'),
     name,

@@ -3,7 +3,15 @@ import { newId } from '../platform/new-id.ts'
 import { quiet } from '../platform/quiet.ts'
 import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
-import { advance, ageOfWord, consentLifetimeMs, isOwed, mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import {
+  advance,
+  ageOfWord,
+  consentLifetimeMs,
+  isOwed,
+  mayBePaid,
+  wordOf,
+  type AttemptRecord,
+} from '../rules/record.ts'
 import { archivedOf, archiveHidden, isDoneWith, keepInArchive, type ArchiveParts } from './archive.ts'
 import { createCurrent, isAsSeen, isOf, type CurrentParts } from './current.ts'
 import type { Shopper } from './epochs.ts'
@@ -37,6 +45,8 @@ export interface Attempts {
   leave(record: AttemptRecord, problem: Problem | null): Promise<Written>
   /** A page that has lost the try-on keeps what storage has lost meanwhile, if money may have been spent on it. */
   rescue(record: AttemptRecord): Promise<void>
+  /** Whether an attempt stands that this page was writing, once that has ended; gone on with, where it stood before. */
+  isKept(attemptId: string, before: AttemptRecord | null): Promise<boolean>
   /** Takes a consent back that this page was writing; resolves with whether nobody submits it, as another page may have. */
   withdraw(attemptId: string): Promise<boolean>
   /** Takes the record away for good, and refuses its late answers. */
@@ -357,6 +367,15 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async leave(record, problem) {
       if (mayBePaid(record) && !(await archive(record, true))) return notArchived(record)
       return without(record, problem)
+    },
+
+    async isKept(attemptId, before) {
+      await attempts.underWay()
+      // what only memory has goes with its page
+      await quiet(place().cell.read())
+      const found = readable(current.onDisk())
+      if (found?.attemptId !== attemptId) return false
+      return before?.attemptId !== attemptId || found.phase !== before.phase || wordOf(found) !== wordOf(before)
     },
 
     async withdraw(attemptId) {

@@ -8,6 +8,7 @@ import { consentLifetimeMs } from '../rules/record.ts'
 
 export type PassedAsk = TabMessage & { type: 'ask' }
 export type Ask = Omit<PassedAsk, 'turn'>
+type Come = TabMessage & { type: 'come' }
 export type Answer = TabMessage & { type: 'answer' }
 
 /** How long the page that runs the flow may take to say that it would carry an intent out, in ms. */
@@ -27,8 +28,8 @@ export interface Asks {
   drop(ask: Ask): void
   /** That page is there, and may have come after another one was asked; what it has had before it answers once. */
   knock(): void
-  /** That page would carry it out, in that turn. */
-  pass(id: string, turn: string): void
+  /** That page would carry it out, in that turn: it is passed on once all that was said before has been, to the same one. */
+  pass(come: Pick<Come, 'id' | 'turn' | 'by'>): void
   /** Whether this page waits for that answer. */
   hear(answer: Answer): boolean
 }
@@ -39,8 +40,18 @@ interface AsksParts {
   refusal: (problem: Problem) => TryOnError
 }
 
+interface Asked {
+  ask: Ask
+  passedTo: string
+  pass(turn: string): void
+  resolve(answer: Answer): void
+}
+
 export function createAsks({ clock, post, refusal }: AsksParts): Asks {
-  const asked = new Map<string, { ask: Ask; pass: (turn: string) => void; resolve: (answer: Answer) => void }>()
+  /** In the order in which they were said; each with who it was passed on to last. */
+  const asked = new Map<string, Asked>()
+  /** Who was heard to come last. */
+  let came = ''
   const knock = () => asked.forEach(({ ask: { name, place, id } }) => post({ type: 'knock', name, place, id }))
   return {
     answerTo(ask, isHeard, check) {
@@ -56,7 +67,7 @@ export function createAsks({ clock, post, refusal }: AsksParts): Asks {
           reject(error instanceof TryOnError ? error : refusal({ kind: 'photo', reason: 'unreadable' }))
         }
       }
-      asked.set(ask.id, { ask, pass, resolve })
+      asked.set(ask.id, { ask, passedTo: '', pass, resolve })
       // what was said before may not have been passed on yet
       if (isHeard) knock()
       const answered = async () => {
@@ -70,7 +81,19 @@ export function createAsks({ clock, post, refusal }: AsksParts): Asks {
     },
     drop: ({ id }) => void asked.delete(id),
     knock,
-    pass: (id, turn) => asked.get(id)?.pass(turn),
+    pass({ id, turn, by }) {
+      const coming = asked.get(id)
+      if (!coming) return
+      const isNew = came !== by
+      came = by
+      for (const earlier of asked.values()) {
+        if (earlier === coming) break
+        // one that has just come may not have heard of it
+        if (earlier.passedTo !== by) return isNew ? knock() : undefined
+      }
+      coming.passedTo = by
+      coming.pass(turn)
+    },
     hear(answer) {
       const waiting = asked.get(answer.id)
       waiting?.resolve(answer)

@@ -236,6 +236,9 @@ export function createCarryOut(parts: CarryOutParts) {
     /** Whether that is the one that a consent has begun. */
     isBegun,
     isMeant,
+    /** Whether another page has gone on with what stood there, as it was asked to, before this one has taken over. */
+    isGoneOn: (runner: Runner, call: Call, seen: string | null) =>
+      !isConsent(call) && !isLeaving(call) && seenAttempt() === seen && !runner.getSnapshot().can(permissionOf(call)),
     /** Whether what another page was to do is still to be done, and not done though nobody came to say so. */
     async isDue(call: Call, seen: string | null): Promise<boolean> {
       // what was said last in the other page may be in hand here

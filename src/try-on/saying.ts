@@ -27,7 +27,7 @@ export interface Saying {
 
 interface SayingParts {
   clock: Clock
-  attempts: Pick<Attempts, 'withdraw'>
+  attempts: Pick<Attempts, 'isKept' | 'withdraw'>
   photos: Photos
   notice: Notice | undefined
   asks: Asks
@@ -49,8 +49,19 @@ interface SayingParts {
 
 export function createSaying(parts: SayingParts): Saying {
   const { clock, attempts, photos, notice, asks, company, sitting, carrying, shown, life, gone } = parts
-  const { carryOut, checkSaid, closed, isBegun, isDue, isMeant, isToBeDone, notAllowed, seenAttempt, settled } =
-    carrying
+  const {
+    carryOut,
+    checkSaid,
+    closed,
+    isBegun,
+    isDue,
+    isGoneOn,
+    isMeant,
+    isToBeDone,
+    notAllowed,
+    seenAttempt,
+    settled,
+  } = carrying
   /** All words that were said can be followed by another one: each was passed on, or has begun here. */
   let turn = Promise.resolve()
   /** All have begun here, or are over. */
@@ -120,27 +131,47 @@ export function createSaying(parts: SayingParts): Saying {
       // a seat that was taken anew may be at its first look
       if (taken !== first) await settled(taken, runner)
       if (taken !== first && !isToBeDone(runner, call)) return
-      return orWithdrawn(call, () => sitting.wasGivenUp(taken), carryOut(taken, runner, { ...word, seen }))
+      return asItStands(call, taken, () => sitting.wasGivenUp(taken), carryOut(taken, runner, { ...word, seen }))
     }
     const attempt = seenAttempt()
+    const wasPermitted = shown.get().can[call.intent]
     if (await isPassedToOwner(taken, word, number, attempt, isPassedOn)) return
     if (!taken.runner) throw closed()
     const own = taken.runner
     const carriedOut = async () => {
       await settled(taken, own)
-      // the page that was asked may not have come to say so
-      if (isConsent(call) && number < leftBefore) throw gone()
+      checkLeft(call, number)
+      if (wasPermitted && isGoneOn(own, call, attempt)) return
       if (await isDue(call, attempt)) await carryOut(taken, await running(), { ...word, seen: attempt })
     }
     // that page may be writing it
-    return orWithdrawn(call, () => !signal.aborted, carriedOut())
+    return asItStands(call, taken, () => !signal.aborted, carriedOut())
   }
 
-  /** A consent that another page may find is nobody's once it is rejected, unless one has gone on with it by then. */
-  function orWithdrawn(call: Call, mayBeFound: () => boolean, carriedOut: Promise<void>): Promise<void> {
+  /**
+   * A word that was rejected because its page was left stands where storage has it: whoever is next goes on with it. A
+   * consent that another page may find is nobody's once it is rejected, unless one has gone on with it by then.
+   */
+  function asItStands(
+    call: Call,
+    taken: Seat<Runner>,
+    mayBeFound: () => boolean,
+    carriedOut: Promise<void>,
+  ): Promise<void> {
+    const before = taken.runner?.getSnapshot().context.record ?? null
     return carriedOut.catch(async (error: unknown) => {
-      if (!isConsent(call) || !mayBeFound() || (await attempts.withdraw(call.attemptId))) throw error
+      const attemptId = isConsent(call) ? call.attemptId : before?.attemptId
+      if (isLeaving(call) || attemptId === undefined) throw error
+      const isClosed = isOfClosing(error)
+      const isOthers = isConsent(call) && sitting.wasGivenUp(taken)
+      if (isClosed && !isOthers && (await attempts.isKept(attemptId, before))) return
+      if (!isConsent(call) || !(isClosed || mayBeFound()) || (await attempts.withdraw(attemptId))) throw error
     })
+  }
+
+  /** What a later word has left is nobody's: the page that was asked may not have come to say so. */
+  function checkLeft(call: Call, number: number): void {
+    if (isConsent(call) && number < leftBefore) throw gone()
   }
 
   /** Whether the page that runs the flow has answered a word that was passed on to it, before this one runs it. */
@@ -154,7 +185,11 @@ export function createSaying(parts: SayingParts): Saying {
     if (isConsent(call)) checkConsent(call, notice)
     const where = { name: parts.name(), place: sitting.place() }
     const ask: Ask = { type: 'ask', ...where, id: newId(), call, seenAttempt: attempt }
-    const answered = asks.answerTo(ask, company.hasHeard(taken), () => isBegun(call) || checkSaid(call, said))
+    const check = () => {
+      checkLeft(call, number)
+      return isBegun(call) || checkSaid(call, said)
+    }
+    const answered = asks.answerTo(ask, company.hasHeard(taken), check)
     isPassedOn()
     const answer = await Promise.race([answered, taken.owned, taken.ended]).finally(() => asks.drop(ask))
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
@@ -186,5 +221,9 @@ export function createSaying(parts: SayingParts): Saying {
 
   return { say, allHeard: () => turn, allDone: () => done }
 }
+
+/** Its page has left it, or was left. */
+const isOfClosing = (error: unknown) =>
+  error instanceof TryOnError && error.problem.kind === 'stopped' && error.problem.reason === 'closed'
 
 const afterBoth = (one: Promise<void>, other: Promise<void>) => Promise.all([one, other]).then(() => {})

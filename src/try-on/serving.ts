@@ -35,6 +35,8 @@ export function createServing(parts: ServingParts): Serving {
   const served = new Set<string>()
   /** When each turn was given, by this page's own time. */
   const turns = new Map<string, number>()
+  /** What its seat is called, by which who asks knows who has heard of what. */
+  const names = new WeakMap<Seat<Runner>, string>()
   /** What other pages have said is begun in the order in which it came, however long each look takes. */
   let lastServed: Promise<unknown> = Promise.resolve()
 
@@ -45,11 +47,13 @@ export function createServing(parts: ServingParts): Serving {
   }
 
   function open(id: string): void {
-    if (served.has(id) || !ownSeat()) return
-    const [turn, now] = [newId(), clock.elapsed()]
+    const own = ownSeat()
+    if (served.has(id) || !own) return
+    const [turn, now, by] = [newId(), clock.elapsed(), names.get(own) ?? newId()]
+    names.set(own, by)
     for (const [given, at] of turns) if (now - at > turnMs) turns.delete(given)
     turns.set(turn, now)
-    post({ type: 'come', name: name(), place: sitting.place(), id, turn })
+    post({ type: 'come', name: name(), place: sitting.place(), id, turn, by })
   }
 
   async function serve({ id, turn, call: passed, seenAttempt }: PassedAsk): Promise<void> {

@@ -3,7 +3,7 @@ import { takeSeat, type Seat } from '../pages/seat.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Clock } from '../ports.ts'
 import type { Attempts } from '../records/attempts.ts'
-import { mayBeRunning } from '../rules/record.ts'
+import { mayBePaid } from '../rules/record.ts'
 import type { Runner } from './carry-out.ts'
 import type { Company } from './company.ts'
 
@@ -107,7 +107,8 @@ export function createSitting(parts: SittingParts): Sitting {
   /** Another page has taken over meanwhile, and may have gone again. */
   function lose(): void {
     const record = seat?.runner?.getSnapshot().context.record
-    if (record && mayBeRunning(record))
+    // a picture may be in memory only, too
+    if (record && mayBePaid(record))
       rescuing = withinLimit(clock, writingMs, attempts.rescue(record)).catch(() => undefined)
     sitAgain()
   }

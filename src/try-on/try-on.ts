@@ -260,7 +260,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       const seat = sitting.seat()
       if (type === 'lateAnswer') return hearAnswer(message)
       if (message.place !== sitting.place()) return sitting.moveOver()
-      if (type === 'come') return asks.pass(message.id, message.turn)
+      if (type === 'come') return asks.pass(message)
       if (type === 'knock') return serving.open(message.id)
       if (type === 'ask') return void serving.serve(message)
       if (type === 'hello') return void (seat?.runner && company.answerHello(seat, message.seenAttempt))
