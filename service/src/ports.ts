@@ -66,7 +66,7 @@ export interface Job {
   error: string | null
   /** The names of the rendered pictures. */
   pictures: { preview: string; final: string } | null
-  /** What gives the credit back that was taken for it; null where none was. */
+  /** From where a credit was taken for it; null where none was. */
   credit: number | null
 }
 
@@ -84,7 +84,7 @@ export interface Ledger {
   saveVisitor(visitor: Visitor): Promise<void>
   /** Takes one of a store's credits, of which it has so many; null where all are used. */
   takeCredit(storeId: string, credits: number): Promise<number | null>
-  giveCreditBack(storeId: string, credit: number): Promise<void>
+  giveCreditBack(storeId: string): Promise<void>
   /** Notes that an uploaded photo was used. */
   usePhoto(name: string, at: number): Promise<void>
   job(id: string): Promise<Job | null>

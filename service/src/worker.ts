@@ -145,7 +145,7 @@ export function createWorker(parts: WorkerParts) {
       const job = await ledger.job(begun.id)
       // another process may have done it meanwhile, or be at its next stage
       if (job?.state !== 'queued' || (how.state === 'failed' && stageOf(job) !== stageOf(begun))) return null
-      if (how.state === 'failed' && job.credit !== null) await ledger.giveCreditBack(job.storeId, job.credit)
+      if (how.state === 'failed' && job.credit !== null) await ledger.giveCreditBack(job.storeId)
       await ledger.saveJob({ ...job, ...how })
       return { ...job, ...how }
     })

@@ -195,7 +195,7 @@ describe('several processes on one PostgreSQL', () => {
     // of one turn, so of one transaction
     const waiting = [
       store.transaction((ledger) => ledger.takeCredit('main', 100)),
-      store.transaction((ledger) => ledger.giveCreditBack('main', 0)),
+      store.transaction((ledger) => ledger.giveCreditBack('main')),
       store.transaction((ledger) => ledger.job(job.id)),
     ].map((each, at) => each.then(() => kept.push(`waited ${at}`)))
     const atOnce = await Promise.all([
@@ -211,6 +211,32 @@ describe('several processes on one PostgreSQL', () => {
     expect(new Set(rows.map(({ used }) => used))).toEqual(new Set([1, 3]))
     await pool.end()
     await store.close()
+  })
+
+  it('leave each other credits of one store, however many are taken at once', async () => {
+    const address = await server.newDatabase()
+    const [one, other] = await Promise.all([0, 1].map(async () => (await openServerStore(address, { report })).store))
+    const take = (ledger: Ledger) => ledger.takeCredit('main', 1_000)
+    await one!.transaction(take)
+    let letGo = () => {}
+    const until = new Promise<void>((resolve) => (letGo = resolve))
+    let holding = 0
+    let haveAll = () => {}
+    const held = new Promise<void>((resolve) => (haveAll = resolve))
+    const holders = Array.from({ length: 60 }, () =>
+      one!.transaction(async (ledger) => {
+        const taken = await take(ledger)
+        if (++holding === 60) haveAll()
+        await until
+        return taken
+      }),
+    )
+    await held
+    const taken = await Promise.all(Array.from({ length: 60 }, () => other!.transaction(take)))
+    expect(taken).not.toContain(null)
+    letGo()
+    await Promise.all(holders)
+    await Promise.all([one!.close(), other!.close()])
   })
 
   it('hold nobody up for one shopper who says much at once', async () => {

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { Ledger } from '../ports.ts'
 import type { Queries } from './database.ts'
 import { HeldElsewhere, rowsFor } from './shared-transactions.ts'
@@ -16,48 +17,52 @@ const takeFrom = (rows: string) => `update fitting_room.credits set used = used 
     select shard from fitting_room.credits where store_id = $1 and used < ${share} ${rows}
   )
   returning shard`
-const takeFree = takeFrom(`and not ${isOverfull} order by random() limit 1 ${rowsFor(true)}`)
+/** From one row for all works of a transaction, `$3` rows before the first: the others are for other transactions. */
+const takeFree = takeFrom(`and not ${isOverfull} order by (shard + $3::integer) % ${shards} limit 1 ${rowsFor(true)}`)
+/** In one order, as one that is looked at stays locked, so that nobody waits in a circle. */
+const takeInTurn = takeFrom(`and not ${isOverfull} order by shard limit 1 ${rowsFor(false)}`)
+const allInTurn = `select 1 from fitting_room.credits where store_id = $1 order by shard ${rowsFor(false)}`
 const takeOfAll = takeFrom(
   `and (select sum(used) from fitting_room.credits where store_id = $1) < $2::integer order by shard limit 1`,
 )
-/** To the row that it was taken from, or to another one that nobody has. */
+/** Which row it is given to does not matter. */
 const giveTo = (rows: string) => `update fitting_room.credits set used = used - 1
   where store_id = $1 and shard = (
-    select shard from fitting_room.credits where store_id = $1 and used > 0 order by shard <> $2 limit 1 ${rows}
+    select shard from fitting_room.credits where store_id = $1 and used > 0
+    order by (shard + $2::integer) % ${shards} limit 1 ${rows}
   )
   returning shard`
 
 const usedOf = 'select sum(used)::integer as used from fitting_room.credits where store_id = $1'
 const anyUsed = 'select 1 from fitting_room.credits where store_id = $1 and used > 0 limit 1'
-/** In one order, so that nobody waits in a circle. */
-const allOf = (rows: string) => `select 1 from fitting_room.credits where store_id = $1 order by shard ${rows}`
 /** Makes the rows of a store's credits where nobody has. */
 const spread = `insert into fitting_room.credits select $1, generate_series(0, ${shards - 1}), 0 on conflict do nothing`
 
 /** The credits of stores, as a transaction takes them and gives them back. */
 export function creditsOn({ query }: Queries, isShared: boolean): Pick<Ledger, 'takeCredit' | 'giveCreditBack'> {
-  const rows = rowsFor(isShared)
-  const take = async (statement: string, storeId: string, credits: number) => {
-    const [taken] = await query<{ shard: number }>(statement, [storeId, credits])
+  const first = randomInt(shards)
+  const take = async (statement: string, ...values: unknown[]) => {
+    const [taken] = await query<{ shard: number }>(statement, values)
     return taken?.shard ?? null
   }
   return {
     async takeCredit(storeId, credits) {
-      const free = await take(takeFree, storeId, credits)
+      const free = await take(takeFree, storeId, credits, first)
       if (free !== null) return free
       const [known] = await query<{ used: number | null }>(usedOf, [storeId])
       const used = known?.used ?? null
       // what others have begun to take or to give back is not so yet
       if (used !== null && used >= credits) return null
-      if (used === null && isShared) throw new HeldElsewhere()
+      if (isShared) throw new HeldElsewhere()
       if (used === null) void query(spread, [storeId])
-      const held = await query(allOf(rows), [storeId])
-      if (isShared && held.length < shards) throw new HeldElsewhere()
+      const taken = await take(takeInTurn, storeId, credits)
+      if (taken !== null) return taken
+      void query(allInTurn, [storeId])
       return take(takeOfAll, storeId, credits)
     },
 
-    async giveCreditBack(storeId, credit) {
-      const [given] = await query(giveTo(rows), [storeId, credit])
+    async giveCreditBack(storeId) {
+      const [given] = await query(giveTo(rowsFor(isShared)), [storeId, first])
       if (!given && isShared && (await query(anyUsed, [storeId])).length > 0) throw new HeldElsewhere()
     },
   }
