@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Ledger } from '../ports.ts'
 import type { Queries } from './database.ts'
+import { numberOf } from './key-of.ts'
 import { HeldElsewhere, rowsFor } from './shared-transactions.ts'
 
 /** Over how many rows a store's credits are spread, so that submissions do not wait for each other. */
@@ -19,7 +20,8 @@ const takeFrom = (rows: string) => `update fitting_room.credits set used = used 
   returning shard`
 /** From one row for all works of a transaction, `$3` rows before the first: the others are for other transactions. */
 const takeFree = takeFrom(`and not ${isOverfull} order by (shard + $3::integer) % ${shards} limit 1 ${rowsFor(true)}`)
-/** In one order, as one that is looked at stays locked, so that nobody waits in a circle. */
+/** One at a time may wait for rows of a store: one that was looked at stays locked, and nobody must wait in a circle. */
+const waitTurn = 'select pg_advisory_xact_lock($1)'
 const takeInTurn = takeFrom(`and not ${isOverfull} order by shard limit 1 ${rowsFor(false)}`)
 const allInTurn = `select 1 from fitting_room.credits where store_id = $1 order by shard ${rowsFor(false)}`
 const takeOfAll = takeFrom(
@@ -38,6 +40,9 @@ const anyUsed = 'select 1 from fitting_room.credits where store_id = $1 and used
 /** Makes the rows of a store's credits where nobody has. */
 const spread = `insert into fitting_room.credits select $1, generate_series(0, ${shards - 1}), 0 on conflict do nothing`
 
+/** The number under which one transaction at a time waits for a store's credits. */
+const turnOf = (storeId: string) => numberOf(`credits of ${storeId}`)
+
 /** The credits of stores, as a transaction takes them and gives them back. */
 export function creditsOn({ query }: Queries, isShared: boolean): Pick<Ledger, 'takeCredit' | 'giveCreditBack'> {
   const first = randomInt(shards)
@@ -47,6 +52,7 @@ export function creditsOn({ query }: Queries, isShared: boolean): Pick<Ledger, '
   }
   return {
     async takeCredit(storeId, credits) {
+      if (!isShared) void query(waitTurn, [turnOf(storeId)])
       const free = await take(takeFree, storeId, credits, first)
       if (free !== null) return free
       const [known] = await query<{ used: number | null }>(usedOf, [storeId])
@@ -62,6 +68,7 @@ export function creditsOn({ query }: Queries, isShared: boolean): Pick<Ledger, '
     },
 
     async giveCreditBack(storeId) {
+      if (!isShared) void query(waitTurn, [turnOf(storeId)])
       const [given] = await query(giveTo(rowsFor(isShared)), [storeId, first])
       if (!given && isShared && (await query(anyUsed, [storeId])).length > 0) throw new HeldElsewhere()
     },

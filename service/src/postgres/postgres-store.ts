@@ -13,7 +13,7 @@ import {
 import { creditsOn } from './credits.ts'
 import type { Database, Queries } from './database.ts'
 import { inOneTurn } from './gathered.ts'
-import { hexKeyOf, keyOf } from './key-of.ts'
+import { hexKeyOf, keyOf, numberOf } from './key-of.ts'
 import type { JobQueue } from './job-queue.ts'
 import { plainArray, type Question, type Rounds } from './rounds.ts'
 import { HeldElsewhere, rowsFor, sharedTransactions } from './shared-transactions.ts'
@@ -90,7 +90,7 @@ const insertJobs = `insert into fitting_room.jobs
   select (data ->> 'id')::uuid, data ->> 'state', data from jsonb_array_elements($1) as data`
 
 /** The number under which one transaction at a time has a shopper. */
-const lockOf = (storeId: string, id: string) => Buffer.from(keyOf(JSON.stringify([storeId, id]))).readBigInt64BE()
+const lockOf = (storeId: string, id: string) => numberOf(JSON.stringify([storeId, id]))
 
 /** Sends as one what is written in one turn; resolves once it is sent. */
 const sent = <A>(send: (all: A[]) => unknown) =>
@@ -103,7 +103,7 @@ const sent = <A>(send: (all: A[]) => unknown) =>
 const shoppersOn = ({ query }: Queries, isShared: boolean) =>
   inOneTurn<[storeId: string, id: string], Visitor | null>(async (asked) => {
     const [storeIds, ids] = [asked.map(([storeId]) => storeId), asked.map(([, id]) => id)]
-    const numbers = plainArray(asked.map(([storeId, id]) => String(lockOf(storeId, id))))
+    const numbers = plainArray(asked.map(([storeId, id]) => lockOf(storeId, id)))
     const [locked, known] = await Promise.all([
       // by their names, as there may be no rows, and one that is made for that would be for nothing where it is refused
       query<{ at: string; has: unknown }>(isShared ? takeFree : waitFor, [numbers]),
