@@ -239,6 +239,28 @@ describe('several processes on one PostgreSQL', () => {
     await Promise.all([one!.close(), other!.close()])
   })
 
+  it('give a credit back of whose rows each was emptied while it was waited for', async () => {
+    const address = await server.newDatabase()
+    const { store } = await openServerStore(address, { report })
+    const [holder, others] = [0, 1].map(() => openPool({ connectionString: address, max: 1 }))
+    const use = (shard: number, more: number) =>
+      `update fitting_room.credits set used = used + ${more} where store_id = 'main' and shard = ${shard}`
+    await others!.query(`insert into fitting_room.credits select 'main', shard, (shard = 0)::integer
+      from generate_series(0, 15) as shard`)
+    await holder!.query('begin')
+    await holder!.query(use(0, -1))
+    const given = store.transaction((ledger) => ledger.giveCreditBack('main'))
+    const waiting = 'select 1 from pg_locks where not granted'
+    await expect.poll(async () => (await others!.query(waiting)).rows.length).toBeGreaterThan(0)
+    await others!.query(use(7, 1))
+    await holder!.query('commit')
+    await given
+    const { rows } = await others!.query('select sum(used)::integer as used from fitting_room.credits')
+    expect(rows).toEqual([{ used: 0 }])
+    await Promise.all([holder, others].map((pool) => pool!.end()))
+    await store.close()
+  })
+
   it('hold nobody up for one shopper who says much at once', async () => {
     const { store } = await openServerStore(await server.newDatabase(), { report })
     const order: string[] = []

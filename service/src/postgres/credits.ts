@@ -69,8 +69,11 @@ export function creditsOn({ query }: Queries, isShared: boolean): Pick<Ledger, '
 
     async giveCreditBack(storeId) {
       if (!isShared) void query(waitTurn, [turnOf(storeId)])
-      const [given] = await query(giveTo(rowsFor(isShared)), [storeId, first])
-      if (!given && isShared && (await query(anyUsed, [storeId])).length > 0) throw new HeldElsewhere()
+      // those that were waited for may have none left, and others some
+      while ((await query(giveTo(rowsFor(isShared)), [storeId, first])).length === 0) {
+        if ((await query(anyUsed, [storeId])).length === 0) return
+        if (isShared) throw new HeldElsewhere()
+      }
     },
   }
 }
