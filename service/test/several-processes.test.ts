@@ -168,9 +168,11 @@ describe('several processes on one PostgreSQL', () => {
     })
     await held
     const read = (id: string) => other!.transaction((ledger) => ledger.visitor('main', id))
-    const waiting = [read('held'), read('held')]
+    const waiting = Array.from({ length: 8 }, () => read('held'))
     const all = await Promise.all(Array.from({ length: 50 }, (_, at) => read(`shopper ${at}`)))
     expect(all).toHaveLength(50)
+    // alone, too, as nobody has written them down
+    await other!.transaction((ledger) => ledger.takeCredit('first of its store', 10))
     letGo()
     await Promise.all([holder, ...waiting])
     await Promise.all([one!.close(), other!.close()])

@@ -59,7 +59,7 @@ export function creditsOn({ query }: Queries, isShared: boolean): Pick<Ledger, '
       const used = known?.used ?? null
       // what others have begun to take or to give back is not so yet
       if (used !== null && used >= credits) return null
-      if (isShared) throw new HeldElsewhere()
+      if (isShared) throw new HeldElsewhere('credits', storeId)
       if (used === null) void query(spread, [storeId])
       const taken = await take(takeInTurn, storeId, credits)
       if (taken !== null) return taken
@@ -72,7 +72,7 @@ export function creditsOn({ query }: Queries, isShared: boolean): Pick<Ledger, '
       // those that were waited for may have none left, and others some
       while ((await query(giveTo(rowsFor(isShared)), [storeId, first])).length === 0) {
         if ((await query(anyUsed, [storeId])).length === 0) return
-        if (isShared) throw new HeldElsewhere()
+        if (isShared) throw new HeldElsewhere('credits', storeId)
       }
     },
   }

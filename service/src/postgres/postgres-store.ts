@@ -132,7 +132,7 @@ function ledgerOn(queries: Queries, queue: JobQueue, isShared: boolean): Ledger 
   return {
     async visitor(storeId, id) {
       const visitor = await visitorOf([storeId, id])
-      if (visitor === null) throw new HeldElsewhere()
+      if (visitor === null) throw new HeldElsewhere(storeId, id)
       return visitor
     },
 
@@ -145,7 +145,7 @@ function ledgerOn(queries: Queries, queue: JobQueue, isShared: boolean): Ledger 
 
     async job(id) {
       const [known] = await query<{ data: Job }>(wantedJob(rows), [id])
-      if (!known && isShared && (await query(anyJob, [id])).length > 0) throw new HeldElsewhere()
+      if (!known && isShared && (await query(anyJob, [id])).length > 0) throw new HeldElsewhere(id)
       return known?.data ?? null
     },
 

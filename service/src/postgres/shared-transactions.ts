@@ -1,7 +1,7 @@
 import type { Ledger, Store } from '../ports.ts'
 import type { Database, Queries } from './database.ts'
 import { gathered } from './gathered.ts'
-import { limited } from './limited.ts'
+import { limited, oneByOne } from './limited.ts'
 
 type Work = (ledger: Ledger) => Promise<unknown>
 
@@ -15,7 +15,15 @@ const mostAlone = 5
 const mostOfOne = 4
 
 /** Another transaction has what a work reads, which has written nothing yet: it is done again alone, and waits for that. */
-export class HeldElsewhere extends Error {}
+export class HeldElsewhere extends Error {
+  /** By what name those go one after the other that wait for the same. */
+  readonly held: string
+
+  constructor(...name: string[]) {
+    super()
+    this.held = JSON.stringify(name)
+  }
+}
 
 /** How a statement takes rows for its transaction: in one that is shared it goes by those that another one has. */
 export const rowsFor = (isShared: boolean): string => (isShared ? 'for update skip locked' : 'for update')
@@ -30,8 +38,8 @@ export function sharedTransactions(
 ): Store['transaction'] {
   const alone = (work: Work) => database.transaction((queries) => carriedOut(work, ledgerOn(queries, false)))
 
-  /** What each has come to; null for those that are to be done alone, and then nothing of them is written. */
-  async function asOne(works: Work[]): Promise<(PromiseSettledResult<unknown> | null)[]> {
+  /** What each has come to; those that are to be done alone have written nothing. */
+  async function asOne(works: Work[]): Promise<(PromiseSettledResult<unknown> | Unsettled)[]> {
     let isRefused = false
     const outcome = database.transaction(async (queries) => {
       isRefused = false
@@ -39,33 +47,43 @@ export function sharedTransactions(
       const ledger = ledgerOn(queries, true)
       // none goes on after the transaction's end
       const ends = await Promise.allSettled(works.map((work) => inTurn(work, ledger, turns)))
-      const refusals = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []))
-      const refused = refusals.filter((reason) => !(reason instanceof HeldElsewhere))
-      isRefused = refused.length > 0
-      if (isRefused) throw refused[0]
-      return ends.map((end) => (end.status === 'fulfilled' ? end : null))
+      const outcomes = ends.map((end) => heldIn(end) ?? end)
+      const refused = outcomes.find((end) => end.status === 'rejected')
+      isRefused = refused !== undefined
+      if (refused) throw refused.reason
+      return outcomes
     })
     return outcome.catch((reason: unknown) => {
       // one that had it for itself need not be done again
       if (works.length === 1) return [{ status: 'rejected', reason }]
       // its end was never asked for, or the database refused a statement: it is known that nothing stands
-      if (isRefused || isRefusal(reason)) return works.map(() => null)
+      if (isRefused || isRefusal(reason)) return works.map(() => ({ status: 'alone' }))
       throw reason
     })
   }
 
   const settle = gathered(asOne, mostWorks)
   const aloneInTurn = limited(mostAlone)
+  const inLineFor = oneByOne()
 
   return async <T>(work: (ledger: Ledger) => Promise<T>) => {
-    // not in the round, as whoever waits for a shopper would hold all others up
-    const end = (await settle(work)) ?? (await aloneInTurn(() => settled(alone(work))))
+    const end = await settle(work)
     if (end.status === 'rejected') throw end.reason
-    return end.value as T
+    if (end.status === 'fulfilled') return end.value as T
+    // not in the round, as whoever waits for a shopper would hold all others up
+    const done = () => aloneInTurn(() => alone(work) as Promise<T>)
+    return end.held === undefined ? done() : inLineFor(end.held, done)
   }
 }
 
-const settled = async <T>(promise: Promise<T>) => (await Promise.allSettled([promise]))[0]
+/** It is to be done alone, and where another transaction has what it reads, after all that wait for the same. */
+interface Unsettled {
+  status: 'alone'
+  held?: string
+}
+
+const heldIn = (end: PromiseSettledResult<unknown>): Unsettled | null =>
+  end.status === 'rejected' && end.reason instanceof HeldElsewhere ? { status: 'alone', held: end.reason.held } : null
 
 /** What the database says of a statement, and not of itself or a connection (SQLSTATE classes 08, 53, 57P and 40P). */
 const isRefusal = (error: unknown) =>
@@ -86,7 +104,7 @@ async function inTurn(work: Work, ledger: Ledger, turns: Turns): Promise<unknown
     if (held !== null) throw new Error('whoever reads two things has a transaction alone')
     held = wanted
     const before = turns.get(wanted) ?? { of: 0, ended: null }
-    if (before.of === mostOfOne) throw new HeldElsewhere()
+    if (before.of === mostOfOne) throw new HeldElsewhere(...name)
     turns.set(wanted, { of: before.of + 1, ended })
     await before.ended
   }
