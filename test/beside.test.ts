@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { FittingRoom, FittingRoomOptions, TryOn } from 'fitting-room'
+import type { FittingRoom, FittingRoomOptions, TryOn, TryOnError } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import type { Clock } from '../src/ports.ts'
 import {
@@ -631,6 +631,50 @@ describe('a page that stands still in mid-write while another one takes over', (
     const second = watched(world.room().tryOn(product))
     await world.until(second, 'final')
     expect(submissions()).toBe(1)
+  })
+
+  it.each([
+    ['rejects what the page that was asked has not written', 'consented', 'closed', 0],
+    ['resolves where the page that was asked has gone on with it', 'claimed', 'resolved', 1],
+  ] as const)('%s, as its room was closed', async (_, phase, told, paid) => {
+    const own = storage.another()
+    const first = watched(world.room({ storage: own }).tryOn(product))
+    await world.until(first, 'idle')
+    const room = world.room()
+    const second = watched(room.tryOn(product))
+    await world.until(second, 'idle')
+    await world.settle()
+    const write = own.hold(isPhase(phase))
+    const word = second.start({ imageUrl: 'https://photos.test/p.png' }).then(
+      () => 'resolved',
+      ({ problem }: TryOnError) => 'reason' in problem && problem.reason,
+    )
+    await write.reached
+    room.close()
+    await world.settle()
+    write.release()
+    await world.pass(20_000)
+    expect([await word, submissions()]).toEqual([told, paid])
+  })
+
+  it('lets go of what it is granted after its room was closed', async () => {
+    useLocks()
+    const first = world.room()
+    await world.until(watched(first.tryOn(product)), 'idle')
+    const { locks } = navigator
+    const request = locks.request.bind(locks)
+    const unasked = vi
+      .spyOn(locks, 'request')
+      .mockImplementation(((name: string, { ifAvailable }: LockOptions, run: LockGrantedCallback<unknown>) =>
+        request(name, ifAvailable ? { ifAvailable } : {}, run)) as typeof locks.request)
+    const second = world.room()
+    watched(second.tryOn(product))
+    await world.settle()
+    unasked.mockRestore()
+    second.close()
+    first.close()
+    await world.settle()
+    expect((await locks.query()).held).toEqual([])
   })
 
   it('rejects what storage did not take as its room was closed, and has it sent by nobody', async () => {

@@ -82,21 +82,23 @@ function uncontested(_place: string, { onOwn }: Turns): Hold {
 function byLock(name: string, { onOwn, onWait }: Turns): Hold {
   const ended = new AbortController()
   let isHeld = false
-  const hold = () =>
-    new Promise<void>((release) => {
+  const hold = async () => {
+    // a lock may be granted before it is heard that it is wanted no more
+    if (ended.signal.aborted) return
+    await new Promise<void>((release) => {
       ended.signal.addEventListener('abort', () => release())
       isHeld = true
       onOwn()
     })
+  }
   const queue = () => navigator.locks.request(name, { signal: ended.signal }, hold).catch(() => undefined)
   const tryFirst = async (lock: Lock | null) => {
-    if (ended.signal.aborted) return
-    if (lock) return hold()
+    if (lock || ended.signal.aborted) return hold()
     onWait()
     void queue()
   }
   // a page without an origin of its own has no locks, and no storage that another page could share
-  navigator.locks.request(name, { ifAvailable: true }, tryFirst).catch(() => ended.signal.aborted || void hold())
+  navigator.locks.request(name, { ifAvailable: true }, tryFirst).catch(() => void hold())
   const isMine = () => isHeld && !ended.signal.aborted
   return { ...firm(isMine), isProven: () => isHeld, release: () => ended.abort() }
 }

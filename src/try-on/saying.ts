@@ -135,7 +135,13 @@ export function createSaying(parts: SayingParts): Saying {
     }
     const attempt = seenAttempt()
     const wasPermitted = shown.get().can[call.intent]
-    if (await isPassedToOwner(taken, word, number, attempt, isPassedOn)) return
+    const passed = isPassedToOwner(taken, word, number, attempt, isPassedOn).catch(async (error: unknown) => {
+      // whom it was passed on to may have it all the same
+      if (signal.aborted) await asItStands(call, taken, () => false, Promise.reject(error))
+      else throw error
+      return true
+    })
+    if (await passed) return
     if (!taken.runner) throw closed()
     const own = taken.runner
     const carriedOut = async () => {
