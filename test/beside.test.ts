@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { FittingRoom, FittingRoomOptions, TryOn, TryOnError } from 'fitting-room'
+import type { FittingRoom, FittingRoomOptions, TryOn } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import type { Clock } from '../src/ports.ts'
 import {
@@ -633,10 +633,7 @@ describe('a page that stands still in mid-write while another one takes over', (
     expect(submissions()).toBe(1)
   })
 
-  it.each([
-    ['rejects what the page that was asked has not written', 'consented', 'closed', 0],
-    ['resolves where the page that was asked has gone on with it', 'claimed', 'resolved', 1],
-  ] as const)('%s, as its room was closed', async (_, phase, told, paid) => {
+  it('resolves start() that was passed on, as its room was closed: it is carried out', async () => {
     const own = storage.another()
     const first = watched(world.room({ storage: own }).tryOn(product))
     await world.until(first, 'idle')
@@ -644,17 +641,75 @@ describe('a page that stands still in mid-write while another one takes over', (
     const second = watched(room.tryOn(product))
     await world.until(second, 'idle')
     await world.settle()
-    const write = own.hold(isPhase(phase))
-    const word = second.start({ imageUrl: 'https://photos.test/p.png' }).then(
-      () => 'resolved',
-      ({ problem }: TryOnError) => 'reason' in problem && problem.reason,
-    )
+    const write = own.hold(isPhase('consented'))
+    const word = second.start(person)
+    await write.reached
+    room.close()
+    await word
+    write.release()
+    await world.until(first, 'final')
+    expect(submissions()).toBe(1)
+  })
+
+  it.each([
+    ['submitEmail', 'needsEmail', refuses('emailRequired')],
+    ['resume', 'unauthorized', refusesKey],
+  ] as const)(
+    'resolves %s() that was passed on, as its room was closed: it is carried out',
+    async (intent, state, fault) => {
+      world.fault('POST', '/generations', [fault])
+      const own = storage.another()
+      const first = watched(world.room({ storage: own }).tryOn(product))
+      await world.until(first, 'idle')
+      await started(first)
+      await world.until(first, state)
+      const room = world.room()
+      const second = watched(room.tryOn(product))
+      await world.until(second, state)
+      await world.settle()
+      const write = own.hold(isWrite)
+      const word = intent === 'resume' ? second.resume() : second.submitEmail({ email: 'ada@example.com' })
+      await write.reached
+      room.close()
+      await word
+      write.release()
+      await world.until(first, 'final')
+      expect(submissions()).toBe(2)
+    },
+  )
+
+  it('keeps what was written as its room was closed, though it can not be read again', async () => {
+    const own = storage.another()
+    const room = world.room({ storage: own })
+    const first = watched(room.tryOn(product))
+    await world.until(first, 'idle')
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'idle')
+    const write = own.hold(isPhase('consented'))
+    const word = first.start(person)
+    await write.reached
+    room.close()
+    own.meet((call) => isRecord(call) && !isWrite(call), refused)
+    write.release()
+    await word
+    await world.until(second, 'final')
+    expect(submissions()).toBe(1)
+  })
+
+  it.each(['startOver', 'discard'] as const)('resolves %s() that was done as its room was closed', async (intent) => {
+    const own = storage.another()
+    const room = world.room({ storage: own })
+    const first = await started(room.tryOn(product))
+    await world.until(first, 'final')
+    const write = own.hold((call) => isRecord(call) && isWrite(call))
+    const word = first[intent]({ abandonPaidJob: true })
     await write.reached
     room.close()
     await world.settle()
     write.release()
-    await world.pass(20_000)
-    expect([await word, submissions()]).toEqual([told, paid])
+    await word
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'idle')
   })
 
   it('lets go of what it is granted after its room was closed', async () => {

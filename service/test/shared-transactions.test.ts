@@ -196,6 +196,35 @@ describe('works that share transactions, of processes on one PostgreSQL,', () =>
     await store.close()
   })
 
+  it('hold nobody up for credits that somebody waits for, where there are others', async () => {
+    const address = await server.newDatabase()
+    const { store } = await openServerStore(address, { report })
+    await store.transaction((ledger) => ledger.takeCredit('main', 1_000))
+    const [holder, others] = [0, 1].map(() => openPool({ connectionString: address, max: 1 }))
+    await holder!.query('begin')
+    await holder!.query('select 1 from fitting_room.credits where shard = 0 for update')
+    await others!.query('begin')
+    await others!.query('select 1 from fitting_room.credits where shard > 0 for update')
+    let hasWaited = false
+    const waiting = store.transaction((ledger) => ledger.takeCredit('main', 1_000)).then(() => (hasWaited = true))
+    const waits = 'select 1 from pg_locks where not granted'
+    await expect.poll(async () => (await holder!.query(waits)).rows.length).toBeGreaterThan(0)
+    await others!.query('commit')
+    // of one shopper, so that the last ones are alone
+    const taken = Array.from({ length: 6 }, () =>
+      store.transaction(async (ledger) => {
+        await ledger.visitor('main', 'one')
+        return ledger.takeCredit('main', 1_000)
+      }),
+    )
+    expect(await Promise.all(taken)).not.toContain(null)
+    expect(hasWaited).toBe(false)
+    await holder!.query('commit')
+    await waiting
+    await Promise.all([holder, others].map((pool) => pool!.end()))
+    await store.close()
+  })
+
   it('hold nobody up for one shopper who says much at once', async () => {
     const { store } = await openServerStore(await server.newDatabase(), { report })
     const order: string[] = []

@@ -47,6 +47,8 @@ export interface Attempts {
   rescue(record: AttemptRecord): Promise<void>
   /** Whether an attempt stands that this page was writing, once that has ended; gone on with, where it stood before. */
   isKept(attemptId: string, before: AttemptRecord | null): Promise<boolean>
+  /** Whether an attempt is gone from its place that this page was leaving, once that has ended. */
+  isLeft(attemptId: string): Promise<boolean>
   /** Takes a consent back that this page was writing; resolves with whether nobody submits it, as another page may have. */
   withdraw(attemptId: string): Promise<boolean>
   /** Takes the record away for good, and refuses its late answers. */
@@ -372,10 +374,20 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async isKept(attemptId, before) {
       await attempts.underWay()
       // what only memory has goes with its page
-      await quiet(place().cell.read())
+      await place()
+        .cell.read()
+        .catch(() => undefined)
       const found = readable(current.onDisk())
       if (found?.attemptId !== attemptId) return false
       return before?.attemptId !== attemptId || found.phase !== before.phase || wordOf(found) !== wordOf(before)
+    },
+
+    async isLeft(attemptId) {
+      await attempts.underWay()
+      const isGone = () => !isOf(current.onDisk(), attemptId)
+      return place()
+        .cell.read()
+        .then(isGone, () => false)
     },
 
     async withdraw(attemptId) {

@@ -8,7 +8,7 @@ import type { Shopper } from '../records/epochs.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { TryOnView } from '../rules/view.ts'
 import type { Photos } from '../shopper/photos.ts'
-import type { Ask, Asks } from './asks.ts'
+import type { Answer, Ask, Asks } from './asks.ts'
 import type { CarryOut, Runner, Said, Word } from './carry-out.ts'
 import { lookOnMs, type Company } from './company.ts'
 import { checkConsent, isConsent, isLeaving, type Call } from './intents.ts'
@@ -27,7 +27,7 @@ export interface Saying {
 
 interface SayingParts {
   clock: Clock
-  attempts: Pick<Attempts, 'isKept' | 'withdraw'>
+  attempts: Pick<Attempts, 'isKept' | 'isLeft' | 'withdraw'>
   photos: Photos
   notice: Notice | undefined
   asks: Asks
@@ -135,13 +135,7 @@ export function createSaying(parts: SayingParts): Saying {
     }
     const attempt = seenAttempt()
     const wasPermitted = shown.get().can[call.intent]
-    const passed = isPassedToOwner(taken, word, number, attempt, isPassedOn).catch(async (error: unknown) => {
-      // whom it was passed on to may have it all the same
-      if (signal.aborted) await asItStands(call, taken, () => false, Promise.reject(error))
-      else throw error
-      return true
-    })
-    if (await passed) return
+    if (await isPassedToOwner(taken, { ...word, number, attempt }, isPassedOn)) return
     if (!taken.runner) throw closed()
     const own = taken.runner
     const carriedOut = async () => {
@@ -167,8 +161,10 @@ export function createSaying(parts: SayingParts): Saying {
     const before = taken.runner?.getSnapshot().context.record ?? null
     return carriedOut.catch(async (error: unknown) => {
       const attemptId = isConsent(call) ? call.attemptId : before?.attemptId
-      if (isLeaving(call) || attemptId === undefined) throw error
       const isClosed = isOfClosing(error)
+      if (attemptId === undefined) throw error
+      if (isLeaving(call) && isClosed && (await attempts.isLeft(attemptId))) return
+      if (isLeaving(call)) throw error
       const isOthers = isConsent(call) && sitting.wasGivenUp(taken)
       if (isClosed && !isOthers && (await attempts.isKept(attemptId, before))) return
       if (!isConsent(call) || !(isClosed || mayBeFound()) || (await attempts.withdraw(attemptId))) throw error
@@ -183,21 +179,32 @@ export function createSaying(parts: SayingParts): Saying {
   /** Whether the page that runs the flow has answered a word that was passed on to it, before this one runs it. */
   async function isPassedToOwner(
     taken: Seat<Runner>,
-    { call, said }: Word,
-    number: number,
-    attempt: string | null,
+    { call, said, number, attempt }: Word & { number: number; attempt: string | null },
     isPassedOn: () => void,
   ): Promise<boolean> {
     if (isConsent(call)) checkConsent(call, notice)
     const where = { name: parts.name(), place: sitting.place() }
     const ask: Ask = { type: 'ask', ...where, id: newId(), call, seenAttempt: attempt }
+    let isPassed = false
     const check = () => {
       checkLeft(call, number)
-      return isBegun(call) || checkSaid(call, said)
+      if (!isBegun(call)) checkSaid(call, said)
+      isPassed = true
     }
     const answered = asks.answerTo(ask, company.hasHeard(taken), check)
     isPassedOn()
-    const answer = await Promise.race([answered, taken.owned, taken.ended]).finally(() => asks.drop(ask))
+    let answer: Answer | void
+    try {
+      answer = await Promise.race([answered, taken.owned, taken.ended])
+    } catch (error) {
+      if (!isOfClosing(error)) throw error
+      // a page that has it goes on with it, though this one is gone
+      const isDone = isLeaving(call) ? attempt !== null && attempts.isLeft(attempt) : isPassed
+      if (!(await isDone)) throw error
+      return true
+    } finally {
+      asks.drop(ask)
+    }
     if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
     if (answer && isLeaving(call)) leftBefore = Math.max(leftBefore, number)
     // a photo that was passed on is the room's

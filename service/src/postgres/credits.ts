@@ -50,16 +50,27 @@ export function creditsOn({ query }: Queries, isShared: boolean): Pick<Ledger, '
     const [taken] = await query<{ shard: number }>(statement, values)
     return taken?.shard ?? null
   }
+
+  /** A row that was looked at and not taken stays locked, which nobody may have who waits next. */
+  const lookedFor = async <T>(look: () => Promise<T | null>) => {
+    if (isShared) return look()
+    void query('savepoint looked')
+    const found = await look()
+    if (found === null) void query('rollback to looked')
+    return found
+  }
+  const takesTurn = (storeId: string) => void query(waitTurn, [turnOf(storeId)])
+
   return {
     async takeCredit(storeId, credits) {
-      if (!isShared) void query(waitTurn, [turnOf(storeId)])
-      const free = await take(takeFree, storeId, credits, first)
+      const free = await lookedFor(() => take(takeFree, storeId, credits, first))
       if (free !== null) return free
       const [known] = await query<{ used: number | null }>(usedOf, [storeId])
       const used = known?.used ?? null
       // what others have begun to take or to give back is not so yet
       if (used !== null && used >= credits) return null
       if (isShared) throw new HeldElsewhere('credits', storeId)
+      takesTurn(storeId)
       if (used === null) void query(spread, [storeId])
       const taken = await take(takeInTurn, storeId, credits)
       if (taken !== null) return taken
@@ -68,12 +79,14 @@ export function creditsOn({ query }: Queries, isShared: boolean): Pick<Ledger, '
     },
 
     async giveCreditBack(storeId) {
-      if (!isShared) void query(waitTurn, [turnOf(storeId)])
+      const give = (rows: string) => take(giveTo(rows), storeId, first)
+      const isUsed = async () => (await query(anyUsed, [storeId])).length > 0
+      const given = await lookedFor(() => give(rowsFor(true)))
+      if (given !== null || !(await isUsed())) return
+      if (isShared) throw new HeldElsewhere('credits', storeId)
+      takesTurn(storeId)
       // those that were waited for may have none left, and others some
-      while ((await query(giveTo(rowsFor(isShared)), [storeId, first])).length === 0) {
-        if ((await query(anyUsed, [storeId])).length === 0) return
-        if (isShared) throw new HeldElsewhere('credits', storeId)
-      }
+      while ((await give(rowsFor(false))) === null && (await isUsed()));
     },
   }
 }
