@@ -1,5 +1,4 @@
 import type { Config } from './config.ts'
-import { DrawingEnded } from './drawing/not-drawn.ts'
 import { PhotoNotAccessible, PhotoNotReadable, PhotoNotUsable } from './photo-problems.ts'
 import {
   isGarmentElsewhere,
@@ -17,6 +16,7 @@ import {
   type Store,
 } from './ports.ts'
 import { imageTypeOf } from './photo-formats.ts'
+import { PutOff, putOff } from './put-off.ts'
 import { randomId } from './random.ts'
 import { untilWritten } from './until-written.ts'
 import type { Provided } from './provider/provided.ts'
@@ -74,7 +74,7 @@ export function createWorker(parts: WorkerParts) {
   async function kept(blob: Blob): Promise<string> {
     const name = randomId()
     // known first: what was begun is deleted, too
-    await store.keepPhoto(name, clock.now())
+    await store.keepPhoto(name, clock.now()).catch(putOff(report))
     await blobs.put(name, blob)
     return name
   }
@@ -99,7 +99,8 @@ export function createWorker(parts: WorkerParts) {
         })
       return isWanted
     }
-    if (await store.transaction(passOn)) return null
+    // whether it stands is not known where that fails
+    if (await store.transaction(passOn).catch(putOff(report))) return null
     for (const name of [photoName, garment]) if (name) await blobs.remove(name)
     return null
   }
@@ -162,8 +163,7 @@ export function createWorker(parts: WorkerParts) {
       const job = await store.job(jobId)
       if (job?.state !== 'queued') return
       const how = await advance(job).catch((error: unknown) => {
-        // the queue hands it to another process, or to the next one
-        if (error instanceof DrawingEnded) throw error
+        if (error instanceof PutOff) throw error
         return failed(job, error)
       })
       if (how) await end(job, how)

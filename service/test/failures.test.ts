@@ -17,6 +17,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
 import { createWorker } from '../src/worker.ts'
 import { PhotoNotAccessible } from '../src/photo-problems.ts'
+import { PutOff } from '../src/put-off.ts'
 import type { Blob } from '../src/ports.ts'
 import { intakeByFile } from '../src/file-intake.ts'
 import { keepRemovingLeft } from '../src/left-files.ts'
@@ -211,6 +212,34 @@ describe('a job that another process has done meanwhile', () => {
     await work(job.id)
     expect((await store.job(job.id))?.state).toBe('rendered')
     expect(await Promise.all(Object.values(pictures).map(blobs.get))).toEqual([picture, picture])
+  })
+})
+
+describe('a job whose store fails as it is at work', () => {
+  it.each(['keepPhoto', 'transaction'] as const)('is put off and not failed: %s', async (call) => {
+    const store = memoryStore()
+    const photo = { bytes: new Uint8Array(9), type: 'image/png' }
+    const job = queuedJob({ id: randomUUID(), storeId: 'main', photo: { url: 'https://a.example/a.png' } })
+    await store.transaction((ledger) => ledger.addJob(job))
+    const reports: unknown[] = []
+    const broken = new Error('the connection broke')
+    const workerOn = (its: Store) =>
+      createWorker({
+        config: { giveUpAfterMinutes: 60 },
+        store: its,
+        blobs: memoryBlobs(),
+        generator: async () => ({ preview: photo, final: photo }),
+        fetchPhoto: async () => photo,
+        garmentOf: async () => new Uint8Array(1),
+        report: (error) => reports.push(error),
+        clock: Date,
+      })
+    await expect(workerOn({ ...store, [call]: () => Promise.reject(broken) }).work(job.id)).rejects.toThrow(PutOff)
+    expect([(await store.job(job.id))?.state, reports]).toEqual(['queued', [broken]])
+    const { work } = workerOn(store)
+    await work(job.id)
+    await work(job.id)
+    expect((await store.job(job.id))?.state).toBe('rendered')
   })
 })
 

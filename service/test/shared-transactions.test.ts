@@ -88,26 +88,32 @@ describe('works that share transactions, of processes on one PostgreSQL,', () =>
     await Promise.all(stores.map((store) => store.close()))
   })
 
-  it('hold nobody up for a shopper whom somebody else has for long', async () => {
+  it('hold nobody up for shoppers whom somebody else has for long', async () => {
     const address = await server.newDatabase()
     const [one, other] = await Promise.all([0, 1].map(async () => (await openServerStore(address, { report })).store))
+    // more than can be waited for at once
+    const ids = Array.from({ length: 8 }, (_, at) => `held ${at}`)
     let letGo = () => {}
-    let isHeld = () => {}
-    const held = new Promise<void>((resolve) => (isHeld = resolve))
-    const holder = one!.transaction(async (ledger) => {
-      await ledger.visitor('main', 'held')
-      isHeld()
-      await new Promise<void>((resolve) => (letGo = resolve))
+    const until = new Promise<void>((resolve) => (letGo = resolve))
+    const held: Promise<void>[] = []
+    const holders = ids.map((id) => {
+      let isHeld = () => {}
+      held.push(new Promise((resolve) => (isHeld = resolve)))
+      return one!.transaction(async (ledger) => {
+        await ledger.visitor('main', id)
+        isHeld()
+        await until
+      })
     })
-    await held
+    await Promise.all(held)
     const read = (id: string) => other!.transaction((ledger) => ledger.visitor('main', id))
-    const waiting = Array.from({ length: 8 }, () => read('held'))
+    const waiting = [...ids, ...ids].map(read)
     const all = await Promise.all(Array.from({ length: 50 }, (_, at) => read(`shopper ${at}`)))
     expect(all).toHaveLength(50)
     // alone, too, as nobody has written them down
     await other!.transaction((ledger) => ledger.takeCredit('first of its store', 10))
     letGo()
-    await Promise.all([holder, ...waiting])
+    await Promise.all([...holders, ...waiting])
     await Promise.all([one!.close(), other!.close()])
   })
 

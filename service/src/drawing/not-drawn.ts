@@ -1,4 +1,5 @@
 import { PhotoNotReadable } from '../photo-problems.ts'
+import { PutOff } from '../put-off.ts'
 
 /** A picture took more than a process may take. */
 export class TookTooMuch extends Error {
@@ -21,7 +22,7 @@ export const spentSignal = 'SIGVTALRM'
 export class PhotoTooCostly extends PhotoNotReadable {}
 
 /** There is no process for it, or none any more: somebody else may draw it. */
-export class DrawingEnded extends Error {
+export class DrawingEnded extends PutOff {
   constructor() {
     super('there was no process to draw a picture')
   }

@@ -14,6 +14,13 @@ const mostAlone = 5
 /** How many works of one shopper share a transaction: one goes after the other, and all others wait for its end. */
 const mostOfOne = 4
 
+/** For how long a work waits before others have its place; whoever waits in a process that stands still waits no longer. */
+const waitsFor = `set local lock_timeout = '1s'`
+
+/** The code of what did not come in that time, and how often it is waited for. */
+const notCome = '55P03'
+const mostWaits = 60
+
 /** Another transaction has what a work reads, which has written nothing yet: it is done again alone, and waits for that. */
 export class HeldElsewhere extends Error {
   /** By what name those go one after the other that wait for the same. */
@@ -36,7 +43,11 @@ export function sharedTransactions(
   database: Database,
   ledgerOn: (queries: Queries, isShared: boolean) => Ledger,
 ): Store['transaction'] {
-  const alone = (work: Work) => database.transaction((queries) => carriedOut(work, ledgerOn(queries, false)))
+  const alone = (work: Work) =>
+    database.transaction((queries) => {
+      void queries.query(waitsFor)
+      return carriedOut(work, ledgerOn(queries, false))
+    })
 
   /** What each has come to; those that are to be done alone have written nothing. */
   async function asOne(works: Work[]): Promise<(PromiseSettledResult<unknown> | Unsettled)[]> {
@@ -71,8 +82,19 @@ export function sharedTransactions(
     if (end.status === 'rejected') throw end.reason
     if (end.status === 'fulfilled') return end.value as T
     // not in the round, as whoever waits for a shopper would hold all others up
-    const done = () => aloneInTurn(() => alone(work) as Promise<T>)
+    const done = () => untilCome(() => aloneInTurn(() => alone(work) as Promise<T>))
     return end.held === undefined ? done() : inLineFor(end.held, done)
+  }
+}
+
+/** Once more, after all others, where what it waits for has not come. */
+async function untilCome<T>(wait: () => Promise<T>): Promise<T> {
+  for (let waits = 1; ; waits += 1) {
+    try {
+      return await wait()
+    } catch (error) {
+      if (Object(error).code !== notCome || waits === mostWaits) throw error
+    }
   }
 }
 

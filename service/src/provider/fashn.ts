@@ -1,6 +1,6 @@
 import type { Funnel, FunnelType } from 'fitting-room/contract'
 import * as z from 'zod'
-import { DrawingEnded } from '../drawing/not-drawn.ts'
+import { PutOff } from '../put-off.ts'
 import { PhotoNotReadable, PhotoNotUsable } from '../photo-problems.ts'
 import type { Pictures, Progress, Provider } from '../ports.ts'
 import { NotBegun } from './not-begun.ts'
@@ -60,7 +60,7 @@ export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_0
     async prepare({ photo, garment, funnelType, generationModel, webhook }) {
       const inputs = {
         model_image: await dataUrl(photo).catch((error: unknown) => {
-          throw error instanceof DrawingEnded ? error : new PhotoNotReadable()
+          throw error instanceof PutOff ? error : new PhotoNotReadable()
         }),
         garment_image: await dataUrl(garment),
         category: categories[funnelType] ?? 'auto',

@@ -1,6 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { Clock, Job, Order, Pictures, Provider, Store } from '../ports.ts'
 import { DrawingEnded } from '../drawing/not-drawn.ts'
+import { putOff } from '../put-off.ts'
 import { untilWritten } from '../until-written.ts'
 import { NotBegun } from './not-begun.ts'
 
@@ -57,7 +58,7 @@ export function createProvided(parts: ProvidedParts) {
       const asked = { since: clock.now(), id: null }
       const isOurs = await changed(job.id, (known) =>
         known.state === 'queued' && !known.asked ? { ...known, asked } : null,
-      )
+      ).catch(putOff(report))
       // somebody else has asked, or it has ended
       if (!isOurs) return
       const refused = await send().then(

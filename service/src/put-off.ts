@@ -1,0 +1,10 @@
+/** Nothing is known of a job by it: the queue hands the job to another process, or to this one once more. */
+export class PutOff extends Error {}
+
+/** What a store rejects with says nothing of the job that was at work. */
+export const putOff =
+  (report: (error: unknown) => void) =>
+  (cause: unknown): never => {
+    report(cause)
+    throw new PutOff('a job is put off, as its store failed', { cause })
+  }
