@@ -10,20 +10,22 @@ interface Row {
   /** In hexadecimal digits. */
   hash: string | null
   version: string | null
-  /** Null where it was not asked for. */
+  /** Null where it was not asked for, or is known. */
   data: StoreConfig | null
 }
 
 /** All of them, at one moment. */
-const rowsWith = (data: 'data' | 'null') =>
+const rowsWith = (data: string) =>
   `select store_id, encode(hash, 'hex') as hash, null as version, null::jsonb as data from fitting_room.keys
    union all select store_id, null, version::text, ${data} from fitting_room.stores order by version`
+
+const withUnknown = rowsWith('case when version = any($1::uuid[]) then null else data end')
 
 const versionsOf = (rows: Row[]) => rows.flatMap(({ version }) => version ?? []).join()
 
 /** What commands have said, for each key. An imported store is read again when it is another one. */
 export function toldStores({ query }: Queries): Question<string, Told> {
-  let read: { versions: string; imported: readonly StoreConfig[] } = { versions: '', imported: [] }
+  let read = { versions: '', known: new Map<string, StoreConfig>(), imported: [] as readonly StoreConfig[] }
   return {
     name: 'told',
     text: rowsWith('null'),
@@ -34,8 +36,11 @@ export function toldStores({ query }: Queries): Question<string, Told> {
     let rows = asked
     if (versionsOf(rows) !== read.versions) {
       // the keys again, too: an answer is of one moment
-      rows = await query<Row>(rowsWith('data'))
-      read = { versions: versionsOf(rows), imported: rows.flatMap(({ data }) => data ?? []) }
+      const before = read.known
+      rows = await query<Row>(withUnknown, [[...before.keys()]])
+      const known = new Map<string, StoreConfig>()
+      for (const { version, data } of rows) if (version !== null) known.set(version, (data ?? before.get(version))!)
+      read = { versions: versionsOf(rows), known, imported: [...known.values()] }
     }
     const { imported } = read
     const issued = rows.filter(({ version }) => version === null)
