@@ -49,8 +49,8 @@ export interface Attempts {
   isKept(attemptId: string, before: AttemptRecord | null): Promise<boolean>
   /** Whether an attempt is gone from its place that this page was leaving, once that has ended. */
   isLeft(attemptId: string): Promise<boolean>
-  /** Takes a consent back that this page was writing; resolves with whether nobody submits it, as another page may have. */
-  withdraw(attemptId: string): Promise<boolean>
+  /** Takes a consent of that shopper back that this page was writing; resolves with whether nobody submits it, as another page may have. */
+  withdraw(attemptId: string, by: Shopper): Promise<boolean>
   /** Takes the record away for good, and refuses its late answers. */
   forget(record: AttemptRecord): Promise<Written>
   /** Whether an attempt was forgotten for good. */
@@ -390,12 +390,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         .then(isGone, () => false)
     },
 
-    async withdraw(attemptId) {
+    async withdraw(attemptId, by) {
       const takeAway = () => place().cell.update((found) => (isConsentOf(found, attemptId) ? null : undefined))
       await takeAway()
       if (await isGoneOnWith(attemptId)) return false
       // it may land yet
-      await catalog.mark(attemptId, 'left', current.shopperOf(attemptId) ?? catalog.shopper())
+      await catalog.mark(attemptId, 'left', by)
       await takeAway()
       if (!(await isGoneOnWith(attemptId))) return true
       await catalog.unmark(attemptId)

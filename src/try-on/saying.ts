@@ -131,7 +131,7 @@ export function createSaying(parts: SayingParts): Saying {
       // a seat that was taken anew may be at its first look
       if (taken !== first) await settled(taken, runner)
       if (taken !== first && !isToBeDone(runner, call)) return
-      return asItStands(call, taken, () => sitting.wasGivenUp(taken), carryOut(taken, runner, { ...word, seen }))
+      return asItStands(word, taken, () => sitting.wasGivenUp(taken), carryOut(taken, runner, { ...word, seen }))
     }
     const attempt = seenAttempt()
     const wasPermitted = shown.get().can[call.intent]
@@ -145,7 +145,7 @@ export function createSaying(parts: SayingParts): Saying {
       if (await isDue(call, attempt)) await carryOut(taken, await running(), { ...word, seen: attempt })
     }
     // that page may be writing it
-    return asItStands(call, taken, () => !signal.aborted, carriedOut())
+    return asItStands(word, taken, () => !signal.aborted, carriedOut())
   }
 
   /**
@@ -153,7 +153,7 @@ export function createSaying(parts: SayingParts): Saying {
    * consent that another page may find is nobody's once it is rejected, unless one has gone on with it by then.
    */
   function asItStands(
-    call: Call,
+    { call, said }: Word,
     taken: Seat<Runner>,
     mayBeFound: () => boolean,
     carriedOut: Promise<void>,
@@ -167,7 +167,7 @@ export function createSaying(parts: SayingParts): Saying {
       if (isLeaving(call)) throw error
       const isOthers = isConsent(call) && sitting.wasGivenUp(taken)
       if (isClosed && !isOthers && (await attempts.isKept(attemptId, before))) return
-      if (!isConsent(call) || !(isClosed || mayBeFound()) || (await attempts.withdraw(attemptId))) throw error
+      if (!isConsent(call) || !(isClosed || mayBeFound()) || (await attempts.withdraw(attemptId, said.by))) throw error
     })
   }
 
