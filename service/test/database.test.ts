@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { endpoints } from 'fitting-room/contract'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
@@ -12,7 +14,7 @@ import { openDatabase, type Database } from '../src/postgres/database.ts'
 import { gathered } from '../src/postgres/gathered.ts'
 import { migrate, migrations } from '../src/postgres/migrations.ts'
 import { postgresLimiter } from '../src/postgres/postgres-limiter.ts'
-import { openRounds, type Question } from '../src/postgres/rounds.ts'
+import { openRounds, type Question, type Rounds } from '../src/postgres/rounds.ts'
 import { queuedJob } from './queued-job.ts'
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
 
@@ -191,6 +193,31 @@ it('requests of one address that come at once are counted in their order, and re
   expect(await limiter.count('10.0.0.2', 'createUpload')).toBe(0)
   now += 40_001
   expect(await waits(1)).toEqual([0])
+})
+
+it('requests are counted of whose address a process has counted some that takes no answer', async () => {
+  const socket = new Socket()
+  const terms = { connectionString: address, pipeline: true, stream: () => socket }
+  const client = new Client(terms)
+  await client.connect()
+  const standing = openRounds({
+    query: async <R extends object>(text: string, values?: readonly unknown[]) =>
+      (await client.query<R>(text, [...(values ?? [])])).rows,
+  })
+  const long: Question<null, number> = {
+    name: 'long',
+    text: `select repeat('a', 30000000) as text`,
+    of: (asked) => ({ values: [], answers: (rows: { text: string }[]) => asked.map(() => rows[0]!.text.length) }),
+  }
+  const count = (rounds: Rounds) => postgresLimiter(database, rounds, report).count('10.0.0.8', 'createUpload')
+  socket.pause()
+  const waiting = [count(standing), standing(long)(null)]
+  const blocked = () => database.query(`select 1 from pg_stat_activity where wait_event = 'ClientWrite'`)
+  await expect.poll(blocked).toHaveLength(1)
+  expect(await count(openRounds(database))).toBe(0)
+  socket.resume()
+  expect(await Promise.all(waiting)).toEqual([0, 30_000_000])
+  await client.end()
 })
 
 it('requests that a clock counted before it was set back do not count', async () => {

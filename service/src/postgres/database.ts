@@ -35,11 +35,11 @@ const names = new Map<string, string>()
 /** How long one may take, in ms, before its connection is given up: others wait for its answer. */
 const longestQueryMs = 60_000
 
-/** How long a process may hold what others want without a word, in ms: one that stands still stops nobody else. */
+/** How long a process may hold what others want and say, or take, nothing, in ms: one that stands still stops nobody else. */
 const longestIdleMs = 10_000
 
 /** What each session begins with: a pooler before the server would take none of it for a connection's own terms. */
-const begun = `deallocate all; set idle_in_transaction_session_timeout = ${longestIdleMs}`
+const begun = `deallocate all; set idle_in_transaction_session_timeout = ${longestIdleMs}; set tcp_user_timeout = ${longestIdleMs}`
 
 function prepared(text: string, values: readonly unknown[]): QueryConfig {
   const name = names.get(text) ?? Buffer.from(keyOf(text)).toString('hex').slice(0, 32)

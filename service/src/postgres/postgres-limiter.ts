@@ -51,6 +51,7 @@ export function postgresLimiter(
 
   const count = ask<Wanted, number>({
     name: 'counted',
+    holdsRows: true,
     text: `insert into fitting_room.requests as known (address, at, last_at)
        -- in one order, so that no two processes wait for each other
        select decode(key, 'hex'), array_fill(now, array[more]), now

@@ -9,6 +9,11 @@ export interface Question<A, R> {
   text: string
   /** An expression for those of its rows that are read, as the text of a JSON array or null; all of them where nothing is said. */
   rows?: string
+  /**
+   * It holds rows until all of its answer is sent, which a process that stands still does not take: what may have a long
+   * answer is no statement with it.
+   */
+  holdsRows?: boolean
   of(asked: A[]): Call<R>
 }
 
@@ -28,15 +33,16 @@ interface Asked {
 const mostAsked = 1_000
 
 /**
- * Asks the database in rounds: whatever comes while one is out goes as one statement with the next one, in the order in
- * which it came. So what a request asks takes one round, however much it is and however many requests there are.
+ * Asks the database in rounds: whatever comes while one is out goes with the next one, in the order in which it came, as
+ * one statement, and one for what holds rows. So what a request asks takes one round, however much it is and however many
+ * requests there are.
  */
 export type Rounds = <A, R>(question: Question<A, R>) => (item: A) => Promise<R>
 
 export function openRounds({ query }: Queries): Rounds {
   const texts = new Map<string, string>()
 
-  const ask = gathered<Asked, unknown>(async (all) => {
+  async function answer(all: Asked[]): Promise<void> {
     // in one order, so that there are few statements
     const questions = [...new Set(all.map(({ question }) => question))].toSorted(byName)
     const asked = questions.map((question) => all.filter((each) => each.question === question))
@@ -52,7 +58,14 @@ export function openRounds({ query }: Queries): Rounds {
       const answers = await call.answers(JSON.parse(row?.[questions[at]!.name] ?? '[]') as never[])
       asked[at]!.forEach((each, place) => (each.answer = answers[place]))
     }
-    return all.map(({ answer }) => answer)
+  }
+
+  const ask = gathered<Asked, unknown>(async (all) => {
+    const [holding, others] = [true, false].map((holds) => all.filter(({ question }) => holds === !!question.holdsRows))
+    const statements = [holding!, others!].filter(({ length }) => length > 0)
+    const ends = await Promise.allSettled(statements.map(answer))
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+    return all.map((each) => each.answer)
   }, mostAsked)
 
   return <A, R>(question: Question<A, R>) =>
