@@ -79,6 +79,16 @@ async function freezing(own = storage, clock: Clock = world.clock) {
   return { room, first, freeze: () => void (isFrozen = true), thaw }
 }
 
+/** The life of a page that the browser freezes once it is asked to. */
+function freezable() {
+  let onFreeze = () => {}
+  const pageLife: NonNullable<FittingRoomOptions['pageLife']> = ({ onHide }) => {
+    onFreeze = () => onHide(true)
+    return () => {}
+  }
+  return { pageLife, freeze: () => onFreeze() }
+}
+
 /** Another page takes the lease, and dies. */
 const takeLease = () =>
   storage.items.set(`${recordKey}:lease`, JSON.stringify({ owner: 'another', until: world.clock.now() + 2_000 }))
@@ -590,11 +600,7 @@ describe('a page that stands still in mid-write while another one takes over', (
   it('takes back what it has to reject as it is frozen', async () => {
     useLocks()
     const own = storage.another()
-    let freeze = () => {}
-    const pageLife: NonNullable<FittingRoomOptions['pageLife']> = ({ onHide }) => {
-      freeze = () => onHide(true)
-      return () => {}
-    }
+    const { pageLife, freeze } = freezable()
     const first = watched(world.room({ storage: own, pageLife }).tryOn(product))
     await world.until(first, 'idle')
     const second = watched(world.room().tryOn(product))
@@ -694,6 +700,30 @@ describe('a page that stands still in mid-write while another one takes over', (
     await word
     await world.until(second, 'final')
     expect(submissions()).toBe(1)
+  })
+
+  it('startOver() leaves a word that was written behind the back of the next one', async () => {
+    useLocks()
+    world.fault('POST', '/generations', [refusesKey])
+    const { pageLife, freeze } = freezable()
+    const own = storage.another()
+    const first = watched(world.room({ storage: own, pageLife }).tryOn(product))
+    await world.until(first, 'idle')
+    await started(first)
+    await world.until(first, 'unauthorized')
+    const second = watched(world.room().tryOn(product))
+    await world.until(second, 'unauthorized')
+    await world.settle()
+    const write = own.hold((call) => isRecord(call) && isWrite(call))
+    void first.resume().catch(() => undefined)
+    await write.reached
+    freeze()
+    await world.settle()
+    write.release()
+    await world.settle()
+    await second.startOver()
+    await world.pass(10_000)
+    expect([second.get().state, submissions()]).toEqual(['idle', 1])
   })
 
   it.each(['startOver', 'discard'] as const)('resolves %s() that was done as its room was closed', async (intent) => {

@@ -12,6 +12,7 @@ import sharp from 'sharp'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { DrawingEnded } from '../src/drawing/not-drawn.ts'
+import { PutOff } from '../src/put-off.ts'
 import { finished, prepared } from '../src/drawing/renderer.ts'
 import { fashn } from '../src/provider/fashn.ts'
 import { NotBegun } from '../src/provider/not-begun.ts'
@@ -180,6 +181,21 @@ describe('FASHN', () => {
     expect([(await job())?.state, (await job())?.asked, standIn.runs.length]).toEqual(['queued', null, 1])
     await expect(worked()).rejects.toThrow(DrawingEnded)
     expect(standIn.runs).toHaveLength(1)
+  })
+
+  it('is asked once more where it was not, as the store never said whether that was written', async () => {
+    const inner = memoryStore()
+    let isLost = false
+    const transaction: Store['transaction'] = async (work) => {
+      const done = await inner.transaction(work)
+      if (!isLost || !(await inner.job(accepted.id))?.asked) return done
+      isLost = false
+      throw new Error('the answer was lost')
+    }
+    const { worked } = await worker(providerAt(standIn.url), {}, { store: { ...inner, transaction } })
+    isLost = true
+    await expect(worked()).rejects.toThrow(PutOff)
+    expect([(await worked()).job.state, standIn.runs.length]).toEqual(['rendered', 1])
   })
 
   it('that has too much to do is not asked again for a job that has ended meanwhile', async () => {

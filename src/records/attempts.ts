@@ -13,7 +13,7 @@ import {
   type AttemptRecord,
 } from '../rules/record.ts'
 import { archivedOf, archiveHidden, isDoneWith, keepInArchive, type ArchiveParts } from './archive.ts'
-import { createCurrent, isAsSeen, isOf, type CurrentParts } from './current.ts'
+import { createCurrent, isAsLeft, isAsSeen, isOf, type CurrentParts } from './current.ts'
 import type { Shopper } from './epochs.ts'
 import { readable, type Found, type Kept } from './journal.ts'
 
@@ -206,7 +206,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   /** What there is when the record is gone, or instead of it where it is no longer as it was seen. */
   async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Written> {
-    const removed = await remove(record)
+    const removed = await remove(record, (found) => isAsLeft(found, record))
     if (!(await isBuried(record, removed))) return stopped(record)
     if (removed === 'memory')
       return { kind: 'none', durable: false, problem: problem ?? (isUnread ? unreadable : null) }
@@ -307,7 +307,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (await isDoneWith(parts, record)) return { kind: 'overtaken' }
       begun.add(record.attemptId)
       if (previous !== null && mayBePaid(previous) && !(await archive(previous, true))) return notArchived(previous)
-      const kept = await put(record, (found) => found === null || isAsSeen(found, previous))
+      const kept = await put(record, (found) => found === null || isAsLeft(found, previous))
       if (kept === 'unchanged' || previous === null || (await isBuried(previous, kept))) return written(record, kept)
       // a reload would bring the one before back, beside the job of this one
       await stop(record)

@@ -25,8 +25,8 @@ export interface Current {
   replace(record: AttemptRecord, condition: Condition): Promise<Kept>
   /** As `replace`, and lists it first: what no catalog in storage names is not stored. */
   put(record: AttemptRecord, condition: Condition): Promise<Kept>
-  /** Removes it where it stands as it was seen. */
-  remove(seen: AttemptRecord): Promise<Kept>
+  /** Removes it where what stands fulfils a condition; where nothing is said, as it was seen. */
+  remove(seen: AttemptRecord, condition?: Condition): Promise<Kept>
   /** What was last seen in storage. */
   onDisk(): Found<AttemptRecord>
 }
@@ -44,6 +44,13 @@ export function isAsSeen(found: Found<AttemptRecord>, seen: AttemptRecord | null
   const record = readable(found)
   if (!record || !seen || record.attemptId !== seen.attemptId || record.phase !== seen.phase) return false
   return seen.phase !== 'claimed' || record.claim === seen.claim
+}
+
+/** Whether what was found is as far as what was seen, or is it after all and was not sent either, whoever has written that. */
+export function isAsLeft(found: Found<AttemptRecord>, seen: AttemptRecord | null): boolean {
+  const record = readable(found)
+  const isUnsent = record && record.attemptId === seen?.attemptId && !mayBePaid(seen) && !mayBePaid(record)
+  return isUnsent || isAsSeen(found, seen)
 }
 
 export function createCurrent({ catalog, candidates }: CurrentParts): Current {
@@ -112,7 +119,8 @@ export function createCurrent({ catalog, candidates }: CurrentParts): Current {
       if (listed === 'gone') return 'unchanged'
       return asWhole(record, listed, await replace(record, condition))
     },
-    remove: (seen) => place().cell.update((found) => (isAsSeen(found, seen) ? null : undefined)),
+    remove: (seen, condition = (found) => isAsSeen(found, seen)) =>
+      place().cell.update((found) => (condition(found) ? null : undefined)),
     onDisk: () => place().cell.onDisk(),
   }
 }

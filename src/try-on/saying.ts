@@ -131,7 +131,7 @@ export function createSaying(parts: SayingParts): Saying {
       // a seat that was taken anew may be at its first look
       if (taken !== first) await settled(taken, runner)
       if (taken !== first && !isToBeDone(runner, call)) return
-      return asItStands(word, taken, () => sitting.wasGivenUp(taken), carryOut(taken, runner, { ...word, seen }))
+      return asItStands(word, taken, carryOut(taken, runner, { ...word, seen }))
     }
     const attempt = seenAttempt()
     const wasPermitted = shown.get().can[call.intent]
@@ -145,7 +145,7 @@ export function createSaying(parts: SayingParts): Saying {
       if (await isDue(call, attempt)) await carryOut(taken, await running(), { ...word, seen: attempt })
     }
     // that page may be writing it
-    return asItStands(word, taken, () => !signal.aborted, carriedOut())
+    return asItStands(word, taken, carriedOut(), true)
   }
 
   /**
@@ -155,8 +155,8 @@ export function createSaying(parts: SayingParts): Saying {
   function asItStands(
     { call, said }: Word,
     taken: Seat<Runner>,
-    mayBeFound: () => boolean,
     carriedOut: Promise<void>,
+    mayBeFound = false,
   ): Promise<void> {
     const before = taken.runner?.getSnapshot().context.record ?? null
     return carriedOut.catch(async (error: unknown) => {
@@ -167,7 +167,8 @@ export function createSaying(parts: SayingParts): Saying {
       if (isLeaving(call)) throw error
       const isOthers = isConsent(call) && sitting.wasGivenUp(taken)
       if (isClosed && !isOthers && (await attempts.isKept(attemptId, before))) return
-      if (!isConsent(call) || !(isClosed || mayBeFound()) || (await attempts.withdraw(attemptId, said.by))) throw error
+      if (!isConsent(call) || !(isClosed || isOthers || mayBeFound) || (await attempts.withdraw(attemptId, said.by)))
+        throw error
     })
   }
 
@@ -205,11 +206,12 @@ export function createSaying(parts: SayingParts): Saying {
     } finally {
       asks.drop(ask)
     }
-    if (answer?.problem) throw new TryOnError(answer.problem, answer.jobId)
-    if (answer && isLeaving(call)) leftBefore = Math.max(leftBefore, number)
+    if (!answer) return false
+    if (answer.problem) throw new TryOnError(answer.problem, answer.jobId)
+    if (isLeaving(call)) leftBefore = Math.max(leftBefore, number)
     // a photo that was passed on is the room's
-    if (answer) await photos.restore()
-    return Boolean(answer)
+    await photos.restore()
+    return true
   }
 
   /** Settles once this page shows what there is, if that is to be had. */

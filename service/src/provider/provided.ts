@@ -56,9 +56,15 @@ export function createProvided(parts: ProvidedParts) {
     for (let tries = 1; ; tries++) {
       if (ending?.aborted) throw new DrawingEnded()
       const asked = { since: clock.now(), id: null }
+      const notAsked = (known: Job) =>
+        known.asked?.since === asked.since && known.asked.id === null ? { ...known, asked: null } : null
       const isOurs = await changed(job.id, (known) =>
         known.state === 'queued' && !known.asked ? { ...known, asked } : null,
-      ).catch(putOff(report))
+      ).catch(async (cause: unknown) => {
+        // it may be written all the same, and nobody was asked
+        await written(() => changed(job.id, notAsked))
+        return putOff(report)(cause)
+      })
       // somebody else has asked, or it has ended
       if (!isOurs) return
       const refused = await send().then(
@@ -71,8 +77,6 @@ export function createProvided(parts: ProvidedParts) {
       )
       if (refused === null) return
       // whoever is next may ask, in whichever process
-      const notAsked = (known: Job) =>
-        known.asked?.since === asked.since && known.asked.id === null ? { ...known, asked: null } : null
       await written(() => changed(job.id, notAsked))
       // it was begun after all, as the provider has told by itself
       if ((await untilRead(() => store.job(job.id)))?.asked) return
