@@ -750,8 +750,9 @@ describe('a page that stands still in mid-write while another one takes over', (
     const request = locks.request.bind(locks)
     const unasked = vi
       .spyOn(locks, 'request')
-      .mockImplementation(((name: string, { ifAvailable }: LockOptions, run: LockGrantedCallback<unknown>) =>
-        request(name, ifAvailable ? { ifAvailable } : {}, run)) as typeof locks.request)
+      .mockImplementation((name: string, { ifAvailable }: LockOptions, run: LockGrantedCallback<unknown>) =>
+        request(name, ifAvailable ? { ifAvailable } : {}, run),
+      )
     const second = world.room()
     watched(second.tryOn(product))
     await world.settle()

@@ -209,7 +209,7 @@ it('requests are counted of whose address a process has counted some that takes 
     text: `select repeat('a', 30000000) as text`,
     of: (asked) => ({ values: [], answers: (rows: { text: string }[]) => asked.map(() => rows[0]!.text.length) }),
   }
-  const count = (rounds: Rounds) => postgresLimiter(database, rounds, report).count('10.0.0.8', 'createUpload')
+  const count = async (rounds: Rounds) => postgresLimiter(database, rounds, report).count('10.0.0.8', 'createUpload')
   socket.pause()
   const waiting = [count(standing), standing(long)(null)]
   const blocked = () => database.query(`select 1 from pg_stat_activity where wait_event = 'ClientWrite'`)
