@@ -343,9 +343,10 @@ export class Judge implements Witness {
     return word !== undefined && wall - written > retentionMs - slackMs
   }
 
-  /** Whether no other page of the room runs. */
-  private isAlone(page: Page): boolean {
-    return !this.parts.pages().some((each) => each !== page && each.ledger === page.ledger && each.runs)
+  /** Whether no other page of the room runs, nor, where that is asked, finishes what it had begun as it was closed. */
+  private isAlone(page: Page, isQuiet = false): boolean {
+    const others = this.parts.pages().filter((each) => each !== page && each.ledger === page.ledger)
+    return !others.some((each) => each.runs || (isQuiet && each.closed && !each.killed))
   }
 
   /** What another page has done a page may see a moment late, and not at all where it can not read. */
@@ -353,7 +354,7 @@ export class Judge implements Witness {
     const since = this.unkept.get(tryOn) ?? this.now
     if (isKept) this.unkept.delete(tryOn)
     else this.unkept.set(tryOn, since)
-    const isAlone = this.isAlone(page)
+    const isAlone = this.isAlone(page, true)
     const isLate = this.now - since > noticeMs
     if (!isKept && (page.hasWorked ? isAlone || isLate : isAlone && isLate))
       this.deny(8, `durable, but not kept: ${state}`)

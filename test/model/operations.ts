@@ -409,6 +409,35 @@ const stoodInWrite = own.chain((page) =>
     one(longWait),
   ),
 )
+/** A page is closed in the middle of what was said on it, beside another one that may have it. */
+const closedInWord = own.chain((page) =>
+  flat(
+    fc.constant<Op[]>([
+      { do: 'load', page, modes: ['ok', 'ok'] },
+      { do: 'load', page: 1 - page, modes: ['ok', 'ok'] },
+    ]),
+    maybe(
+      fc.record({
+        ...of('fault'),
+        place: fc.constant<Place>('submission'),
+        fault: fc.constantFrom('key', 'email', 'throttled', 'refused'),
+      }),
+    ),
+    maybe(word(own, fc.constant(0))),
+    one(wait),
+    one(
+      fc.record({
+        ...of('beside'),
+        first: fc.oneof(say(fc.constant(page)), word(fc.constant(page), fc.constant(0))),
+        second: simple('close', fc.constant(page)),
+        gap: fc.nat({ max: 30 }),
+      }),
+    ),
+    maybe(wait),
+    maybe(fc.oneof(load(own), say(fc.constant(1 - page)))),
+    one(longWait),
+  ),
+)
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -474,5 +503,13 @@ const newest = sequencesOf(
   ),
 )
 
+const closing = sequencesOf(
+  fc.oneof(
+    { weight: 3, arbitrary: closedInWord },
+    { weight: 1, arbitrary: stoodInWrite },
+    { weight: 1, arbitrary: block },
+  ),
+)
+
 /** What the sequence of that number is drawn from. */
-export const sequencesAt = (number: number) => ({ 7: newest, 8: latest, 9: later })[number % 10] ?? common
+export const sequencesAt = (number: number) => ({ 5: closing, 7: newest, 8: latest, 9: later })[number % 10] ?? common

@@ -78,8 +78,8 @@ export class Shopper {
     // of two words for one photo a submission tells nobody apart
     const retract = (kind: string, reason: string) => {
       if (kind === 'notAllowed' && again !== undefined) this.judge.words.retract(word)
-      // a page that stood still has let go of the try-on
-      if (reason === 'unanswered' || (reason === 'closed' && !page.closed)) word.unanswered = true
+      // a page that stood still, or was closed, has let go of the try-on
+      if (reason === 'unanswered' || reason === 'closed') word.unanswered = true
     }
     const carryOut = () => tryOn[intent](photo, { customKey: `word-${word.id}` })
     void this.hear(page, intent, carryOut, retract).then((done) => {
@@ -97,10 +97,12 @@ export class Shopper {
       const work = () => (intent === 'resume' ? tryOn.resume() : tryOn.submitEmail({ email: 'ada@example.com' }))
       const word = this.judge.words.ofAttempt.get(attempt ?? '')
       if (word) word.unanswered = false
-      // where no address is asked for it is no word for what waits there
-      const isWord = intent === 'submitEmail' && tryOn.get().state === 'needsEmail'
+      // elsewhere it is no word for what waits there, which may go on by itself
+      const isWord = (intent === 'submitEmail' ? ['needsEmail'] : ['unauthorized', 'stalled']).includes(
+        tryOn.get().state,
+      )
       void this.hear(page, intent, work, (_, reason) => {
-        if (word && isWord && reason === 'unanswered') word.unanswered = true
+        if (word && isWord && (reason === 'unanswered' || reason === 'closed')) word.unanswered = true
       })
       return
     }
@@ -112,7 +114,9 @@ export class Shopper {
     const onRefused = (kind: string) => void (kind === 'stopped' && leaving.untold())
     void this.hear(page, intent, work, onRefused).then((done) => {
       leaving.over(done)
-      if (done && intent === 'discard' && works && page.works) leaving.discarded()
+      // a page that was closed by then tells no other one
+      if (page.closed) leaving.untold()
+      else if (done && intent === 'discard' && works && page.works) leaving.discarded()
     })
   }
 
