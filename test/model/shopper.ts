@@ -98,9 +98,7 @@ export class Shopper {
       const word = this.judge.words.ofAttempt.get(attempt ?? '')
       if (word) word.unanswered = false
       // elsewhere it is no word for what waits there, which may go on by itself
-      const isWord = (intent === 'submitEmail' ? ['needsEmail'] : ['unauthorized', 'stalled']).includes(
-        tryOn.get().state,
-      )
+      const isWord = tryOn.get().state === (intent === 'submitEmail' ? 'needsEmail' : 'stalled')
       void this.hear(page, intent, work, (_, reason) => {
         if (word && isWord && (reason === 'unanswered' || reason === 'closed')) word.unanswered = true
       })
