@@ -10,11 +10,15 @@ import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
 import { openServerStore } from '../src/open-store.ts'
 import { newVisitor, ofMaking, type Clock, type Job } from '../src/ports.ts'
-import { openDatabase, type Database } from '../src/postgres/database.ts'
+import { openDatabase, type Database, type Queries } from '../src/postgres/database.ts'
 import { gathered } from '../src/postgres/gathered.ts'
+import { oneByOne } from '../src/postgres/limited.ts'
 import { migrate, migrations } from '../src/postgres/migrations.ts'
 import { postgresLimiter } from '../src/postgres/postgres-limiter.ts'
 import { openRounds, type Question, type Rounds } from '../src/postgres/rounds.ts'
+import { importStore, removeStore, toldStores } from '../src/postgres/told-stores.ts'
+import { parseConfig } from '../src/config.ts'
+import { suiteConfig } from '../../test/support/suite-config.ts'
 import { queuedJob } from './queued-job.ts'
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
 
@@ -218,6 +222,40 @@ it('requests are counted of whose address a process has counted some that takes 
   socket.resume()
   expect(await Promise.all(waiting)).toEqual([0, 30_000_000])
   await client.end()
+})
+
+it('of those that have one name one goes on at a time, in its turn, and holds no other one up', async () => {
+  const inLine = oneByOne()
+  const begun: string[] = []
+  let end = () => {}
+  const first = inLine('one', () => new Promise<void>((resolve) => (end = resolve)))
+  const run = (name: string, what: string) => inLine(name, async () => void begun.push(what))
+  const waiting = [run('one', 'second'), run('one', 'third')]
+  await run('another', 'other')
+  end()
+  await Promise.all([first, ...waiting])
+  expect(begun).toEqual(['other', 'second', 'third'])
+})
+
+it('of imported stores only those are read that are not known', async () => {
+  const read: unknown[][] = []
+  const query: Queries['query'] = async (text, values) => {
+    const rows = await database.query(text, values)
+    read.push(rows.flatMap((row) => ('data' in row && row.data ? ((row.data as { id: string }).id ?? []) : [])))
+    return rows as never
+  }
+  const [one, other] = parseConfig(suiteConfig).stores.map((store, at) => ({
+    ...store,
+    id: `told-${at}`,
+    apiKey: `key ${at}`,
+  }))
+  const ask = openRounds(database)(toldStores({ query }))
+  await importStore(database, one!)
+  expect((await ask('key 0')).imported.map(({ id }) => id)).toEqual(['told-0'])
+  await importStore(database, other!)
+  expect((await ask('key 1')).imported.map(({ id }) => id).toSorted()).toEqual(['told-0', 'told-1'])
+  expect(read).toEqual([['told-0'], ['told-1']])
+  for (const { id } of [one!, other!]) await removeStore(database, id)
 })
 
 it('requests that a clock counted before it was set back do not count', async () => {

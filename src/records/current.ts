@@ -46,7 +46,7 @@ export function isAsSeen(found: Found<AttemptRecord>, seen: AttemptRecord | null
   return seen.phase !== 'claimed' || record.claim === seen.claim
 }
 
-/** Whether what was found is as far as what was seen, or is it after all and was not sent either, whoever has written that. */
+/** Whether what was found is as far as what was seen; of what was not sent it may be further, where that was not sent either. */
 export function isAsLeft(found: Found<AttemptRecord>, seen: AttemptRecord | null): boolean {
   const record = readable(found)
   const isUnsent = record && record.attemptId === seen?.attemptId && !mayBePaid(seen) && !mayBePaid(record)

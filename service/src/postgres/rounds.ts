@@ -61,8 +61,9 @@ export function openRounds({ query }: Queries): Rounds {
   }
 
   const ask = gathered<Asked, unknown>(async (all) => {
-    const [holding, others] = [true, false].map((holds) => all.filter(({ question }) => holds === !!question.holdsRows))
-    const statements = [holding!, others!].filter(({ length }) => length > 0)
+    const holding = all.filter(({ question }) => question.holdsRows)
+    const others = all.filter(({ question }) => !question.holdsRows)
+    const statements = [holding, others].filter(({ length }) => length > 0)
     const ends = await Promise.allSettled(statements.map(answer))
     for (const end of ends) if (end.status === 'rejected') throw end.reason
     return all.map((each) => each.answer)

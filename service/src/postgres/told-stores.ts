@@ -25,7 +25,8 @@ const versionsOf = (rows: Row[]) => rows.flatMap(({ version }) => version ?? [])
 
 /** What commands have said, for each key. An imported store is read again when it is another one. */
 export function toldStores({ query }: Queries): Question<string, Told> {
-  let read = { versions: '', known: new Map<string, StoreConfig>(), imported: [] as readonly StoreConfig[] }
+  /** By their versions, in the order of those. */
+  let known = new Map<string, StoreConfig>()
   return {
     name: 'told',
     text: rowsWith('null'),
@@ -34,15 +35,14 @@ export function toldStores({ query }: Queries): Question<string, Told> {
 
   async function told(asked: Row[], keys: string[]): Promise<Told[]> {
     let rows = asked
-    if (versionsOf(rows) !== read.versions) {
+    if (versionsOf(rows) !== [...known.keys()].join()) {
+      const before = known
       // the keys again, too: an answer is of one moment
-      const before = read.known
       rows = await query<Row>(withUnknown, [[...before.keys()]])
-      const known = new Map<string, StoreConfig>()
-      for (const { version, data } of rows) if (version !== null) known.set(version, (data ?? before.get(version))!)
-      read = { versions: versionsOf(rows), known, imported: [...known.values()] }
+      const found = rows.flatMap(({ version, data }) => (version === null ? [] : [{ version, data }]))
+      known = new Map(found.map(({ version, data }) => [version, (data ?? before.get(version))!]))
     }
-    const { imported } = read
+    const imported = [...known.values()]
     const issued = rows.filter(({ version }) => version === null)
     const toldOf = (key: string): Told => {
       const hash = hexKeyOf(key)
