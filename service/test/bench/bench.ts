@@ -12,8 +12,10 @@ import autocannon, { type Request } from 'autocannon'
 import { startPostgresServer } from '../postgres-server.ts'
 import type { Served, Wanted } from './served.ts'
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '8' }, only: { type: 'string' } } })
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '12' }, only: { type: 'string' } } })
 const seconds = Number(values.seconds)
+/** How long each is asked before the other one has its turn, where two are compared: what else the machine does changes with the minute. */
+const turnSeconds = 2
 const connections = 256
 /** From how many addresses it is asked, so that none of them is refused. */
 const addresses = 60_000
@@ -57,23 +59,54 @@ interface Rate {
   p99: number
 }
 
-/** Asks for some seconds, after some that do not count. */
-async function rateOf(url: string, next: (request: Request) => Request): Promise<Rate> {
-  const shoot = (duration: number) => autocannon({ url, connections, duration, requests: [{ setupRequest: next }] })
-  await shoot(2)
-  const { requests, latency, non2xx, errors } = await shoot(seconds)
+const shoot = async (url: string, next: (request: Request) => Request, duration: number): Promise<Rate> => {
+  const requests = [{ setupRequest: next }]
+  const { requests: rate, latency, non2xx, errors } = await autocannon({ url, connections, duration, requests })
   if (non2xx + errors > 0) throw new Error(`${non2xx} refusals and ${errors} errors are no bench`)
-  return { perSecond: requests.average, p50: latency.p50, p99: latency.p99 }
+  return { perSecond: rate.average, p50: latency.p50, p99: latency.p99 }
 }
 
-const polls = (wanted: Wanted) =>
-  withProcess<Served, Rate>(wanted, [], ({ url, ids }) =>
-    rateOf(url, (request) => ({
+/** Asks for some seconds, after some that do not count. */
+async function rateOf(url: string, next: (request: Request) => Request): Promise<Rate> {
+  await shoot(url, next, turnSeconds)
+  return shoot(url, next, seconds)
+}
+
+const poll = ({ url, ids }: Served, duration: number) =>
+  shoot(
+    url,
+    (request) => ({
       ...request,
       path: `/generations/${ids[Math.floor(Math.random() * ids.length)]}`,
       headers: headersOf(),
-    })),
+    }),
+    duration,
   )
+
+const medianOf = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+const meanOf = (values: number[]) => values.reduce((sum, each) => sum + each, 0) / values.length
+
+const together = (rates: Rate[]): Rate => ({
+  perSecond: meanOf(rates.map(({ perSecond }) => perSecond)),
+  p50: medianOf(rates.map(({ p50 }) => p50)),
+  p99: medianOf(rates.map(({ p99 }) => p99)),
+})
+
+/** Polls the service and a bare server by turns; each turn's ratio as well. */
+const pollsBeside = (bare: Served, wanted: Wanted) =>
+  withProcess<Served, { rate: Rate; of: Rate; ratios: number[] }>(wanted, [], async (served) => {
+    await poll(bare, turnSeconds)
+    await poll(served, turnSeconds)
+    const turns: { own: Rate; other: Rate }[] = []
+    while (turns.length < seconds / turnSeconds)
+      turns.push({ other: await poll(bare, turnSeconds), own: await poll(served, turnSeconds) })
+    const ratios = turns.map(({ own, other }) => own.perSecond / other.perSecond)
+    return {
+      rate: together(turns.map(({ own }) => own)),
+      of: together(turns.map(({ other }) => other)),
+      ratios: ratios.toSorted((a, b) => a - b),
+    }
+  })
 
 const submission = JSON.stringify({
   imageUrl: 'https://pictures.example/photo.jpeg',
@@ -164,14 +197,15 @@ row('What', 'a second', 'ratio', 'p50', 'p99', 'load before and beside')
 const wants = (what: string) => what.includes(values.only ?? '')
 const kinds = ['memory', 'folder', 'server'] as const
 if (wants('polls')) {
-  const bare = await polls({ kind: 'hono', place: '', jobs: 0 })
-  row('polls, hono with nothing behind it', ...cellsOf(bare, bare.perSecond))
-  for (const kind of kinds)
-    for (const jobs of [1_000, 100_000])
-      row(
-        `polls, ${kind}, ${jobs} jobs`,
-        ...cellsOf(await polls({ kind, place: await placeOf(kind), jobs }), bare.perSecond),
-      )
+  await withProcess<Served, void>({ kind: 'hono', place: '', jobs: 0 }, [], async (bare) => {
+    for (const kind of kinds)
+      for (const jobs of [1_000, 100_000]) {
+        const { rate, of, ratios } = await pollsBeside(bare, { kind, place: await placeOf(kind), jobs })
+        const spread = [ratios.at(0), ratios.at(-1)].map((ratio) => ratio?.toFixed(2)).join(' to ')
+        row('polls, hono with nothing behind it', ...cellsOf(of, of.perSecond))
+        row(`polls, ${kind}, ${jobs} jobs (${spread} by turns)`, ...cellsOf(rate, of.perSecond))
+      }
+  })
 }
 if (wants('submissions')) {
   for (const kind of ['folder', 'server'] as const) {
