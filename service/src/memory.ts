@@ -105,7 +105,7 @@ export function memoryStore(places = usualPlaces, turns = createTurns()): Store 
       }
       return jobs.length + unused.length
     },
-    run: async (work) => stages.forEach((stage) => queues[stage].run(work)),
+    run: async (work) => stages.forEach((stage) => queues[stage].run((id) => work(id, stage))),
     waiting: async () => ({ fetch: queues.fetch.size(), render: queues.render.size() }),
     close: async () => void (await Promise.all(stages.map((stage) => queues[stage].close()))),
   }

@@ -151,7 +151,7 @@ export interface Store {
    * out again, and to `giveUp` where every process has ended with it. A store that has many keeps no other one waiting.
    * Rejects where it can not begin.
    */
-  run(work: (jobId: string) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
+  run(work: (jobId: string, stage: Stage) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
   /** How many jobs wait for each stage, of all processes; what several share is counted every ten seconds. */
   waiting(): Promise<Readonly<Record<Stage, number>>>
   /** Waits for the jobs in work, and lets go of everything. */

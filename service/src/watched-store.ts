@@ -30,8 +30,8 @@ export function watchedStore(inner: Store, { saved, worked }: Watcher): Store {
         }),
       ),
     run: (work, giveUp) =>
-      inner.run(async (jobId) => {
-        await work(jobId)
+      inner.run(async (jobId, stage) => {
+        await work(jobId, stage)
         if ((await inner.job(jobId))?.state !== 'queued') worked?.(jobId)
       }, giveUp),
   }

@@ -13,6 +13,7 @@ import {
   type Observer,
   type Order,
   type Pictures,
+  type Stage,
   type Store,
 } from './ports.ts'
 import { imageTypeOf } from './photo-formats.ts'
@@ -159,9 +160,10 @@ export function createWorker(parts: WorkerParts) {
   }
 
   return {
-    async work(jobId: string): Promise<void> {
+    async work(jobId: string, stage: Stage): Promise<void> {
       const job = await store.job(jobId)
-      if (job?.state !== 'queued') return
+      // it was passed on, though the process that did so was not told
+      if (job?.state !== 'queued' || stageOf(job) !== stage) return
       const how = await advance(job).catch((error: unknown) => {
         if (error instanceof PutOff) throw error
         return failed(job, error)

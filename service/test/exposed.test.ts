@@ -173,7 +173,7 @@ describe('photos', () => {
     const inner = memoryStore()
     const store: Store = {
       ...inner,
-      run: (work, giveUp) => inner.run((id) => work(id).finally(() => done.push(id)), giveUp),
+      run: (work, giveUp) => inner.run((id, stage) => work(id, stage).finally(() => done.push(id)), giveUp),
     }
     const picture = { bytes: new Uint8Array(1), type: 'image/jpeg' }
     const service = createService({

@@ -180,7 +180,7 @@ describe('a job one of whose pictures can not be put', () => {
       // each look at the clock is a minute and more after the one before
       clock: { now: () => (now += 61_000) },
     })
-    await work(job.id)
+    await work(job.id, 'render')
     expect(put).toEqual([`${job.id}-preview.jpeg`, `${job.id}.jpeg`])
     expect((await store.job(job.id))?.state).toBe('failed')
     expect(await blobs.get(`${job.id}-preview.jpeg`)).toBe(null)
@@ -209,37 +209,64 @@ describe('a job that another process has done meanwhile', () => {
       report: () => {},
       clock: Date,
     })
-    await work(job.id)
+    await work(job.id, 'render')
     expect((await store.job(job.id))?.state).toBe('rendered')
     expect(await Promise.all(Object.values(pictures).map(blobs.get))).toEqual([picture, picture])
   })
 })
 
 describe('a job whose store fails as it is at work', () => {
-  it.each(['keepPhoto', 'transaction'] as const)('is put off and not failed: %s', async (call) => {
+  const broken = new Error('the connection broke')
+
+  async function queued() {
     const store = memoryStore()
+    const blobs = memoryBlobs()
     const photo = { bytes: new Uint8Array(9), type: 'image/png' }
     const job = queuedJob({ id: randomUUID(), storeId: 'main', photo: { url: 'https://a.example/a.png' } })
     await store.transaction((ledger) => ledger.addJob(job))
     const reports: unknown[] = []
-    const broken = new Error('the connection broke')
+    const drawn: unknown[] = []
     const workerOn = (its: Store) =>
       createWorker({
         config: { giveUpAfterMinutes: 60 },
         store: its,
-        blobs: memoryBlobs(),
-        generator: async () => ({ preview: photo, final: photo }),
+        blobs,
+        async generator(given) {
+          drawn.push(given)
+          return { preview: photo, final: photo }
+        },
         fetchPhoto: async () => photo,
         garmentOf: async () => new Uint8Array(1),
         report: (error) => reports.push(error),
         clock: Date,
       })
-    await expect(workerOn({ ...store, [call]: () => Promise.reject(broken) }).work(job.id)).rejects.toThrow(PutOff)
-    expect([(await store.job(job.id))?.state, reports]).toEqual(['queued', [broken]])
+    const state = async () => (await store.job(job.id))?.state
+    return { store, job, reports, drawn, workerOn, state }
+  }
+
+  it.each(['keepPhoto', 'transaction'] as const)('is put off and not failed: %s', async (call) => {
+    const { store, job, reports, workerOn, state } = await queued()
+    const first = workerOn({ ...store, [call]: () => Promise.reject(broken) })
+    await expect(first.work(job.id, 'fetch')).rejects.toThrow(PutOff)
+    expect([await state(), reports]).toEqual(['queued', [broken]])
     const { work } = workerOn(store)
-    await work(job.id)
-    await work(job.id)
-    expect((await store.job(job.id))?.state).toBe('rendered')
+    await work(job.id, 'fetch')
+    await work(job.id, 'render')
+    expect(await state()).toBe('rendered')
+  })
+
+  it('is drawn once where it was passed on, and only the answer was lost', async () => {
+    const { store, job, drawn, workerOn, state } = await queued()
+    const first = workerOn({
+      ...store,
+      transaction: (work) => store.transaction(work).then(() => Promise.reject(broken)),
+    })
+    await expect(first.work(job.id, 'fetch')).rejects.toThrow(PutOff)
+    const { work } = workerOn(store)
+    await work(job.id, 'fetch')
+    expect([await state(), drawn.length]).toEqual(['queued', 0])
+    await work(job.id, 'render')
+    expect([await state(), drawn.length]).toEqual(['rendered', 1])
   })
 })
 
@@ -265,13 +292,13 @@ describe('a photo that two processes have fetched', () => {
         report: () => {},
         clock: Date,
       })
-    const stale = workerOf(() => late).work(job.id)
+    const stale = workerOf(() => late).work(job.id, 'fetch')
     const other = workerOf(async () => photo)
-    await other.work(job.id)
+    await other.work(job.id, 'fetch')
     end(bring, fail)
     await stale
     expect((await store.job(job.id))?.state).toBe('queued')
-    await other.work(job.id)
+    await other.work(job.id, 'render')
     expect((await store.job(job.id))?.state).toBe('rendered')
     return Promise.all(put.filter((name) => !name.endsWith('.jpeg')).map(blobs.get))
   }

@@ -78,7 +78,7 @@ async function worker(
     job: () => store.job(accepted.id),
     /** The job once it is done with, and whether its credit was given back. */
     async worked() {
-      await work(accepted.id)
+      await work(accepted.id, 'render')
       const isFree = await store.transaction((ledger) => ledger.takeCredit('main', 1))
       return { job: (await store.job(accepted.id))!, isCreditBack: isFree !== null }
     },

@@ -12,7 +12,7 @@ export interface JobQueue {
   /** Something was queued: who has nothing to do in that stage looks at once. */
   wake(stage: Stage): void
   /** `giveUp` hears of jobs that ended every process that worked on them. */
-  run(work: (jobId: string) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
+  run(work: (jobId: string, stage: Stage) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
   /** How many jobs wait for each stage, as the queue last counted them. */
   waiting(): Promise<Record<Stage, number>>
   close(): Promise<void>
@@ -106,7 +106,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
         await boss.work<{ jobId: string }>(stage, terms, async (jobs) => {
           // there may be more: who was told of the next one may be who has this one
           wake(stage)
-          for (const { data } of jobs) await work(data.jobId)
+          for (const { data } of jobs) await work(data.jobId, stage)
           wake(stage)
         })
       }
