@@ -118,6 +118,36 @@ describe('works that share transactions, of processes on one PostgreSQL,', () =>
     await Promise.all([one!.close(), other!.close()])
   })
 
+  it('let those go first that have not waited yet, however many have', async () => {
+    const address = await server.newDatabase()
+    const { store } = await openServerStore(address, { report })
+    const ids = Array.from({ length: 30 }, (_, at) => `held ${at}`)
+    const pool = openPool({ connectionString: address, max: 1 })
+    await pool.query('begin')
+    for (const id of ids) await pool.query('select pg_advisory_xact_lock($1)', [numberOf(JSON.stringify(['main', id]))])
+    let tries = 0
+    const waiting = ids.map((id) =>
+      store.transaction((ledger) => {
+        tries += 1
+        return ledger.visitor('main', id)
+      }),
+    )
+    // each with others, and once alone
+    await expect.poll(() => tries, { timeout: 60_000 }).toBeGreaterThanOrEqual(2 * ids.length)
+    const before = tries
+    let triesBefore = Infinity
+    // alone, too, as nobody has written them down
+    await store.transaction((ledger) => {
+      triesBefore = tries - before
+      return ledger.takeCredit('first of its store', 10)
+    })
+    expect(triesBefore).toBeLessThan(ids.length / 2)
+    await pool.query('rollback')
+    await Promise.all(waiting)
+    await pool.end()
+    await store.close()
+  })
+
   it('hold nobody up for credits, a try-on or a photo that somebody else has for long', async () => {
     const address = await server.newDatabase()
     const { store } = await openServerStore(address, { report })

@@ -8,14 +8,15 @@ type Work = (ledger: Ledger) => Promise<unknown>
 /** How many works are one transaction at the most: it holds what they have read. */
 const mostWorks = 100
 
-/** How many are done alone at once: connections stay free for all others. */
-const mostAlone = 5
+/** How many are done alone at once, and how many of those that have waited for nothing before: connections stay free for all others. */
+const mostAlone = 3
+const mostAgain = 2
 
 /** How many works of one shopper share a transaction: one goes after the other, and all others wait for its end. */
 const mostOfOne = 4
 
-/** For how long a work waits before others have its place; whoever waits in a process that stands still waits no longer. */
-const waitsFor = `set local lock_timeout = '1s'`
+/** For how long a work waits before others have its place, at first and then; whoever waits in a process that stands still waits no longer. */
+const waitsFor = (isAgain: boolean) => `set local lock_timeout = '${isAgain ? 1_000 : 100}ms'`
 
 /** The code of what did not come in that time, and how often it is waited for. */
 const notCome = '55P03'
@@ -43,9 +44,9 @@ export function sharedTransactions(
   database: Database,
   ledgerOn: (queries: Queries, isShared: boolean) => Ledger,
 ): Store['transaction'] {
-  const alone = (work: Work) =>
+  const alone = (work: Work, isAgain: boolean) =>
     database.transaction((queries) => {
-      void queries.query(waitsFor)
+      void queries.query(waitsFor(isAgain))
       return carriedOut(work, ledgerOn(queries, false))
     })
 
@@ -75,6 +76,7 @@ export function sharedTransactions(
 
   const settle = gathered(asOne, mostWorks)
   const aloneInTurn = limited(mostAlone)
+  const againInTurn = limited(mostAgain)
   const inLineFor = oneByOne()
 
   return async <T>(work: (ledger: Ledger) => Promise<T>) => {
@@ -82,16 +84,17 @@ export function sharedTransactions(
     if (end.status === 'rejected') throw end.reason
     if (end.status === 'fulfilled') return end.value as T
     // not in the round, as whoever waits for a shopper would hold all others up
-    const done = () => untilCome(() => aloneInTurn(() => alone(work) as Promise<T>))
+    const done = () =>
+      untilCome((isAgain) => (isAgain ? againInTurn : aloneInTurn)(() => alone(work, isAgain) as Promise<T>))
     return end.held === undefined ? done() : inLineFor(end.held, done)
   }
 }
 
-/** Once more, after all others, where what it waits for has not come. */
-async function untilCome<T>(wait: () => Promise<T>): Promise<T> {
+/** Once more, behind all who have waited as well, where what it waits for has not come. */
+async function untilCome<T>(wait: (isAgain: boolean) => Promise<T>): Promise<T> {
   for (let waits = 1; ; waits += 1) {
     try {
-      return await wait()
+      return await wait(waits > 1)
     } catch (error) {
       if (Object(error).code !== notCome || waits === mostWaits) throw error
     }
