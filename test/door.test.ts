@@ -348,6 +348,19 @@ it('a room that is closed looks again when it is used again', async () => {
   await world.until(tryOn, 'final')
 })
 
+it('a room that is closed looks again when somebody else watches, while who watched before still does', async () => {
+  const room = open()
+  const tryOn = watched(room.tryOn(product))
+  await world.until(await started(tryOn), 'final')
+  room.close()
+  const other = world.room().tryOn(product)
+  await other.startOver()
+  await world.settle()
+  expect(stateOf(tryOn)).toBe('final')
+  watched(tryOn)
+  await world.until(tryOn, 'idle')
+})
+
 describe('a shopper who has gone', () => {
   it('whose consent waited without anybody watching has nothing sent', async () => {
     const loads = loader({ held: true })

@@ -721,6 +721,24 @@ describe('the limits of a device', () => {
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
+  it('keep the place of a word whose page is left while it is looked for: the page that goes on needs it', async () => {
+    const limits = limitsOf({ perShopper: 1 })
+    const { room } = await begun({ limit: limits }, { limits })
+    const slow = device.hold(isWrite)
+    const left = room.tryOn(product)
+    await left.start(person)
+    await slow.reached
+    room.close()
+    slow.release()
+    await world.settle()
+    const next = world.room({ limit: limits }).tryOn(product)
+    next.subscribe(() => {})
+    expect((await world.until(next, ({ state }) => state === 'outcomeUnknown' || state === 'final')).state).toBe(
+      'final',
+    )
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
   it('count those of a clock that was set back from now on', async () => {
     const limits = limitsOf({ perHour: 1 })
     await limits.take('one')

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { PhotoStore } from 'fitting-room'
+import type { FittingRoomOptions, PhotoStore } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
@@ -389,6 +389,49 @@ it.each(['startOver', 'retry'] as const)(
     expect(listed).toContainEqual(expect.objectContaining({ jobId: attempt?.jobId, archived: true, state: 'final' }))
   },
 )
+
+describe.each(['room.close()', 'a page that is hidden'] as const)('%s', (way) => {
+  /** A picture is there that only memory has, where one was left for another consent, too, and its page goes. */
+  async function left(intent: 'startOver' | 'retry' | null, isWritable: boolean) {
+    const storage = testStorage()
+    world = createWorld({ storage })
+    let hide = () => {}
+    const pageLife: NonNullable<FittingRoomOptions['pageLife']> = ({ onHide }) => {
+      hide = () => onHide(false)
+      return () => {}
+    }
+    const room = world.room({ pageLife })
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    storage.meet((call) => !isRead(call), full)
+    await tryOn.start(person)
+    const { attempt } = await world.until(tryOn, 'final')
+    if (intent) await tryOn[intent]()
+    await world.settle()
+    if (isWritable) storage.recover()
+    if (way === 'room.close()') room.close()
+    else hide()
+    await world.settle()
+    storage.recover()
+    // what was refused is tried again
+    if (!isWritable) await world.pass(12_000)
+    return { jobIds: (await world.room().list()).map(({ jobId }) => jobId), jobId: attempt?.jobId }
+  }
+
+  it.each([
+    [null, true],
+    [null, false],
+    ['startOver', true],
+    ['startOver', false],
+    ['retry', true],
+  ] as const)(
+    'loses no job that only memory has: after %s, storage takes it by then: %s',
+    async (intent, isWritable) => {
+      const { jobIds, jobId } = await left(intent, isWritable)
+      expect(jobIds).toContain(jobId)
+    },
+  )
+})
 
 /** A submission that the service has taken, and whose answer is on its way. */
 async function submitted() {

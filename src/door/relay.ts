@@ -36,7 +36,11 @@ export function createRelay<T>(initial: T, isShown: (value: T) => boolean = () =
     },
     subscribe(onChange) {
       const subscription = shown.subscribe(onChange)
+      // whoever comes opens what was closed since
+      const before = following
+      following = null
       listen()
+      before?.unsubscribe()
       return {
         unsubscribe() {
           subscription.unsubscribe()

@@ -8,6 +8,8 @@ export interface Keeping {
   look(runner: Runner): void
   /** An answer that has come late, and that nothing runs any more which would write it. */
   keepAnswer(record: AttemptRecord): void
+  /** This page is about to leave the try-on: what only its memory has is written at once, and where that fails later all the same. */
+  leave(): void
 }
 
 interface KeepingParts {
@@ -30,12 +32,16 @@ export function createKeeping({ attempts, runner: runnerNow, keepLater }: Keepin
     if (stands) runner.send({ type: 'kept', durable: written.durable })
   }
 
-  function keepAnswer(record: AttemptRecord): void {
-    const keep = async () => {
-      const written = await attempts.write(record, record)
-      if (written.kind === 'stands' && !written.durable) keepAnswer(record)
-    }
-    keepLater(() => void keep(), true)
+  const keepAnswer = (record: AttemptRecord) => keepLater(() => void keep(record), true)
+
+  async function keep(record: AttemptRecord): Promise<void> {
+    const written = await attempts.write(record, record)
+    if (written.kind === 'stands' && !written.durable) keepAnswer(record)
+  }
+
+  async function catchUp(): Promise<void> {
+    await attempts.catchUp()
+    if (attempts.isBehind()) keepLater(catchUp, true)
   }
 
   return {
@@ -43,6 +49,12 @@ export function createKeeping({ attempts, runner: runnerNow, keepLater }: Keepin
       if (unkeptIn(runner) || attempts.isBehind()) keepLater(keepAgain)
     },
     keepAnswer,
+    leave() {
+      const runner = runnerNow()
+      const record = runner && unkeptIn(runner)
+      if (record) void keep(record)
+      if (attempts.isBehind()) void catchUp()
+    },
   }
 }
 

@@ -115,9 +115,11 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   /** The claim, once this device has a place for it. */
-  async function claim({ record }: TryOnContext): Promise<Written> {
+  async function claim({ record }: TryOnContext, { signal }: RequestOptions): Promise<Written> {
     if (record === null) return nothing
     const problem = await problemOfLimit(record)
+    // the page was left meanwhile: whoever goes on with it, as this page may, claims it anew, and needs its place
+    if (signal?.aborted) return { kind: 'overtaken' }
     if (problem) return attempts.write(advance(record, clock.now(), { phase: 'rejected', problem }), record)
     const written = await attempts.claim(record, parts.isUntaken)
     if (written.kind !== 'stands' || written.record.phase !== 'claimed') giveBack(record)

@@ -247,8 +247,13 @@ export function createTryOn(parts: Parts): RunningTryOn {
     tryOn,
     isArchived: input.archived,
     // only a reset() has others wait until something is done
-    stop: (isFreezing, until = null) => sitting.leave(until ? gone() : closed(), isFreezing, until),
+    stop(isFreezing, until = null) {
+      // a page that is being frozen finishes nothing
+      if (!isFreezing && !until) keeping.leave()
+      sitting.leave(until ? gone() : closed(), isFreezing, until)
+    },
     close() {
+      keeping.leave()
       sitting.leave(closed(), false, telling.settling())
       life.abort()
       life = new AbortController()
