@@ -112,7 +112,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let opened: Promise<void> | null = null
   /** Whether it was opened, and not closed since. */
   let isUp = false
-  const again = new Map<() => void, unknown>()
+  const again = new Map<() => void, { timer: unknown; isOwed: boolean }>()
   let tabs: Tabs | null = null
   let stopFollowing = () => {}
   /** How long ago what is being said was said, in ms. */
@@ -171,7 +171,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       again.delete(run)
       run()
     }, lookAgainMs)
-    again.set(run, timer)
+    again.set(run, { timer, isOwed })
   }
 
   function open(): Promise<void> {
@@ -418,8 +418,11 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       stopFollowing()
       tryOns.forEach((each) => each.close())
       errands.end()
-      for (const timer of again.values()) clock.clearTimeout(timer)
-      again.clear()
+      for (const [run, { timer, isOwed }] of again) {
+        if (isOwed) continue
+        clock.clearTimeout(timer)
+        again.delete(run)
+      }
       isUp = false
       stopListening()
       opened = null

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { FittingRoom, FittingRoomOptions, TryOn } from 'fitting-room'
+import type { FittingRoom, FittingRoomOptions, TryOn, TryOnError } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import type { Clock } from '../src/ports.ts'
 import {
@@ -639,7 +639,8 @@ describe('a page that stands still in mid-write while another one takes over', (
     expect(submissions()).toBe(1)
   })
 
-  it('resolves start() that was passed on, as its room was closed: it is carried out', async () => {
+  /** A start() was passed on to a page that is writing it, as the room where it was said is closed. */
+  async function passedOn() {
     const own = storage.another()
     const first = watched(world.room({ storage: own }).tryOn(product))
     await world.until(first, 'idle')
@@ -648,11 +649,45 @@ describe('a page that stands still in mid-write while another one takes over', (
     await world.until(second, 'idle')
     await world.settle()
     const write = own.hold(isPhase('consented'))
-    const word = second.start(person)
+    const word = second.start(person).then(
+      () => 'resolved',
+      ({ problem }: TryOnError) => problem,
+    )
     await write.reached
     room.close()
-    await word
+    return { first, word, write }
+  }
+
+  it('resolves start() that was passed on, as its room was closed: it is carried out', async () => {
+    const { first, word, write } = await passedOn()
     write.release()
+    await world.until(first, 'final')
+    expect([await word, submissions()]).toEqual(['resolved', 1])
+  })
+
+  it('takes start() back that was passed on, as its room was closed, and that nobody has begun', async () => {
+    const { first, word, write } = await passedOn()
+    await world.pass(2_000)
+    expect(await word).toEqual({ kind: 'stopped', reason: 'closed' })
+    write.release()
+    await world.pass(20_000)
+    expect([first.get().state, submissions()]).toEqual(['idle', 0])
+  })
+
+  it('rejects start() as its room was closed, where the page that was asked has refused it', async () => {
+    const first = watched(world.room().tryOn(product))
+    await world.until(first, 'idle')
+    const room = world.room()
+    const second = watched(room.tryOn(product))
+    const held = world.hold('POST', '/generations', 'before')
+    await world.until(await started(first), 'submitting')
+    await held.reached
+    await world.until(second, 'submitting')
+    const word = second.start(person).catch((error: unknown) => error)
+    room.close()
+    await world.pass(2_000)
+    expect(await word).toMatchObject({ problem: { kind: 'stopped', reason: 'closed' } })
+    held.release()
     await world.until(first, 'final')
     expect(submissions()).toBe(1)
   })
@@ -1126,6 +1161,24 @@ it('what was discarded while a tier took no write is in no list', async () => {
   )
   second.close()
   expect((await jobIds(load())).length).toBe(isDone ? 0 : 1)
+})
+
+it('an answer that comes to a page that waits by then, and whose storage takes nothing, is written once it does', async () => {
+  const { room, own, fail } = troubled((call) => !isWrite(call))
+  const tryOn = watched(room.tryOn(product))
+  await world.until(tryOn, 'idle')
+  const held = world.hold('POST', '/generations', 'after')
+  await started(tryOn)
+  await held.reached
+  takeLease()
+  await world.pass(1_500)
+  fail()
+  held.release()
+  await world.settle()
+  own.recover()
+  room.close()
+  await world.pass(12_000)
+  expect(await jobIds(world.room())).toEqual([expect.any(String)])
 })
 
 it('a picture that only the memory of a page had is in the archive once that page has read what stands there', async () => {

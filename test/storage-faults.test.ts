@@ -390,14 +390,14 @@ it.each(['startOver', 'retry'] as const)(
   },
 )
 
-describe.each(['room.close()', 'a page that is hidden'] as const)('%s', (way) => {
+describe.each(['room.close()', 'a page that is hidden', 'a page that is frozen, and thaws,'] as const)('%s', (way) => {
   /** A picture is there that only memory has, where one was left for another consent, too, and its page goes. */
   async function left(intent: 'startOver' | 'retry' | null, isWritable: boolean) {
     const storage = testStorage()
     world = createWorld({ storage })
     let hide = () => {}
     const pageLife: NonNullable<FittingRoomOptions['pageLife']> = ({ onHide }) => {
-      hide = () => onHide(false)
+      hide = () => onHide(way.includes('frozen'))
       return () => {}
     }
     const room = world.room({ pageLife })
@@ -413,8 +413,8 @@ describe.each(['room.close()', 'a page that is hidden'] as const)('%s', (way) =>
     else hide()
     await world.settle()
     storage.recover()
-    // what was refused is tried again
-    if (!isWritable) await world.pass(12_000)
+    // what was refused is tried again, and what was frozen goes on
+    if (!isWritable || way.includes('frozen')) await world.pass(12_000)
     return { jobIds: (await world.room().list()).map(({ jobId }) => jobId), jobId: attempt?.jobId }
   }
 

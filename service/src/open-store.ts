@@ -25,6 +25,8 @@ export interface DurableStoreOptions {
   turns?: Turns
   /** What several processes count requests by. Default: the database's. */
   clock?: Clock
+  /** How long a statement may take, in ms, before its connection is given up. Default: a minute. */
+  queryMs?: number
   report: (error: unknown) => void
 }
 
@@ -39,13 +41,13 @@ export function openServerStore(connectionString: string, options: DurableStoreO
 /** A store behind this connection, whose tables are made where they are missing. */
 export async function openStore(
   connection: Connection,
-  { places = usualPlaces, turns, clock, report, isEmbedded }: DurableStoreOptions & { isEmbedded: boolean },
+  { places = usualPlaces, turns, clock, queryMs, report, isEmbedded }: DurableStoreOptions & { isEmbedded: boolean },
 ): Promise<DurableStore> {
-  const database = openDatabase(connection, isEmbedded ? 1 : serverConnections, report)
+  const database = openDatabase(connection, isEmbedded ? 1 : serverConnections, report, queryMs)
   try {
-    await migrate(database)
+    await (isEmbedded ? migrate(database) : migrateServer(connection, report))
     const uploadSecret = await secretOf(database, 'uploads')
-    const queue = await openJobQueue({ place: isEmbedded ? database : connection, places, turns, report })
+    const queue = await openJobQueue({ place: isEmbedded ? database : connection, places, turns, queryMs, report })
     const ask = openRounds(database)
     const shared = !isEmbedded && { limiter: postgresLimiter(database, ask, report, clock) }
     return { store: postgresStore(database, ask, queue), uploadSecret, ...shared }
@@ -53,6 +55,12 @@ export async function openStore(
     await database.close()
     throw error
   }
+}
+
+/** By a connection of its own, as what is large takes its time. */
+async function migrateServer(connection: Connection, report: (error: unknown) => void): Promise<void> {
+  const database = openDatabase(connection, 1, report, 0)
+  await migrate(database).finally(database.close)
 }
 
 /** Random bytes that all processes of the database share. */

@@ -1,7 +1,7 @@
 /** Nothing is known of a job by it: the queue hands the job to another process, or to this one once more. */
 export class PutOff extends Error {}
 
-/** What a store rejects with says nothing of the job that was at work. */
+/** What a store of jobs or pictures rejects with says nothing of the job that was at work. */
 export const putOff =
   (report: (error: unknown) => void) =>
   (cause: unknown): never => {

@@ -49,7 +49,10 @@ export function createWorker(parts: WorkerParts) {
   const { config, store, blobs, generator, provided, fetchPhoto, garmentOf, report, clock, observer } = parts
 
   async function photoOf(name: string): Promise<Uint8Array> {
-    const blob = await blobs.get(name)
+    const blob = await blobs.get(name).catch((error: unknown) => {
+      if (isOfPhoto(error)) throw error
+      return putOff(report)(error)
+    })
     if (blob === null) throw new PhotoNotAccessible()
     return blob.bytes
   }
@@ -59,6 +62,7 @@ export function createWorker(parts: WorkerParts) {
     try {
       return garment ? await photoOf(garment) : await garmentOf(product)
     } catch (cause) {
+      if (cause instanceof PutOff) throw cause
       throw new Error(`the picture of product ${product.id} could not be had`, { cause })
     }
   }
@@ -76,7 +80,7 @@ export function createWorker(parts: WorkerParts) {
     const name = randomId()
     // known first: what was begun is deleted, too
     await store.keepPhoto(name, clock.now()).catch(putOff(report))
-    await blobs.put(name, blob)
+    await blobs.put(name, blob).catch(putOff(report))
     return name
   }
 
@@ -131,9 +135,10 @@ export function createWorker(parts: WorkerParts) {
     })
     const { preview, final } = await made(job, orderOf)
     const pictures = picturesOf(job)
-    const terms = { clock, report, ...putTries }
-    await untilWritten(() => blobs.put(pictures.preview, preview), terms)
-    await untilWritten(() => blobs.put(pictures.final, final), terms)
+    const put = (name: string, blob: Blob) =>
+      untilWritten(() => blobs.put(name, blob), { clock, report, ...putTries }).catch(putOff(() => {}))
+    await put(pictures.preview, preview)
+    await put(pictures.final, final)
     return { state: 'rendered', pictures }
   }
 

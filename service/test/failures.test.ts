@@ -156,7 +156,7 @@ describe('file blobs', () => {
 })
 
 describe('a job one of whose pictures can not be put', () => {
-  it('fails, and leaves none of them behind', async () => {
+  it('is put off, fails in the end, and leaves none of them behind', async () => {
     const store = memoryStore()
     const blobs = memoryBlobs()
     const put: string[] = []
@@ -180,8 +180,12 @@ describe('a job one of whose pictures can not be put', () => {
       // each look at the clock is a minute and more after the one before
       clock: { now: () => (now += 61_000) },
     })
-    await work(job.id, 'render')
+    await expect(work(job.id, 'render')).rejects.toThrow(PutOff)
     expect(put).toEqual([`${job.id}-preview.jpeg`, `${job.id}.jpeg`])
+    expect((await store.job(job.id))?.state).toBe('queued')
+    // nobody has a use for it by then
+    now += 3_600_000
+    await work(job.id, 'render')
     expect((await store.job(job.id))?.state).toBe('failed')
     expect(await blobs.get(`${job.id}-preview.jpeg`)).toBe(null)
   })
@@ -226,11 +230,11 @@ describe('a job whose store fails as it is at work', () => {
     await store.transaction((ledger) => ledger.addJob(job))
     const reports: unknown[] = []
     const drawn: unknown[] = []
-    const workerOn = (its: Store) =>
+    const workerOn = (its: Store, itsBlobs = blobs) =>
       createWorker({
         config: { giveUpAfterMinutes: 60 },
         store: its,
-        blobs,
+        blobs: itsBlobs,
         async generator(given) {
           drawn.push(given)
           return { preview: photo, final: photo }
@@ -241,7 +245,7 @@ describe('a job whose store fails as it is at work', () => {
         clock: Date,
       })
     const state = async () => (await store.job(job.id))?.state
-    return { store, job, reports, drawn, workerOn, state }
+    return { store, blobs, job, reports, drawn, workerOn, state }
   }
 
   it.each(['keepPhoto', 'transaction'] as const)('is put off and not failed: %s', async (call) => {
@@ -251,6 +255,21 @@ describe('a job whose store fails as it is at work', () => {
     expect([await state(), reports]).toEqual(['queued', [broken]])
     const { work } = workerOn(store)
     await work(job.id, 'fetch')
+    await work(job.id, 'render')
+    expect(await state()).toBe('rendered')
+  })
+
+  it.each([
+    ['fetch', 'put'],
+    ['render', 'get'],
+  ] as const)('is put off and not failed, either, where that of its pictures does: %s, %s', async (stage, call) => {
+    const { store, blobs, job, reports, workerOn, state } = await queued()
+    const { work } = workerOn(store)
+    if (stage === 'render') await work(job.id, 'fetch')
+    const first = workerOn(store, { ...blobs, [call]: () => Promise.reject(broken) })
+    await expect(first.work(job.id, stage)).rejects.toThrow(PutOff)
+    expect([await state(), reports]).toEqual(['queued', [broken]])
+    if (stage === 'fetch') await work(job.id, 'fetch')
     await work(job.id, 'render')
     expect(await state()).toBe('rendered')
   })

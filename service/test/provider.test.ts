@@ -16,6 +16,7 @@ import { PutOff } from '../src/put-off.ts'
 import { finished, prepared } from '../src/drawing/renderer.ts'
 import { fashn } from '../src/provider/fashn.ts'
 import { NotBegun } from '../src/provider/not-begun.ts'
+import type { Clock } from '../src/ports.ts'
 import { createProvided } from '../src/provider/provided.ts'
 import { createWorker } from '../src/worker.ts'
 import { png } from './contract.suite.ts'
@@ -42,6 +43,7 @@ interface WorkerTerms {
   ending?: AbortSignal
   store?: Store
   blobs?: BlobStore
+  clock?: Clock
 }
 
 /** A worker with one job, whose store has one credit, which that job has. */
@@ -50,7 +52,7 @@ async function worker(
   stored: Partial<Job> = {},
   { webhook = null, answerMs = 0, patienceMs = 600_000, photo = png, ...more }: WorkerTerms = {},
 ) {
-  const { store = memoryStore(), blobs = memoryBlobs(), ending } = more
+  const { store = memoryStore(), blobs = memoryBlobs(), clock = Date, ending } = more
   await blobs.put('photo.png', { bytes: photo, type: 'image/png' })
   await store.transaction(async (ledger) => {
     await ledger.takeCredit('main', 1)
@@ -59,7 +61,7 @@ async function worker(
   const reports: Error[] = []
   const report = (error: unknown) => void reports.push(error as Error)
   const times = { lookMs: 1, answerMs, patienceMs }
-  const provided = createProvided({ provider, store, clock: Date, webhookOf: () => webhook, report, ending, ...times })
+  const provided = createProvided({ provider, store, clock, webhookOf: () => webhook, report, ending, ...times })
   const { work } = createWorker({
     config: parseConfig(suiteConfig),
     store,
@@ -69,7 +71,7 @@ async function worker(
     fetchPhoto: () => Promise.reject(new Error('nothing is fetched')),
     garmentOf: async () => png,
     report,
-    clock: Date,
+    clock,
   })
   return {
     blobs,
@@ -195,6 +197,31 @@ describe('FASHN', () => {
     const { worked } = await worker(providerAt(standIn.url), {}, { store: { ...inner, transaction } })
     isLost = true
     await expect(worked()).rejects.toThrow(PutOff)
+    expect([(await worked()).job.state, standIn.runs.length]).toEqual(['rendered', 1])
+  })
+
+  it('is not asked by a process that stood still since it said that it would, and then by another', async () => {
+    const inner = memoryStore()
+    let stoodStillMs = 0
+    const transaction: Store['transaction'] = async (work) => {
+      const done = await inner.transaction(work)
+      if ((await inner.job(accepted.id))?.asked && standIn.runs.length === 0) stoodStillMs ||= 31_000
+      return done
+    }
+    const clock = { now: () => Date.now() + stoodStillMs }
+    const { worked } = await worker(providerAt(standIn.url), {}, { store: { ...inner, transaction }, clock })
+    await expect(worked()).rejects.toThrow(PutOff)
+    expect([(await inner.job(accepted.id))?.asked, standIn.runs.length]).toEqual([null, 0])
+    expect([(await worked()).job.state, standIn.runs.length]).toEqual(['rendered', 1])
+  })
+
+  it('is asked by whoever is next where who was about to ask has not', async () => {
+    const store = memoryStore()
+    const asked = { since: Date.now(), id: null }
+    const { worked, job } = await worker(providerAt(standIn.url), { asked }, { store, answerMs: 60_000 })
+    const waiting = worked()
+    await store.transaction(async (ledger) => ledger.saveJob({ ...(await job())!, asked: null }))
+    await expect(waiting).rejects.toThrow(PutOff)
     expect([(await worked()).job.state, standIn.runs.length]).toEqual(['rendered', 1])
   })
 

@@ -148,6 +148,23 @@ describe('works that share transactions, of processes on one PostgreSQL,', () =>
     await store.close()
   })
 
+  it('hold nobody up for photos that are uploaded once more while somebody else has them for long', async () => {
+    const address = await server.newDatabase()
+    const { store } = await openServerStore(address, { report })
+    // more than there are connections
+    const names = Array.from({ length: 15 }, (_, at) => `held ${at}.png`)
+    await Promise.all(names.map((name) => store.keepPhoto(name, 1)))
+    const pool = openPool({ connectionString: address, max: 1 })
+    await pool.query('begin')
+    await pool.query('select 1 from fitting_room.photos for update')
+    const waiting = names.map((name) => store.keepPhoto(name, 2))
+    expect(await store.poll(randomUUID(), undefined)).toBeNull()
+    await pool.query('rollback')
+    await Promise.all(waiting)
+    await pool.end()
+    await store.close()
+  })
+
   it('hold nobody up for credits, a try-on or a photo that somebody else has for long', async () => {
     const address = await server.newDatabase()
     const { store } = await openServerStore(address, { report })

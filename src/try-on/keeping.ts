@@ -8,8 +8,11 @@ export interface Keeping {
   look(runner: Runner): void
   /** An answer that has come late, and that nothing runs any more which would write it. */
   keepAnswer(record: AttemptRecord): void
-  /** This page is about to leave the try-on: what only its memory has is written at once, and where that fails later all the same. */
-  leave(): void
+  /**
+   * This page is about to leave the try-on: what only its memory has is written at once, and where that fails later all the
+   * same; a page that is being frozen does so once it runs again.
+   */
+  leave(isFreezing?: boolean): void
 }
 
 interface KeepingParts {
@@ -49,11 +52,11 @@ export function createKeeping({ attempts, runner: runnerNow, keepLater }: Keepin
       if (unkeptIn(runner) || attempts.isBehind()) keepLater(keepAgain)
     },
     keepAnswer,
-    leave() {
+    leave(isFreezing = false) {
       const runner = runnerNow()
       const record = runner && unkeptIn(runner)
-      if (record) void keep(record)
-      if (attempts.isBehind()) void catchUp()
+      if (record) void (isFreezing ? keepAnswer(record) : keep(record))
+      if (attempts.isBehind() && !isFreezing) void catchUp()
     },
   }
 }

@@ -27,7 +27,7 @@ export interface Saying {
 
 interface SayingParts {
   clock: Clock
-  attempts: Pick<Attempts, 'isKept' | 'isLeft' | 'withdraw'>
+  attempts: Pick<Attempts, 'isForgotten' | 'isKept' | 'isLeft' | 'look' | 'withdraw'>
   photos: Photos
   notice: Notice | undefined
   asks: Asks
@@ -200,7 +200,7 @@ export function createSaying(parts: SayingParts): Saying {
     } catch (error) {
       if (!isOfClosing(error)) throw error
       // a page that has it goes on with it, though this one is gone
-      const isDone = isLeaving(call) ? attempt !== null && attempts.isLeft(attempt) : isPassed
+      const isDone = isLeaving(call) ? attempt !== null && attempts.isLeft(attempt) : isPassed && isTaken(call, said)
       if (!(await isDone)) throw error
       return true
     } finally {
@@ -212,6 +212,23 @@ export function createSaying(parts: SayingParts): Saying {
     // a photo that was passed on is the room's
     await photos.restore()
     return true
+  }
+
+  /** Whether the page that was asked goes on with it; a consent that it has not begun by now is nobody's. */
+  async function isTaken(call: Call, { by }: Said): Promise<boolean> {
+    if (!isConsent(call)) return true
+    const { attemptId } = call
+    const isBegunThere = async () => (await attempts.isKept(attemptId, null)) || attempts.isForgotten(attemptId)
+    if (await isBegunThere()) return true
+    // it may be about to
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, lookOnMs))
+    const isUnread = () =>
+      attempts.look().then(
+        () => false,
+        () => true,
+      )
+    // of what can not be read, or was wiped since, nobody can say that it was not
+    return (await isBegunThere()) || by.aborted || (await isUnread()) || !(await attempts.withdraw(attemptId, by))
   }
 
   /** Settles once this page shows what there is, if that is to be had. */

@@ -145,8 +145,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     if (written.kind !== 'stands') return
     const { record, durable } = written
     post({ type: 'lateAnswer', name: name(), record, durable })
-    // nothing runs here any more that would write it again
-    if (!durable && !sitting.seat()) keeping.keepAnswer(record)
+    // what runs here, if anything does, is at another attempt, and would not write it again
+    const isRunHere = runnerNow()?.getSnapshot().context.record?.attemptId === record.attemptId
+    if (!durable && !isRunHere) keeping.keepAnswer(record)
   }
 
   function run(own: () => Seat<Runner>): Runner {
@@ -248,8 +249,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     isArchived: input.archived,
     // only a reset() has others wait until something is done
     stop(isFreezing, until = null) {
-      // a page that is being frozen finishes nothing
-      if (!isFreezing && !until) keeping.leave()
+      if (!until) keeping.leave(isFreezing)
       sitting.leave(until ? gone() : closed(), isFreezing, until)
     },
     close() {

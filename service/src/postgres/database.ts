@@ -32,8 +32,8 @@ const mostTries = 5
 /** What a statement is called, so that a connection reads and plans it once; the same in all processes. */
 const names = new Map<string, string>()
 
-/** How long one may take, in ms, before its connection is given up: others wait for its answer. */
-const longestQueryMs = 60_000
+/** How long one may take, in ms, before its connection is given up: others wait for its answer, and a network may have forgotten it. */
+export const longestQueryMs = 60_000
 
 /** How long a process may hold what others want and say, or take, nothing, in ms: one that stands still stops nobody else. */
 const longestIdleMs = 10_000
@@ -64,11 +64,17 @@ class TurnSocket extends Socket {
   }
 }
 
-export function openDatabase(connection: Connection, atOnce: number, report: (error: unknown) => void): Database {
+/** A statement that takes longer than `queryMs` rejects; of 0 none does. */
+export function openDatabase(
+  connection: Connection,
+  atOnce: number,
+  report: (error: unknown) => void,
+  queryMs = longestQueryMs,
+): Database {
   let isOpen = true
   const terms = {
     connectionTimeoutMillis,
-    query_timeout: longestQueryMs,
+    query_timeout: queryMs,
     keepAlive: true,
     pipeline: true,
     stream: () => new TurnSocket(),

@@ -1,7 +1,7 @@
 import { PgBoss } from 'pg-boss'
 import { longestCloseMs, stageOf, stages, type Job, type Places, type Stage } from '../ports.ts'
 import { createTurns, type Turns } from '../turns.ts'
-import type { Connection, Database, Queries } from './database.ts'
+import { longestQueryMs, type Connection, type Database, type Queries } from './database.ts'
 
 type QueuedJob = Pick<Job, 'id' | 'storeId' | 'photo' | 'product' | 'garment'>
 
@@ -23,6 +23,8 @@ export interface JobQueueOptions {
   place: Connection | Database
   places: Readonly<Record<Stage, Places>>
   turns?: Turns | undefined
+  /** How long a statement may take on a server, in ms, before its connection is given up. */
+  queryMs?: number | undefined
   report: (error: unknown) => void
 }
 
@@ -33,7 +35,9 @@ const givenUpName = 'given-up'
 const heartbeatSeconds = 15
 const expireInSeconds = 3_600
 /** How often a job is handed out again whose process ended: who works on it gives it up by its age, long before. */
-const retryLimit = 1_000
+const retryLimit = 2_000
+/** How soon it is, in seconds: what could not be done now can hardly be at once, and others wait. */
+const retryDelay = 2
 /** How long the queue remembers what is done, in seconds: the jobs' own rows tell the rest. */
 const deleteAfterSeconds = 60
 /** How often processes look for jobs that they were not told of, in seconds. */
@@ -49,20 +53,34 @@ const firstTurn = Date.UTC(2026, 0, 1) / 1_000
 /** How long a job that nobody takes is remembered, in seconds: a year. */
 const retentionSeconds = 31_536_000
 export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> {
-  const { place, places, turns = createTurns(), report } = options
+  const { place, places, turns = createTurns(), queryMs = longestQueryMs, report } = options
   const isOwn = 'query' in place
   const boss = new PgBoss({
     schema: 'fitting_room_queue',
     schedule: false,
     superviseIntervalSeconds,
     monitorIntervalSeconds: superviseIntervalSeconds,
-    ...(isOwn ? { db: sqlOf(place), backend: 'pglite' } : { ...place, max: 3, useListenNotify: true }),
+    ...(isOwn
+      ? { db: sqlOf(place), backend: 'pglite' }
+      : { ...place, max: 3, useListenNotify: true, keepAlive: true, query_timeout: queryMs }),
   })
   boss.on('error', ({ message }) => report(new Error(`the queue: ${message}`)))
   await boss.start()
-  const terms = { retentionSeconds, heartbeatSeconds, expireInSeconds, retryLimit, deleteAfterSeconds, notify: !isOwn }
+  const terms = {
+    retentionSeconds,
+    heartbeatSeconds,
+    expireInSeconds,
+    retryLimit,
+    retryDelay,
+    deleteAfterSeconds,
+    notify: !isOwn,
+  }
   await boss.createQueue(givenUpName, terms)
-  for (const stage of stages) await boss.createQueue(stage, { ...terms, deadLetter: givenUpName })
+  for (const stage of stages) {
+    await boss.createQueue(stage, { ...terms, deadLetter: givenUpName })
+    // where an earlier version has made it
+    await boss.updateQueue(stage, { retryLimit, retryDelay })
+  }
   // what was in work before this process started is in nobody's work
   if (isOwn) await takeUpOrphans(boss)
   function wake(stage: Stage): void {
@@ -99,7 +117,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       for (const stage of stages) {
         const { ofOneStore, ofAll } = places[stage]
         const terms = {
-          pollingIntervalSeconds: stage === 'fetch' ? fetchPollingIntervalSeconds : pollingIntervalSeconds,
+          ...lookingEach(stage === 'fetch' ? fetchPollingIntervalSeconds : pollingIntervalSeconds),
           localConcurrency: ofAll,
           localGroupConcurrency: ofOneStore,
         }
@@ -110,7 +128,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
           wake(stage)
         })
       }
-      await boss.work<{ jobId: string }>(givenUpName, { pollingIntervalSeconds }, async (jobs) => {
+      await boss.work<{ jobId: string }>(givenUpName, lookingEach(pollingIntervalSeconds), async (jobs) => {
         for (const { data } of jobs) await giveUp(data.jobId)
       })
     },
@@ -122,6 +140,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     close: () => boss.stop({ graceful: true, timeout: longestCloseMs }),
   }
 }
+
+/** What is handed out again is told to nobody, also where other jobs are. */
+const lookingEach = (seconds: number) => ({ pollingIntervalSeconds: seconds, notifyPollingIntervalSeconds: seconds })
 
 /** As the queue wants to run its statements. */
 const sqlOf = ({ query }: Queries) => ({

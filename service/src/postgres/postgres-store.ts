@@ -14,6 +14,7 @@ import { creditsOn } from './credits.ts'
 import type { Database, Queries } from './database.ts'
 import { inOneTurn } from './gathered.ts'
 import { hexKeyOf, keyOf, numberOf } from './key-of.ts'
+import { limited } from './limited.ts'
 import type { JobQueue } from './job-queue.ts'
 import { plainArray, type Question, type Rounds } from './rounds.ts'
 import { HeldElsewhere, rowsFor, sharedTransactions } from './shared-transactions.ts'
@@ -23,6 +24,8 @@ import { toldStores } from './told-stores.ts'
 export function postgresStore(database: Database, ask: Rounds, queue: JobQueue): Store {
   const poll = ask(polled)
   const anonymousId = ask(anonymous)
+  // another process may have its row, and stand still
+  const fewPhotos = limited(3)
   const transaction = sharedTransactions(database, (queries, isShared) => ledgerOn(queries, queue, isShared))
   return {
     async transaction(work) {
@@ -54,12 +57,7 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
     },
     told: ask(toldStores(database)),
     poll: (jobId, visitorId) => poll({ jobId, visitorId }),
-    async keepPhoto(name, at) {
-      await database.query(
-        'insert into fitting_room.photos values ($1, $2) on conflict (name) do update set used_at = excluded.used_at',
-        [name, at],
-      )
-    },
+    keepPhoto: (name, at) => fewPhotos(async () => void (await database.query(keepPhoto, [name, at]))),
     expire: (until, remove) => expire(database, until, remove),
     run: queue.run,
     waiting: queue.waiting,
@@ -70,6 +68,8 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
   }
 }
 
+const keepPhoto =
+  'insert into fitting_room.photos values ($1, $2) on conflict (name) do update set used_at = excluded.used_at'
 const addAnonymous = 'insert into fitting_room.anonymous_visitors values ($1, $2, $3) on conflict do nothing'
 const shopper = 'select data from fitting_room.visitors where store_id = $1 and key = $2'
 

@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { Clock, Job, Order, Pictures, Provider, Store } from '../ports.ts'
 import { DrawingEnded } from '../drawing/not-drawn.ts'
-import { putOff } from '../put-off.ts'
+import { PutOff, putOff } from '../put-off.ts'
 import { untilWritten } from '../until-written.ts'
 import { NotBegun } from './not-begun.ts'
 
@@ -27,6 +27,9 @@ export type Provided = ReturnType<typeof createProvided>
 
 /** How long a provider is left alone at the most that has surely begun nothing, in ms: each time longer, as others wait, too. */
 const longestPauseMs = 60_000
+
+/** How long after that was written a provider is asked, in ms: others give up waiting for the answer after `answerMs`. */
+const longestStillMs = 30_000
 
 /** Gets a job's pictures from a provider who is asked for them once, whatever happens to this process on the way. */
 export function createProvided(parts: ProvidedParts) {
@@ -67,6 +70,11 @@ export function createProvided(parts: ProvidedParts) {
       })
       // somebody else has asked, or it has ended
       if (!isOurs) return
+      // this process stood still meanwhile, and whoever waits for an answer in its place gives up before one can come
+      if (clock.now() > asked.since + longestStillMs) {
+        await written(() => changed(job.id, notAsked))
+        throw new PutOff('a provider was not asked in time')
+      }
       const refused = await send().then(
         (id) => written(() => startedAs(job.id, id)),
         (error: unknown) => {
@@ -101,6 +109,8 @@ export function createProvided(parts: ProvidedParts) {
     for (;;) {
       // a database that is away for a moment says nothing of pictures that may be paid for
       const job = await untilRead(() => store.job(jobId))
+      // who was about to ask did not: whoever is next may
+      if (job?.state === 'queued' && !job.asked) throw new PutOff('a provider was not asked')
       const { id, since } = job?.asked ?? { id: null, since: -Infinity }
       if (id !== null) return id
       if (clock.now() >= since + (webhookOf(jobId) === null ? answerMs : patienceMs))
