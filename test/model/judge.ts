@@ -39,6 +39,8 @@ export class Judge implements Witness {
   /** Storages that every other storage can know of. */
   private readonly announced = new Set<Disk>()
   private readonly fresh = new Map<Told, Page>()
+  /** Which page was told of each job. */
+  private readonly toldTo = new Map<Told, Page>()
   private readonly shown = new WeakMap<
     object,
     { attempt: string; jobId: string | null; durable: boolean; leavings: number }
@@ -154,6 +156,7 @@ export class Judge implements Witness {
         const told: Told = { firm: false, excused: false, wall: page.anchoredWall }
         word?.told.set(jobId, told)
         this.fresh.set(told, page)
+        this.toldTo.set(told, page)
       },
     }
   }
@@ -201,6 +204,12 @@ export class Judge implements Witness {
     for (const page of this.parts.pages().filter(canBeTidy)) {
       for (const [rule, why] of this.shelves.former(page)) this.deny(rule, why)
     }
+  }
+
+  /** What a page knows of, and could not write before, it can as it is closed. */
+  closing(page: Page): void {
+    if (!page.runs || !page.works || !page.prompt || this.parts.setup.slowMs > 0) return
+    for (const [told, by] of this.toldTo) if (by === page) told.firm = true
   }
 
   private lookAt(page: Page): void {

@@ -438,6 +438,29 @@ const closedInWord = own.chain((page) =>
     one(longWait),
   ),
 )
+/** A page goes that could not write what it knows of, as every storage works again, or just before. */
+const unwritten = own.chain((page) => {
+  const set = (to: fc.Arbitrary<Mode>) =>
+    fc.tuple(to, to).map((modes) => modes.map((mode, tier): Op => ({ do: 'mode', page, tier, mode })))
+  const broken = set(fc.constantFrom<Mode>('full', 'fail'))
+  const shortly = maybe(fc.record({ ...of('wait'), ms: fc.constantFrom(300, 1_500, 3_000) }))
+  return flat(
+    fc.constant<Op[]>([{ do: 'load', page, modes: ['ok', 'ok'] }]),
+    maybe(load(fc.constant(1 - page))),
+    fc.oneof(
+      flat(broken, one(word(fc.constant(page), fc.constant(0)))),
+      flat(one(word(fc.constant(page), fc.constant(0))), shortly, broken),
+    ),
+    one(wait),
+    maybe(fc.oneof(say(fc.constant(page)), word(fc.constant(page), fc.constant(0)))),
+    shortly,
+    set(fc.constant<Mode>('ok')),
+    shortly,
+    one(simple('close', fc.constant(page))),
+    maybe(fc.oneof(load(own), say(fc.constant(1 - page)))),
+    one(longWait),
+  )
+})
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -503,6 +526,14 @@ const newest = sequencesOf(
   ),
 )
 
+const leaving = sequencesOf(
+  fc.oneof(
+    { weight: 3, arbitrary: unwritten },
+    { weight: 1, arbitrary: closedInWord },
+    { weight: 1, arbitrary: block },
+  ),
+)
+
 const closing = sequencesOf(
   fc.oneof(
     { weight: 3, arbitrary: closedInWord },
@@ -512,4 +543,5 @@ const closing = sequencesOf(
 )
 
 /** What the sequence of that number is drawn from. */
-export const sequencesAt = (number: number) => ({ 5: closing, 7: newest, 8: latest, 9: later })[number % 10] ?? common
+export const sequencesAt = (number: number) =>
+  ({ 1: leaving, 5: closing, 7: newest, 8: latest, 9: later })[number % 10] ?? common

@@ -76,6 +76,8 @@ export class Page implements Host {
   readonly answered = new Set<number>()
   /** All storages have worked since the load. */
   sound: boolean
+  /** No storage has kept a call since the load. */
+  prompt: boolean
   /** Writes until the page is killed, at one or beside it. */
   death: { writes: number; applied: boolean } | null = null
   /** Writes until the page stands still, at one or right after it. */
@@ -102,6 +104,7 @@ export class Page implements Host {
     this.modes = [...parts.modes]
     this.failures = parts.modes.map((mode) => (mode === 'failThenOk' ? 2 + (parts.ledger.leavings % 5) : 0))
     this.sound = this.works
+    this.prompt = !this.modes.includes('hang') && !this.modes.includes('hangThenLand')
     this.atomic = parts.storage !== 'plain'
     this.room = onHost(this, () => this.createRoom())
   }
@@ -183,6 +186,7 @@ export class Page implements Host {
   hold(step: Step): void {
     this.held.add(step)
     this.sound &&= this.works
+    this.prompt &&= step !== 'near' && step !== 'far'
   }
 
   /** What was held goes on, late. */
@@ -198,6 +202,7 @@ export class Page implements Host {
     this.modes[tier] = mode
     this.failures[tier] = mode === 'failThenOk' ? 3 : 0
     this.sound &&= this.works
+    this.prompt &&= mode !== 'hang' && mode !== 'hangThenLand'
   }
 
   /** The application lets go of the room, which shows what it has shown last. */

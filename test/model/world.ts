@@ -157,6 +157,7 @@ export class World {
       case 'kill':
         return this.reopen(op.page)
       case 'close':
+        this.judge.closing(this.pageOf(op.page))
         this.pageOf(op.page).close()
         await this.settle()
         return this.reopen(op.page)
