@@ -34,7 +34,7 @@ const givenUpName = 'given-up'
 /** How long a process that works on a job may be silent, and how long a job may take at all, in seconds. */
 const heartbeatSeconds = 15
 const expireInSeconds = 3_600
-/** How often a job is handed out again whose process ended: who works on it gives it up by its age, long before. */
+/** How often a job is handed out again whose process ended: who works on it gives it up by its age, before that. */
 const retryLimit = 2_000
 /** How soon it is, in seconds: what could not be done now can hardly be at once, and others wait. */
 const retryDelay = 2
