@@ -93,3 +93,18 @@ it('a job that is put off is not handed out again at once', async () => {
   await pool.end()
   await store.close()
 })
+
+it('queues of an earlier version hand out jobs again as those of this one', async () => {
+  const address = await server.newDatabase()
+  const reopened = async () => (await openServerStore(address, { report })).store.close()
+  await reopened()
+  const pool = openPool({ connectionString: address })
+  await pool.query('update fitting_room_queue.queue set retry_delay = 0, retry_limit = 1000')
+  await reopened()
+  const { rows } = await pool.query(
+    `select retry_delay, retry_limit from fitting_room_queue.queue where name in ('fetch', 'render')`,
+  )
+  const terms = { retry_delay: 2, retry_limit: 2_000 }
+  expect(rows).toEqual([terms, terms])
+  await pool.end()
+})
