@@ -7,6 +7,8 @@ import type { TryOnState } from './rules/words.ts'
 export interface History<Entry> extends Readable<readonly Entry[]> {
   /** What the pages of the room say of their try-ons. */
   hear(message: TabMessage): void
+  /** Some of that may not have been heard. */
+  missed(): void
   forget(): void
 }
 
@@ -50,6 +52,10 @@ export function createHistory<Entry extends { state: TryOnState }>(
       const standing = message.type === 'view' ? standingOf(message.view) : ''
       if (stands.get(message.name) === standing) return
       stands.set(message.name, standing)
+      refresh()
+    },
+    missed() {
+      stands.clear()
       refresh()
     },
     forget() {

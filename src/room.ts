@@ -114,6 +114,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let isUp = false
   const again = new Map<() => void, { timer: unknown; isOwed: boolean }>()
   let tabs: Tabs | null = null
+  /** Whether other pages may have said something since it was last heard. */
+  let hasMissed = false
   let stopFollowing = () => {}
   /** How long ago what is being said was said, in ms. */
   let agoMs = 0
@@ -137,6 +139,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const refresh = async () => {
     await catalog.isPresent(catalog.shopper())
     await Promise.all([visitor.restore(), photos.restore(), forecast.restore()])
+    if (hasMissed) history.missed()
+    hasMissed = false
   }
 
   function listen(): void {
@@ -162,6 +166,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   function stopListening(): void {
     tabs?.close()
     tabs = null
+    hasMissed = true
   }
 
   /** Once more, a while later: in a closed room only what is owed. Asked for again meanwhile it is put off no further. */

@@ -361,6 +361,18 @@ it('a room that is closed looks again when somebody else watches, while who watc
   await world.until(tryOn, 'idle')
 })
 
+it('a room that is closed, and used again, shows nothing of a shopper who has gone meanwhile', async () => {
+  const room = open()
+  for (const each of [room.history, room.visitor, room.photo]) each.subscribe(() => {})
+  await world.until(await started(room.tryOn(product)), 'final')
+  await vi.waitFor(() => expect(room.history.get()).toHaveLength(1))
+  room.close()
+  await world.room().reset()
+  watched(room.tryOn({ ...product, variantId: '2002' }))
+  await vi.waitFor(() => expect([room.history.get(), room.photo.get()]).toEqual([[], null]))
+  expect(room.visitor.get().uniqueUserId).toBeNull()
+})
+
 describe('a shopper who has gone', () => {
   it('whose consent waited without anybody watching has nothing sent', async () => {
     const loads = loader({ held: true })

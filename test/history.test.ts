@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FittingRoomOptions } from 'fitting-room'
 import { refused, testStorage, type TestStorage } from './support/storage.ts'
 import { createWorld, product, started, type World } from './support/world.ts'
 
@@ -89,6 +90,24 @@ describe('a room’s history', () => {
     for (let minute = 0; minute < 11; minute += 1) await world.pass(60_000)
     expect(states()).toEqual(['outcomeUnknown'])
     held.release()
+  })
+
+  it.each(['onHide', 'close'] as const)('shows what has changed while nothing was heard: %s', async (way) => {
+    const own = world.room()
+    await world.until(await started(own.tryOn(product)), 'final')
+    let life: Parameters<NonNullable<FittingRoomOptions['pageLife']>>[0] | undefined
+    const room = world.room({ storage: storage.another(), pageLife: (told) => ((life = told), () => {}) })
+    room.history.subscribe(() => {})
+    await world.settle()
+    expect(room.history.get()).toHaveLength(1)
+    if (way === 'close') room.close()
+    else life?.onHide(false)
+    await own.tryOn(product).discard()
+    await world.settle()
+    if (way === 'close') void room.ready
+    else life?.onShow()
+    await world.settle()
+    expect(room.history.get()).toEqual([])
   })
 
   it('opens what another tab runs, which does at once what is asked for', async () => {

@@ -739,6 +739,37 @@ describe('the limits of a device', () => {
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
+  it.each(['is left', 'is closed'] as const)(
+    'keep the place of a word whose page %s in a look that takes too long',
+    async (way) => {
+      const limits = limitsOf({ perShopper: 1 })
+      let [hide, show] = [() => {}, () => {}]
+      const pageLife: NonNullable<FittingRoomOptions['pageLife']> = (told) => {
+        hide = () => told.onHide(false)
+        show = told.onShow
+        return () => {}
+      }
+      const { room } = await begun({ limit: limits, pageLife }, { limits })
+      const slow = device.hold((call) => isWrite(call) && call.key.endsWith(':taken'))
+      const tryOn = room.tryOn(product)
+      tryOn.subscribe(() => {})
+      await tryOn.start(person)
+      await slow.reached
+      await world.pass(3_000)
+      if (way === 'is left') hide()
+      else room.close()
+      await world.settle()
+      if (way === 'is left') show()
+      else tryOn.subscribe(() => {})
+      await world.settle()
+      await world.pass(2_500)
+      slow.release()
+      expect((await world.until(tryOn, ({ state }) => state === 'final' || state === 'rejected')).state).toBe('final')
+      expect((await final(tryOn)).problem).toMatchObject({ kind: 'deviceLimit', limit: 'perShopper' })
+      expect(world.count('POST', '/generations')).toBe(1)
+    },
+  )
+
   it('count those of a clock that was set back from now on', async () => {
     const limits = limitsOf({ perHour: 1 })
     await limits.take('one')

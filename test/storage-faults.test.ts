@@ -3,6 +3,7 @@ import type { FittingRoomOptions, PhotoStore } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
+import { deferred } from '../src/platform/deferred.ts'
 import { mapArea } from './storage/map-area.ts'
 import {
   full,
@@ -391,26 +392,30 @@ it.each(['startOver', 'retry'] as const)(
 )
 
 describe.each(['room.close()', 'a page that is hidden', 'a page that is frozen, and thaws,'] as const)('%s', (way) => {
-  /** A picture is there that only memory has, where one was left for another consent, too, and its page goes. */
-  async function left(intent: 'startOver' | 'retry' | null, isWritable: boolean) {
-    const storage = testStorage()
-    world = createWorld({ storage })
+  async function opened(storage: TestStorage) {
+    const made = (world = createWorld({ storage }))
     let hide = () => {}
     const pageLife: NonNullable<FittingRoomOptions['pageLife']> = ({ onHide }) => {
       hide = () => onHide(way.includes('frozen'))
       return () => {}
     }
-    const room = world.room({ pageLife })
+    const room = made.room({ pageLife })
     const tryOn = room.tryOn(product)
     tryOn.subscribe(() => {})
+    return { world: made, tryOn, leave: () => (way === 'room.close()' ? room.close() : hide()) }
+  }
+
+  /** A picture is there that only memory has, where one was left for another consent, too, and its page goes. */
+  async function left(intent: 'startOver' | 'retry' | null, isWritable: boolean) {
+    const storage = testStorage()
+    const { world, tryOn, leave } = await opened(storage)
     storage.meet((call) => !isRead(call), full)
     await tryOn.start(person)
     const { attempt } = await world.until(tryOn, 'final')
     if (intent) await tryOn[intent]()
     await world.settle()
     if (isWritable) storage.recover()
-    if (way === 'room.close()') room.close()
-    else hide()
+    leave()
     await world.settle()
     storage.recover()
     // what was refused is tried again, and what was frozen goes on
@@ -431,6 +436,31 @@ describe.each(['room.close()', 'a page that is hidden', 'a page that is frozen, 
       expect(jobIds).toContain(jobId)
     },
   )
+
+  it.each(['startOver', 'retry'] as const)('nor while %s is about to leave it', async (intent) => {
+    const storage = testStorage()
+    const { world, tryOn, leave } = await opened(storage)
+    storage.meet((call) => !isRead(call), full)
+    await tryOn.start(person)
+    const { attempt } = await world.until(tryOn, 'final')
+    const [reached, refused] = [deferred(), deferred()]
+    storage.meet(
+      (call) => !isRead(call),
+      async (call) => {
+        if (call.key.endsWith(attempt?.id ?? '')) reached.resolve()
+        if (isRecord(call)) await refused.promise
+        full(call)
+      },
+    )
+    void tryOn[intent]().catch(() => {})
+    await reached.promise
+    leave()
+    refused.resolve()
+    await world.settle()
+    storage.recover()
+    await world.pass(12_000)
+    expect((await world.room().list()).map(({ jobId }) => jobId)).toContain(attempt?.jobId)
+  })
 })
 
 /** A submission that the service has taken, and whose answer is on its way. */
@@ -454,6 +484,40 @@ it('a job that is told to a closed room, while storage takes nothing, is written
   storage.recover()
   await world.pass(12_000)
   expect(await world.room().list()).toMatchObject([{ jobId: expect.any(String) }])
+})
+
+it.each(['startOver', 'retry'] as const)(
+  'a job that is told to a closed room, after another page’s %s, is written once storage takes it',
+  async (intent) => {
+    const { world, storage, room, held } = await submitted()
+    room.close()
+    const other = world.room({ storage: storage.another() }).tryOn(product)
+    other.subscribe(() => {})
+    await world.until(other, 'outcomeUnknown')
+    await other[intent]()
+    storage.meet((call) => !isRead(call), full)
+    held.release()
+    // also where what it has to say again is refused once more
+    await world.pass(6_000)
+    storage.recover()
+    await world.pass(12_000)
+    const jobIds = (await world.room().list()).map(({ jobId }) => jobId)
+    expect(jobIds).toEqual(Array(intent === 'retry' ? 2 : 1).fill(expect.any(String)))
+  },
+)
+
+it('a job of a page that loses the try-on to another one, as it can write nothing, is written once it can', async () => {
+  const { world, storage, room, held } = await submitted()
+  room.tryOn(product).subscribe(() => {})
+  storage.meet((call) => !isRead(call), full)
+  held.release()
+  const { attempt } = await world.until(room.tryOn(product), 'processing')
+  const other = world.room({ storage: storage.another() }).tryOn(product)
+  other.subscribe(() => {})
+  await world.until(other, 'outcomeUnknown')
+  storage.recover()
+  await world.pass(12_000)
+  expect((await world.room().list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId])
 })
 
 it('a job that its place did not take is found in the archive by the next page', async () => {

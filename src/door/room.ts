@@ -52,6 +52,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const tryOns = new Map<string, DoorTryOn>()
   /** What follows the core once it is there. */
   const followers: ((core: Core) => void)[] = []
+  /** Says of each of the core's stores whether somebody watches it. */
+  const watched: (() => boolean)[] = []
   let own: Names | null = null
   const names = () => (own ??= namesOf(resolvedBaseUrl(options.baseUrl), options.namespace, ownId))
   let core: Core | null = null
@@ -131,6 +133,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const seen = await lookInto(storage, names(), clock)
     const sweep = () => begun === life() && openQuietly()
     if (seen.isDue) (globalThis.requestIdleCallback ?? setTimeout)(sweep)
+    // what its stores have shown since before the room was closed may be a former shopper's
+    if (core && !isOpen && watched.some((isWatched) => isWatched())) sweep()
     return seen
   }
 
@@ -229,6 +233,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   function store<T>(initial: T, of: (core: Core) => Readable<T>, isKept: () => Promise<boolean>): Readable<T> {
     const relay = createRelay(initial)
     followers.push((room) => relay.follow(of(room)))
+    watched.push(relay.isWatched)
     const watch = async () => {
       const begun = life()
       if ((await isKept()) && begun === life()) openQuietly()

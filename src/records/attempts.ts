@@ -129,7 +129,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   async function isLost(record: AttemptRecord): Promise<boolean> {
     const places = [place().cell, archiveOf(record.attemptId).cell]
     const found = await Promise.all(places.map((each) => each.read().catch(() => 'unreadable' as const)))
-    return found.every((each) => each === null) && isAlive(record)
+    return found.every((each) => each === null) && !ahead.has(record.attemptId) && isAlive(record)
   }
 
   /**

@@ -138,10 +138,13 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       const decided = decision
       isGivenUp = true
       const base = disk
-      const remembered = change(current(base))
-      if (remembered === undefined || !(await confirm())) return 'unchanged'
+      const decide = () => change(current(base))
+      if (decide() === undefined || !(await confirm())) return 'unchanged'
       // it has landed meanwhile after all, or something else
       if (disk !== base) return disk === decided ? kept() : 'unchanged'
+      // memory may have come to something else, too
+      const remembered = decide()
+      if (remembered === undefined) return 'unchanged'
       // what only memory had is gone from it; what storage holds, if anything, is as unknown as before
       ahead = remembered === null && base === null ? undefined : { text: remembered, base }
       return 'memory'

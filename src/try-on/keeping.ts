@@ -8,6 +8,8 @@ export interface Keeping {
   look(runner: Runner): void
   /** An answer that has come late, and that nothing runs any more which would write it. */
   keepAnswer(record: AttemptRecord): void
+  /** An answer that has come late may have gone to the archive of which only memory knows. */
+  keepArchived(): void
   /**
    * This page is about to leave the try-on: what only its memory has is written at once, and where that fails later all the
    * same; a page that is being frozen does so once it runs again.
@@ -16,7 +18,7 @@ export interface Keeping {
 }
 
 interface KeepingParts {
-  attempts: Pick<Attempts, 'write' | 'catchUp' | 'isBehind'>
+  attempts: Pick<Attempts, 'write' | 'catchUp' | 'isBehind' | 'underWay'>
   /** What runs the flow here, if anything does. */
   runner: () => Runner | null
   /** Has something done a while later that storage did not let, where it keeps anything: in a closed room only what is owed. */
@@ -40,11 +42,14 @@ export function createKeeping({ attempts, runner: runnerNow, keepLater }: Keepin
   async function keep(record: AttemptRecord): Promise<void> {
     const written = await attempts.write(record, record)
     if (written.kind === 'stands' && !written.durable) keepAnswer(record)
+    keepArchived()
   }
+
+  const keepArchived = () => void (attempts.isBehind() && keepLater(catchUp, true))
 
   async function catchUp(): Promise<void> {
     await attempts.catchUp()
-    if (attempts.isBehind()) keepLater(catchUp, true)
+    keepArchived()
   }
 
   return {
@@ -52,19 +57,26 @@ export function createKeeping({ attempts, runner: runnerNow, keepLater }: Keepin
       if (unkeptIn(runner) || attempts.isBehind()) keepLater(keepAgain)
     },
     keepAnswer,
+    keepArchived,
     leave(isFreezing = false) {
       const runner = runnerNow()
-      const record = runner && unkeptIn(runner)
-      if (record) void (isFreezing ? keepAnswer(record) : keep(record))
-      if (attempts.isBehind() && !isFreezing) void catchUp()
+      const record = runner && unstoredIn(runner)
+      const keepAll = () => {
+        if (record) void (isFreezing ? keepAnswer(record) : keep(record))
+        if (attempts.isBehind() && !isFreezing) void catchUp()
+      }
+      // what is being written may come to be in memory only
+      const writing = attempts.underWay()
+      if (!(writing && runner?.getSnapshot().hasTag('busy'))) keepAll()
+      void writing?.then(keepAll)
     },
   }
 }
 
 /** The record of what may be paid for and only memory has, unless it is written just now. */
-function unkeptIn(runner: Runner): AttemptRecord | null {
-  const snapshot = runner.getSnapshot()
-  const { record, durable } = snapshot.context
-  const isWritten = durable || snapshot.hasTag('busy')
-  return record && mayBePaid(record) && !isWritten ? record : null
+const unkeptIn = (runner: Runner) => (runner.getSnapshot().hasTag('busy') ? null : unstoredIn(runner))
+
+function unstoredIn(runner: Runner): AttemptRecord | null {
+  const { record, durable } = runner.getSnapshot().context
+  return record && mayBePaid(record) && !durable ? record : null
 }

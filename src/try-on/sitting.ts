@@ -44,6 +44,8 @@ interface SittingParts {
   /** What another page may have changed is read again, before this page takes over. */
   refresh: () => Promise<void>
   run: (own: () => Seat<Runner>) => Runner
+  /** Another page has it from now on: what only this one has is written, or is owed. */
+  keep: () => void
   isWatched: () => boolean
   company: () => Pick<Company, 'isElsewhere' | 'wait' | 'leave' | 'haveLook'>
   closed: () => Error
@@ -97,6 +99,7 @@ export function createSitting(parts: SittingParts): Sitting {
 
   function sitAgain(): void {
     if (seat) givenUp.add(seat)
+    parts.keep()
     const writing = attempts.underWay()
     leave(closed())
     if (parts.isWatched()) sit()

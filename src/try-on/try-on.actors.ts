@@ -117,7 +117,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   /** The claim, once this device has a place for it. */
   async function claim({ record }: TryOnContext, { signal }: RequestOptions): Promise<Written> {
     if (record === null) return nothing
-    const problem = await problemOfLimit(record)
+    const problem = await problemOfLimit(record, signal)
     // the page was left meanwhile: whoever goes on with it, as this page may, claims it anew, and needs its place
     if (signal?.aborted) return { kind: 'overtaken' }
     if (problem) return attempts.write(advance(record, clock.now(), { phase: 'rejected', problem }), record)
@@ -126,7 +126,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return written
   }
 
-  async function problemOfLimit(record: AttemptRecord): Promise<Problem | null> {
+  async function problemOfLimit(record: AttemptRecord, signal: AbortSignal | undefined): Promise<Problem | null> {
     if (!limit) return null
     const asked = withinLimit(
       clock,
@@ -136,8 +136,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return asked.then(
       (reached) => reached && { kind: 'deviceLimit', ...reached },
       () => {
-        // it may be taken late
-        giveBack(record)
+        // it may be taken late; of a page that was left it is whose who goes on, as this page may
+        if (!signal?.aborted) giveBack(record)
         return { kind: 'storage' }
       },
     )

@@ -106,7 +106,14 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const { closed, isPreparing, refusal } = carrying
   const asks = createAsks({ clock, post, refusal })
   const keeping = createKeeping({ ...parts, runner: runnerNow })
-  const sitting = createSitting({ ...parts, run, isWatched: shown.isWatched, company: () => company, closed })
+  const sitting = createSitting({
+    ...parts,
+    run,
+    keep: keeping.leave,
+    isWatched: shown.isWatched,
+    company: () => company,
+    closed,
+  })
   const company = createCompany({
     ...parts,
     ...sitting,
@@ -141,7 +148,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     // this page may not know yet that another one has taken over
     if (event.type !== 'lateAnswer') return
     const { written } = event
-    if (written.kind === 'overtaken' && written.archived) parts.tellArchived(written.archived)
+    if (written.kind === 'overtaken' && written.archived) {
+      parts.tellArchived(written.archived)
+      keeping.keepArchived()
+    }
     if (written.kind !== 'stands') return
     const { record, durable } = written
     post({ type: 'lateAnswer', name: name(), record, durable })

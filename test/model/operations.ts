@@ -438,29 +438,67 @@ const closedInWord = own.chain((page) =>
     one(longWait),
   ),
 )
-/** A page goes that could not write what it knows of, as every storage works again, or just before. */
-const unwritten = own.chain((page) => {
-  const set = (to: fc.Arbitrary<Mode>) =>
-    fc.tuple(to, to).map((modes) => modes.map((mode, tier): Op => ({ do: 'mode', page, tier, mode })))
-  const broken = set(fc.constantFrom<Mode>('full', 'fail'))
-  const shortly = maybe(fc.record({ ...of('wait'), ms: fc.constantFrom(300, 1_500, 3_000) }))
+const setBoth = (page: number, to: fc.Arbitrary<Mode>) =>
+  fc.tuple(to, to).map((modes) => modes.map((mode, tier): Op => ({ do: 'mode', page, tier, mode })))
+const shortly = maybe(fc.record({ ...of('wait'), ms: fc.constantFrom(300, 1_500, 3_000) }))
+/** A page has a try-on that it can not write, or not any more. */
+const unwrittenOn = (page: number) => {
+  const broken = setBoth(page, fc.constantFrom<Mode>('full', 'fail'))
+  const said = one(word(fc.constant(page), fc.constant(0)))
   return flat(
     fc.constant<Op[]>([{ do: 'load', page, modes: ['ok', 'ok'] }]),
     maybe(load(fc.constant(1 - page))),
-    fc.oneof(
-      flat(broken, one(word(fc.constant(page), fc.constant(0)))),
-      flat(one(word(fc.constant(page), fc.constant(0))), shortly, broken),
-    ),
+    fc.oneof(flat(broken, said), flat(said, shortly, broken)),
     one(wait),
+  )
+}
+/** A page goes that could not write what it knows of, as every storage works again, or just before. */
+const unwritten = own.chain((page) =>
+  flat(
+    unwrittenOn(page),
     maybe(fc.oneof(say(fc.constant(page)), word(fc.constant(page), fc.constant(0)))),
     shortly,
-    set(fc.constant<Mode>('ok')),
+    setBoth(page, fc.constant<Mode>('ok')),
     shortly,
     one(simple('close', fc.constant(page))),
     maybe(fc.oneof(load(own), say(fc.constant(1 - page)))),
     one(longWait),
-  )
-})
+  ),
+)
+/** The same in the middle of what was said on it. */
+const unwrittenInWord = own.chain((page) =>
+  flat(
+    unwrittenOn(page),
+    fc
+      .tuple(
+        fc.oneof(say(fc.constant(page)), word(fc.constant(page), fc.constant(0))),
+        fc.integer({ min: 40, max: 420 }),
+      )
+      .map(([first, gap]): Op[] => [{ do: 'beside', first, second: healedAndClosed(page), gap }]),
+    maybe(fc.oneof(load(own), say(fc.constant(1 - page)))),
+    one(longWait),
+  ),
+)
+const healedAndClosed = (page: number): Op => {
+  const heal = (tier: number): Op => ({ do: 'mode', page, tier, mode: 'ok' })
+  const closed: Op = { do: 'beside', first: heal(1), second: { do: 'close', page }, gap: 0 }
+  return { do: 'beside', first: heal(0), second: closed, gap: 0 }
+}
+/** A page that could not write what it knows of stands still, and another one goes on meanwhile. */
+const stoodUnwritten = own.chain((page) =>
+  flat(
+    unwrittenOn(page),
+    one(fc.record({ ...of('stall'), page: fc.constant(page), at: fc.constant('now' as const) })),
+    one(fc.oneof(say(fc.constant(1 - page)), word(fc.constant(1 - page), fc.constant(0)))),
+    one(wait),
+    one(simple('wake', fc.constant(page))),
+    shortly,
+    setBoth(page, fc.constant<Mode>('ok')),
+    one(longWait),
+    one(simple('close', fc.constant(page))),
+    one(longWait),
+  ),
+)
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -534,6 +572,14 @@ const leaving = sequencesOf(
   ),
 )
 
+const broken = sequencesOf(
+  fc.oneof(
+    { weight: 2, arbitrary: unwrittenInWord },
+    { weight: 2, arbitrary: stoodUnwritten },
+    { weight: 1, arbitrary: block },
+  ),
+)
+
 const closing = sequencesOf(
   fc.oneof(
     { weight: 3, arbitrary: closedInWord },
@@ -544,4 +590,4 @@ const closing = sequencesOf(
 
 /** What the sequence of that number is drawn from. */
 export const sequencesAt = (number: number) =>
-  ({ 1: leaving, 5: closing, 7: newest, 8: latest, 9: later })[number % 10] ?? common
+  ({ 1: leaving, 3: broken, 5: closing, 7: newest, 8: latest, 9: later })[number % 10] ?? common
