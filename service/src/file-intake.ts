@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { takeBody } from './body.ts'
 import { keepRemovingLeft } from './left-files.ts'
 import type { Blob, Line, PhotoIntake } from './ports.ts'
+import { PutOff } from './put-off.ts'
 
 /** How what arrives is called until it is cleaned. */
 const prefix = 'fitting-room-upload-'
@@ -19,13 +20,18 @@ export function intakeByFile(cleaned: (file: string, line: Line) => Promise<Blob
   keepRemovingLeft(folder, (name) => name.startsWith(prefix))
   return async (request, limits, line) => {
     const path = join(folder, prefix + randomUUID())
-    const file = await open(path, 'wx', 0o600)
+    const file = await open(path, 'wx', 0o600).catch(noRoom)
     try {
-      const problem = await takeBody(request, limits, (chunk) => file.appendFile(chunk))
+      const problem = await takeBody(request, limits, (chunk) => file.appendFile(chunk).catch(noRoom))
       return problem ?? (await cleaned(path, line))
     } finally {
       await file.close()
       await rm(path, { force: true })
     }
   }
+}
+
+/** What the folder rejects with says nothing of the photo. */
+function noRoom(cause: unknown): never {
+  throw new PutOff('there was no room for what arrives', { cause })
 }

@@ -45,7 +45,7 @@ export async function openStore(
 ): Promise<DurableStore> {
   const database = openDatabase(connection, isEmbedded ? 1 : serverConnections, report, queryMs)
   try {
-    await (isEmbedded ? migrate(database) : migrateServer(connection, report))
+    await (isEmbedded ? migrate(database, report) : migrateServer(connection, report))
     const uploadSecret = await secretOf(database, 'uploads')
     const queue = await openJobQueue({ place: isEmbedded ? database : connection, places, turns, queryMs, report })
     const ask = openRounds(database)
@@ -60,7 +60,7 @@ export async function openStore(
 /** By a connection of its own, as what is large takes its time. */
 async function migrateServer(connection: Connection, report: (error: unknown) => void): Promise<void> {
   const database = openDatabase(connection, 1, report, 0)
-  await migrate(database).finally(database.close)
+  await migrate(database, report).finally(database.close)
 }
 
 /** Random bytes that all processes of the database share. */

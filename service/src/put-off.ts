@@ -2,9 +2,6 @@
 export class PutOff extends Error {}
 
 /** What a store of jobs or pictures rejects with says nothing of the job that was at work. */
-export const putOff =
-  (report: (error: unknown) => void) =>
-  (cause: unknown): never => {
-    report(cause)
-    throw new PutOff('a job is put off, as its store failed', { cause })
-  }
+export function putOff(cause: unknown): never {
+  throw new PutOff('a job is put off, as its store failed', { cause })
+}

@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import { EndsProcesses } from './drawing/not-drawn.ts'
 import { PhotoNotAccessible, PhotoNotReadable, PhotoNotUsable } from './photo-problems.ts'
 import {
   isGarmentElsewhere,
@@ -50,8 +51,9 @@ export function createWorker(parts: WorkerParts) {
 
   async function photoOf(name: string): Promise<Uint8Array> {
     const blob = await blobs.get(name).catch((error: unknown) => {
-      if (isOfPhoto(error)) throw error
-      return putOff(report)(error)
+      // one that ends processes would end as many again
+      if (isOfPhoto(error) || error instanceof EndsProcesses) throw error
+      return putOff(error)
     })
     if (blob === null) throw new PhotoNotAccessible()
     return blob.bytes
@@ -79,8 +81,8 @@ export function createWorker(parts: WorkerParts) {
   async function kept(blob: Blob): Promise<string> {
     const name = randomId()
     // known first: what was begun is deleted, too
-    await store.keepPhoto(name, clock.now()).catch(putOff(report))
-    await blobs.put(name, blob).catch(putOff(report))
+    await store.keepPhoto(name, clock.now()).catch(putOff)
+    await blobs.put(name, blob).catch(putOff)
     return name
   }
 
@@ -105,7 +107,7 @@ export function createWorker(parts: WorkerParts) {
       return isWanted
     }
     // whether it stands is not known where that fails
-    if (await store.transaction(passOn).catch(putOff(report))) return null
+    if (await store.transaction(passOn).catch(putOff)) return null
     for (const name of [photoName, garment]) if (name) await blobs.remove(name)
     return null
   }
@@ -121,7 +123,8 @@ export function createWorker(parts: WorkerParts) {
       const { photo, garment } = await orderOf()
       return generator(photo, garment, job.funnelType, job.storeId)
     }
-    if (!provided) throw new Error('a job is a provider’s, and this process has none')
+    // a process may have one that began after this one, or before
+    if (!provided) return putOff(new Error('a job is a provider’s, and this process has none'))
     return provided.picturesOf(job, orderOf)
   }
 
@@ -136,7 +139,7 @@ export function createWorker(parts: WorkerParts) {
     const { preview, final } = await made(job, orderOf)
     const pictures = picturesOf(job)
     const put = (name: string, blob: Blob) =>
-      untilWritten(() => blobs.put(name, blob), { clock, report, ...putTries }).catch(putOff(() => {}))
+      untilWritten(() => blobs.put(name, blob), { clock, report, ...putTries }).catch(putOff)
     await put(pictures.preview, preview)
     await put(pictures.final, final)
     return { state: 'rendered', pictures }
@@ -170,8 +173,9 @@ export function createWorker(parts: WorkerParts) {
       // it was passed on, though the process that did so was not told
       if (job?.state !== 'queued' || stageOf(job) !== stage) return
       const how = await advance(job).catch((error: unknown) => {
-        if (error instanceof PutOff) throw error
-        return failed(job, error)
+        if (!(error instanceof PutOff)) return failed(job, error)
+        if (error.cause !== undefined) report(error.cause)
+        throw error
       })
       if (how) await end(job, how)
     },

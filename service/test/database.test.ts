@@ -18,6 +18,7 @@ import { postgresLimiter } from '../src/postgres/postgres-limiter.ts'
 import { openRounds, type Question, type Rounds } from '../src/postgres/rounds.ts'
 import { importStore, removeStore, toldStores } from '../src/postgres/told-stores.ts'
 import { parseConfig } from '../src/config.ts'
+import { deferred } from '../../src/platform/deferred.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { queuedJob } from './queued-job.ts'
 import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
@@ -113,7 +114,7 @@ describe('the schema', () => {
     onTestFinished(own.close)
     await own.query('create schema fitting_room')
     await own.query('create table fitting_room.schema_version (version integer not null)')
-    return own
+    return { ...own, connectionString }
   }
 
   it.each(migrations.map((_, at) => at + 1))(
@@ -138,6 +139,24 @@ describe('the schema', () => {
       expect(JSON.parse(known!.polled)).toEqual(withoutMaking(job))
     },
   )
+
+  it('waits for whoever reads it, as a backup does, and holds up nobody meanwhile', async () => {
+    const own = await opened()
+    for (const migration of migrations.slice(0, -1)) await own.query(migration)
+    await own.query('insert into fitting_room.schema_version values ($1)', [migrations.length - 1])
+    const { connectionString } = own
+    const [backup, other] = [new Client({ connectionString }), new Client({ connectionString })]
+    await Promise.all([backup.connect(), other.connect()])
+    await backup.query('begin; lock table fitting_room.jobs in access share mode')
+    const waited = deferred()
+    const migrating = migrate(own, () => waited.resolve())
+    await waited.promise
+    await other.query('select from fitting_room.jobs')
+    await backup.query('commit')
+    await migrating
+    await other.query('select polled from fitting_room.jobs')
+    await Promise.all([backup.end(), other.end()])
+  })
 
   it('of a newer version is left alone', async () => {
     const own = await opened()

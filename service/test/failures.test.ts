@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
+import { EndsProcesses } from '../src/drawing/not-drawn.ts'
 import { createWorker } from '../src/worker.ts'
 import { PhotoNotAccessible } from '../src/photo-problems.ts'
 import { PutOff } from '../src/put-off.ts'
@@ -230,7 +231,7 @@ describe('a job whose store fails as it is at work', () => {
     await store.transaction((ledger) => ledger.addJob(job))
     const reports: unknown[] = []
     const drawn: unknown[] = []
-    const workerOn = (its: Store, itsBlobs = blobs) =>
+    const workerOn = (its: Store, itsBlobs = blobs, fetchPhoto = async () => photo) =>
       createWorker({
         config: { giveUpAfterMinutes: 60 },
         store: its,
@@ -239,7 +240,7 @@ describe('a job whose store fails as it is at work', () => {
           drawn.push(given)
           return { preview: photo, final: photo }
         },
-        fetchPhoto: async () => photo,
+        fetchPhoto,
         garmentOf: async () => new Uint8Array(1),
         report: (error) => reports.push(error),
         clock: Date,
@@ -272,6 +273,34 @@ describe('a job whose store fails as it is at work', () => {
     if (stage === 'fetch') await work(job.id, 'fetch')
     await work(job.id, 'render')
     expect(await state()).toBe('rendered')
+  })
+
+  it('fails where its photo ends the processes that look at it, wherever that is done', async () => {
+    const { store, blobs, job, workerOn, state } = await queued()
+    await workerOn(store).work(job.id, 'fetch')
+    await workerOn(store, { ...blobs, get: () => Promise.reject(new EndsProcesses()) }).work(job.id, 'render')
+    expect(await state()).toBe('failed')
+  })
+
+  it('is put off where it is a provider’s and this process has none, as another one may', async () => {
+    const { store, job, reports, workerOn, state } = await queued()
+    const { work } = workerOn(store)
+    await work(job.id, 'fetch')
+    await store.transaction(async (ledger) => ledger.saveJob({ ...(await ledger.job(job.id))!, provided: true }))
+    await expect(work(job.id, 'render')).rejects.toThrow(PutOff)
+    expect([await state(), reports]).toEqual(['queued', [expect.any(Error)]])
+  })
+
+  it('is put off where there is no room for what is fetched', async () => {
+    const { store, job, reports, workerOn, state } = await queued()
+    const folder = await mkdtemp(join(tmpdir(), 'fitting-room-test-'))
+    const cleaned = () => Promise.reject(new Error('nothing arrives'))
+    const take = intakeByFile(cleaned, folder)
+    await rm(folder, { recursive: true })
+    const request = new Request('http://a.example', { method: 'PUT', body: new Uint8Array(9) })
+    const intake = () => take(request, { atMost: 9, longestMs: 60_000 }, { kind: 'job', of: 'main' }) as Promise<never>
+    await expect(workerOn(store, undefined, intake).work(job.id, 'fetch')).rejects.toThrow(PutOff)
+    expect([await state(), reports]).toEqual(['queued', [expect.objectContaining({ code: 'ENOENT' })]])
   })
 
   it('is drawn once where it was passed on, and only the answer was lost', async () => {

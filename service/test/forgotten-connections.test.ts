@@ -94,6 +94,21 @@ it('a job that is put off is not handed out again at once', async () => {
   await store.close()
 })
 
+it('a job is handed out again as soon in the one stage as in the other', async () => {
+  const { store } = await openServerStore(await server.newDatabase(), { report })
+  const elsewhere = { photo: { url: 'https://a.example/a.png' } }
+  for (const each of [{}, elsewhere])
+    await store.transaction((ledger) => ledger.addJob(queuedJob({ id: randomUUID(), storeId: 'main', ...each })))
+  const tries = { fetch: 0, render: 0 }
+  await store.run(
+    async (_, stage) => ((tries[stage] += 1), Promise.reject(new Error('put off'))),
+    async () => {},
+  )
+  await expect.poll(() => tries.fetch, { timeout: 180_000 }).toBeGreaterThan(4)
+  expect(tries.render).toBeLessThan(5 * tries.fetch)
+  await store.close()
+})
+
 it('queues of an earlier version hand out jobs again as those of this one', async () => {
   const address = await server.newDatabase()
   const reopened = async () => (await openServerStore(address, { report })).store.close()

@@ -42,7 +42,7 @@ const retryDelay = 2
 const deleteAfterSeconds = 60
 /** How often processes look for jobs that they were not told of, in seconds. */
 const pollingIntervalSeconds = 2
-/** The same of each of the many that fetch. */
+/** The same of each of the many that fetch: of those, some are woken to look as often as others do. */
 const fetchPollingIntervalSeconds = 30
 /** How many of those that have nothing to do look for one job. */
 const wokenAtOnce = 2
@@ -106,6 +106,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     })
   }
 
+  const looking = setInterval(wake, pollingIntervalSeconds * 1_000, 'fetch')
+  looking.unref()
+
   return {
     async add(jobs, { query }) {
       const asked = stages.filter((stage) => jobs.some((job) => stageOf(job) === stage))
@@ -137,7 +140,10 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       const of = (stage: Stage) => queues.find(({ name }) => name === stage)?.queuedCount ?? 0
       return { fetch: of('fetch'), render: of('render') }
     },
-    close: () => boss.stop({ graceful: true, timeout: longestCloseMs }),
+    close() {
+      clearInterval(looking)
+      return boss.stop({ graceful: true, timeout: longestCloseMs })
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as after } from 'node:timers/promises'
 import type { Database } from './database.ts'
 
 /** What each version of the schema adds to the one before; what has been released is never changed. */
@@ -81,8 +82,27 @@ export const migrations: readonly string[] = [
 /** The number under which one process at a time changes the schema. */
 const lockNumber = 4_702_111
 
+/** How long what is to be changed is waited for, and how soon again, in ms: whoever wants it meanwhile waits behind that. */
+const longestLockMs = 2_000
+const againMs = 5_000
+/** The code of what did not come in that time. */
+const notCome = '55P03'
+
 /** Brings the schema to this version; several processes may begin at once. Rejects where it is of a newer one. */
-export function migrate(database: Database): Promise<void> {
+export async function migrate(database: Database, report: (error: unknown) => void = () => {}): Promise<void> {
+  for (;;) {
+    try {
+      return await migrateNow(database)
+    } catch (error) {
+      if (Object(error).code !== notCome) throw error
+      // a backup may have it for hours
+      report(new Error('the schema is changed once others let go of its tables', { cause: error }))
+      await after(againMs)
+    }
+  }
+}
+
+function migrateNow(database: Database): Promise<void> {
   return database.transaction(async ({ query }) => {
     await query('select pg_advisory_xact_lock($1)', [lockNumber])
     const [encoding] = await query<{ server_encoding: string }>('show server_encoding')
@@ -94,6 +114,7 @@ export function migrate(database: Database): Promise<void> {
     const version = known?.version ?? 0
     if (version > migrations.length)
       throw new Error(`the database is of version ${version}, and this service knows ${migrations.length} at the most`)
+    await query(`set local lock_timeout = ${longestLockMs}`)
     for (const migration of migrations.slice(version)) await query(migration)
     await query('delete from fitting_room.schema_version')
     await query('insert into fitting_room.schema_version values ($1)', [migrations.length])

@@ -66,7 +66,7 @@ export function createProvided(parts: ProvidedParts) {
       ).catch(async (cause: unknown) => {
         // it may be written all the same, and nobody was asked
         await written(() => changed(job.id, notAsked))
-        return putOff(report)(cause)
+        return putOff(cause)
       })
       // somebody else has asked, or it has ended
       if (!isOurs) return
