@@ -191,7 +191,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         },
         onShow() {
           listen()
-          tryOns.forEach((each) => each.restart())
+          tryOns.forEach((each) => each.show())
           // what another page has said meanwhile was not heard
           void refresh()
         },

@@ -27,6 +27,8 @@ import {
   type World,
 } from './support/world.ts'
 
+type PageLife = Parameters<NonNullable<FittingRoomOptions['pageLife']>>[0]
+
 let world: World | undefined
 afterEach(() => world?.close())
 
@@ -520,6 +522,37 @@ it('a job of a page that loses the try-on to another one, as it can write nothin
   expect((await world.room().list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId])
 })
 
+it('a job of a closed room that is written late is told to the page that runs the try-on by then', async () => {
+  const { world, storage, room, held } = await submitted()
+  room.close()
+  storage.meet((call) => !isRead(call), full)
+  held.release()
+  await world.settle()
+  const other = world.room({ storage: storage.another() }).tryOn(product)
+  other.subscribe(() => {})
+  await world.until(other, 'outcomeUnknown')
+  storage.recover()
+  await world.pass(12_000)
+  expect(other.get().attempt?.jobId).toEqual(expect.any(String))
+})
+
+it('a job that only memory has for the archive is not taken for what another page has archived before it', async () => {
+  const { world, storage, room, held } = await submitted()
+  room.close()
+  const other = world.room({ storage: storage.another() })
+  other.tryOn(product).subscribe(() => {})
+  await world.until(other.tryOn(product), 'outcomeUnknown')
+  await other.tryOn(product).startOver()
+  await room.list()
+  other.close()
+  storage.meet((call) => isRecord(call) && !call.key.endsWith(':1001:2001'), refused)
+  held.release()
+  await world.pass(6_000)
+  storage.recover()
+  await world.pass(12_000)
+  expect((await world.room().list()).map(({ jobId }) => jobId)).toEqual([expect.any(String)])
+})
+
 it('a job that its place did not take is found in the archive by the next page', async () => {
   const { world, storage, room, held } = await submitted()
   storage.meet((call) => isRecord(call) && !isRead(call), full)
@@ -573,6 +606,57 @@ it('what was said not to be sent, as storage took no write, is not sent after a 
   again.subscribe(() => {})
   await world.pass(60_000)
   expect([again.get().state, world.count('POST', '/generations')]).toEqual(['idle', 0])
+})
+
+it('a consent that was passed on to a page which could only remember it, and was left, is sent once', async () => {
+  vi.stubGlobal('isSecureContext', true)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const storage = testStorage()
+  const there = storage.another()
+  world = createWorld({ storage })
+  let life: PageLife | undefined
+  const first = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)
+  first.subscribe(() => {})
+  await world.settle()
+  const room = world.room({ storage: there })
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  await world.settle()
+  const [reached, refusing] = [deferred(), deferred()]
+  there.meet((call) => !isRead(call), full)
+  storage.meet(
+    (call) => !isRead(call),
+    async (call) => {
+      if (isRecord(call)) reached.resolve()
+      if (isRecord(call)) await refusing.promise
+      full(call)
+    },
+  )
+  const done = tryOn.start(person)
+  await reached.promise
+  life?.onHide(false)
+  refusing.resolve()
+  await done
+  await world.until(tryOn, 'final')
+  life?.onShow()
+  await world.settle()
+  room.close()
+  await world.pass(60_000)
+  expect([world.count('POST', '/generations'), first.get().state]).toEqual([1, 'idle'])
+})
+
+it('what is said while a page is hidden is carried out once it is shown', async () => {
+  world = createWorld({ storage: testStorage() })
+  let life: PageLife | undefined
+  const tryOn = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)
+  tryOn.subscribe(() => {})
+  await world.settle()
+  life?.onHide(false)
+  const done = tryOn.start(person)
+  life?.onShow()
+  await done
+  await world.until(tryOn, 'final')
+  expect(world.count('POST', '/generations')).toBe(1)
 })
 
 it('a submission whose outcome nobody knows is written down once storage takes it', async () => {

@@ -117,9 +117,9 @@ it('queues of an earlier version hand out jobs again as those of this one', asyn
   await pool.query('update fitting_room_queue.queue set retry_delay = 0, retry_limit = 1000')
   await reopened()
   const { rows } = await pool.query(
-    `select retry_delay, retry_limit from fitting_room_queue.queue where name in ('fetch', 'render')`,
+    `select retry_delay, retry_limit from fitting_room_queue.queue where name in ('fetch', 'render', 'given-up')`,
   )
-  const terms = { retry_delay: 2, retry_limit: 2_000 }
-  expect(rows).toEqual([terms, terms])
+  const terms = { retry_delay: 2, retry_limit: 50_000 }
+  expect(rows).toEqual([terms, terms, terms])
   await pool.end()
 })

@@ -51,6 +51,8 @@ export interface Attempts {
   isLeft(attemptId: string): Promise<boolean>
   /** Takes a consent of that shopper back that this page was writing; resolves with whether nobody submits it, as another page may have. */
   withdraw(attemptId: string, by: Shopper): Promise<boolean>
+  /** What only memory has of a consent is let go of, once what is being written is: another page may carry it out. */
+  letGo(): void
   /** Takes the record away for good, and refuses its late answers. */
   forget(record: AttemptRecord): Promise<Written>
   /** Whether an attempt was forgotten for good. */
@@ -118,11 +120,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** What was left for the archive and stands in memory only, and whose it is. */
   const ahead = new Map<string, { record: AttemptRecord; shopper: Shopper }>()
 
-  /** Whether another page has gone on with an attempt. */
-  async function isGoneOnWith(attemptId: string): Promise<boolean> {
+  /** Takes a consent away; resolves with whether it is seen that nobody has gone on with it. */
+  async function isTakenAway(attemptId: string): Promise<boolean> {
+    const kept = await place().cell.update((found) => (isConsentOf(found, attemptId) ? null : undefined))
+    if (kept === 'memory') return false
     const places = [place().cell, archiveOf(attemptId).cell]
-    const found = await Promise.all(places.map((each) => each.read().then(readable, () => null)))
-    return found.some((each) => isOf(each, attemptId) && !isConsentOf(each, attemptId))
+    const found = await Promise.all(places.map((each) => each.read())).catch(() => null)
+    return found?.every((each) => !isOf(each, attemptId) || isConsentOf(each, attemptId)) ?? false
   }
 
   /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */
@@ -391,15 +395,19 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async withdraw(attemptId, by) {
-      const takeAway = () => place().cell.update((found) => (isConsentOf(found, attemptId) ? null : undefined))
-      await takeAway()
-      if (await isGoneOnWith(attemptId)) return false
+      if (!(await isTakenAway(attemptId))) return false
       // it may land yet
       await catalog.mark(attemptId, 'left', by)
-      await takeAway()
-      if (!(await isGoneOnWith(attemptId))) return true
+      if (await isTakenAway(attemptId)) return true
       await catalog.unmark(attemptId)
       return false
+    },
+
+    letGo() {
+      const drop = () => place().cell.forget((found) => readable(found)?.phase === 'consented')
+      const writing = attempts.underWay()
+      if (writing) void writing.then(drop)
+      else drop()
     },
 
     async forget(record) {
@@ -421,8 +429,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async catchUp() {
       await bury()
       for (const [id, { record, shopper }] of ahead) {
-        // it may have come further there
-        const newest = (await archivedOf(parts, id)) ?? record
+        const archived = await archivedOf(parts, id)
+        // it may have come further there, or be what it was before its job was known
+        const newest = archived && (archived.job || !record.job) ? archived : record
         if ((await keepInArchive(parts, newest, shopper, false)) !== 'memory') ahead.delete(id)
       }
     },

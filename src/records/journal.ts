@@ -37,8 +37,8 @@ export interface Cell<T extends object> {
   copies(): Promise<T[]>
   /** What storage was last seen to hold. */
   onDisk(): Found<T>
-  /** Memory lets go of what only it has. */
-  forget(): void
+  /** Memory lets go of what only it has, where that is meant. */
+  forget(isMeant?: (value: Found<T>) => boolean): void
 }
 
 /**
@@ -131,7 +131,11 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
           return copies.filter((each) => each !== null && each !== 'unreadable')
         },
         onDisk: () => found(slotAt(key).onDisk()),
-        forget: () => slotAt(key).forget(),
+        forget(isMeant = () => true) {
+          const slot = slotAt(key)
+          const text = slot.inMemory()
+          if (text !== undefined && isMeant(found(text))) slot.forget()
+        },
       }
     },
   }

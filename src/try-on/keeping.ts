@@ -1,3 +1,4 @@
+import type { Written } from '../../machines/try-on.types.ts'
 import type { Attempts } from '../records/attempts.ts'
 import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import type { Runner } from './carry-out.ts'
@@ -21,11 +22,13 @@ interface KeepingParts {
   attempts: Pick<Attempts, 'write' | 'catchUp' | 'isBehind' | 'underWay'>
   /** What runs the flow here, if anything does. */
   runner: () => Runner | null
+  /** It stands, or has gone to the archive: other pages may not know of it. */
+  onKept: (written: Written) => void
   /** Has something done a while later that storage did not let, where it keeps anything: in a closed room only what is owed. */
   keepLater: (run: () => void, isOwed?: boolean) => void
 }
 
-export function createKeeping({ attempts, runner: runnerNow, keepLater }: KeepingParts): Keeping {
+export function createKeeping({ attempts, runner: runnerNow, onKept, keepLater }: KeepingParts): Keeping {
   async function keepAgain(): Promise<void> {
     await attempts.catchUp()
     if (attempts.isBehind()) keepLater(keepAgain)
@@ -42,7 +45,7 @@ export function createKeeping({ attempts, runner: runnerNow, keepLater }: Keepin
   async function keep(record: AttemptRecord): Promise<void> {
     const written = await attempts.write(record, record)
     if (written.kind === 'stands' && !written.durable) keepAnswer(record)
-    keepArchived()
+    else onKept(written)
   }
 
   const keepArchived = () => void (attempts.isBehind() && keepLater(catchUp, true))

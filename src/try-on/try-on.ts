@@ -45,6 +45,8 @@ export interface RunningTryOn {
   clear(): void
   /** Begins again from storage, where somebody is looking. */
   restart(): void
+  /** As `restart()` where the page was hidden and is shown again; what was said meanwhile goes on. */
+  show(): void
   /** Says where it stands, for whoever listens to the room. */
   stand(): void
 }
@@ -105,7 +107,11 @@ export function createTryOn(parts: Parts): RunningTryOn {
   })
   const { closed, isPreparing, refusal } = carrying
   const asks = createAsks({ clock, post, refusal })
-  const keeping = createKeeping({ ...parts, runner: runnerNow })
+  const keeping = createKeeping({
+    ...parts,
+    runner: runnerNow,
+    onKept: (written) => tell({ type: 'lateAnswer', written }),
+  })
   const sitting = createSitting({
     ...parts,
     run,
@@ -249,9 +255,14 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
   }
 
-  function clear(): void {
-    sitting.leave(gone())
+  function clear(why: TryOnError = gone()): void {
+    sitting.leave(why)
     shown.set(isOver() ? storedView(null, input, false) : restoringView)
+  }
+
+  function restart(why?: TryOnError): void {
+    clear(why)
+    if (shown.isWatched() && !isOver()) sitting.sit()
   }
 
   return {
@@ -288,9 +299,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
     stand,
     clear,
-    restart() {
-      clear()
-      if (shown.isWatched() && !isOver()) sitting.sit()
+    restart,
+    show() {
+      const seat = sitting.seat()
+      // it has read storage since it was hidden
+      if (seat?.runner) showOthers(seat)
+      else if (!seat || seat.isWaiting) restart(closed())
     },
   }
 

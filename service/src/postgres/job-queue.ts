@@ -34,8 +34,8 @@ const givenUpName = 'given-up'
 /** How long a process that works on a job may be silent, and how long a job may take at all, in seconds. */
 const heartbeatSeconds = 15
 const expireInSeconds = 3_600
-/** How often a job is handed out again whose process ended: who works on it gives it up by its age, before that. */
-const retryLimit = 2_000
+/** How often a job is handed out again: who works on it gives it up by its age before that, which may be a day. */
+const retryLimit = 50_000
 /** How soon it is, in seconds: what could not be done now can hardly be at once, and others wait. */
 const retryDelay = 2
 /** How long the queue remembers what is done, in seconds: the jobs' own rows tell the rest. */
@@ -78,9 +78,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   await boss.createQueue(givenUpName, terms)
   for (const stage of stages) {
     await boss.createQueue(stage, { ...terms, deadLetter: givenUpName })
-    // where an earlier version has made it
-    await boss.updateQueue(stage, { retryLimit, retryDelay })
   }
+  // where an earlier version has made them
+  for (const name of [givenUpName, ...stages]) await boss.updateQueue(name, { retryLimit, retryDelay })
   // what was in work before this process started is in nobody's work
   if (isOwn) await takeUpOrphans(boss)
   function wake(stage: Stage): void {
@@ -106,8 +106,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     })
   }
 
-  const looking = setInterval(wake, pollingIntervalSeconds * 1_000, 'fetch')
-  looking.unref()
+  let looking: ReturnType<typeof setInterval> | undefined
 
   return {
     async add(jobs, { query }) {
@@ -117,6 +116,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     },
     wake,
     async run(work, giveUp) {
+      looking = setInterval(wake, pollingIntervalSeconds * 1_000, 'fetch')
       for (const stage of stages) {
         const { ofOneStore, ofAll } = places[stage]
         const terms = {

@@ -12,6 +12,8 @@ export interface Sent {
 
 /** Errors of a connection that never came to be. */
 const neverConnected = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']
+/** How long what has come by then is read after that time, in ms. */
+const graceMs = 100
 /** What an answer may have, in bytes. */
 const largestAnswer = 1024 * 1024
 
@@ -26,8 +28,10 @@ export function sendOnce(
   const { request } = url.startsWith('https:') ? https : http
   const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
   return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(longestMs)
-    const sent = request(url, { method, headers: { ...headers, ...length }, agent: false, signal }, (answer) => {
+    const giveUp = () => void sent.destroy(new Error('there was no answer in time'))
+    // a process that stood still reads first what has come meanwhile, and may be paid for
+    const limit = setTimeout(() => void setTimeout(giveUp, graceMs), longestMs)
+    const sent = request(url, { method, headers: { ...headers, ...length }, agent: false }, (answer) => {
       const chunks: Buffer[] = []
       let size = 0
       answer.on('data', (chunk: Buffer) => {
@@ -44,7 +48,10 @@ export function sendOnce(
       reject(neverConnected.includes(error.code ?? '') ? new NotBegun('no connection', null, { cause: error }) : error),
     )
     // also where it became something else
-    sent.on('close', () => reject(new Error('the connection ended without an answer')))
+    sent.on('close', () => {
+      clearTimeout(limit)
+      reject(new Error('the connection ended without an answer'))
+    })
     sent.end(body)
   })
 }
