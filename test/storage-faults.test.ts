@@ -645,6 +645,24 @@ it('a consent that was passed on to a page which could only remember it, and was
   expect([world.count('POST', '/generations'), first.get().state]).toEqual([1, 'idle'])
 })
 
+it('a consent of a page’s own that only memory has goes on as the page is shown again', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  let life: PageLife | undefined
+  const tryOn = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)
+  tryOn.subscribe(() => {})
+  storage.meet((call) => !isRead(call), full)
+  const asked = world.hold('GET', '/funnel')
+  await tryOn.start(person)
+  await asked.reached
+  life?.onHide(false)
+  await world.settle()
+  life?.onShow()
+  asked.release()
+  await world.until(tryOn, 'final')
+  expect(world.count('POST', '/generations')).toBe(1)
+})
+
 it('what is said while a page is hidden is carried out once it is shown', async () => {
   world = createWorld({ storage: testStorage() })
   let life: PageLife | undefined

@@ -51,7 +51,9 @@ export interface Attempts {
   isLeft(attemptId: string): Promise<boolean>
   /** Takes a consent of that shopper back that this page was writing; resolves with whether nobody submits it, as another page may have. */
   withdraw(attemptId: string, by: Shopper): Promise<boolean>
-  /** What only memory has of a consent is let go of, once what is being written is: another page may carry it out. */
+  /** A consent was passed on by another page, which carries it out itself where this one is left. */
+  share(attemptId: string): void
+  /** What only memory has of such a consent is let go of, once what is being written is. */
   letGo(): void
   /** Takes the record away for good, and refuses its late answers. */
   forget(record: AttemptRecord): Promise<Written>
@@ -82,6 +84,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   let isUnread = false
   /** Attempts that no other page knows where storage has taken nothing yet; those that were read are another one's, too. */
   const begun = new Set<string>()
+  /** Consents that other pages have passed on to this one. */
+  const shared = new Set<string>()
 
   const written = (record: AttemptRecord, kept: Kept): Written =>
     kept === 'unchanged'
@@ -120,13 +124,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** What was left for the archive and stands in memory only, and whose it is. */
   const ahead = new Map<string, { record: AttemptRecord; shopper: Shopper }>()
 
-  /** Takes a consent away; resolves with whether it is seen that nobody has gone on with it. */
-  async function isTakenAway(attemptId: string): Promise<boolean> {
-    const kept = await place().cell.update((found) => (isConsentOf(found, attemptId) ? null : undefined))
-    if (kept === 'memory') return false
+  /** Takes a consent away; resolves with what is there of its attempt all the same, or was when storage last said so. */
+  async function takeAway(attemptId: string): Promise<AttemptRecord[]> {
     const places = [place().cell, archiveOf(attemptId).cell]
-    const found = await Promise.all(places.map((each) => each.read())).catch(() => null)
-    return found?.every((each) => !isOf(each, attemptId) || isConsentOf(each, attemptId)) ?? false
+    await place().cell.update((found) => (isConsentOf(found, attemptId) ? null : undefined))
+    const copies = await Promise.all(places.map((each) => each.copies()))
+    return copies.flat().filter((copy) => copy.attemptId === attemptId)
   }
 
   /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */
@@ -395,16 +398,23 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async withdraw(attemptId, by) {
-      if (!(await isTakenAway(attemptId))) return false
+      if ((await takeAway(attemptId)).some(isSubmitted)) return false
       // it may land yet
-      await catalog.mark(attemptId, 'left', by)
-      if (await isTakenAway(attemptId)) return true
+      const isMarked = await catalog.mark(attemptId, 'left', by)
+      const left = await takeAway(attemptId)
+      if (isMarked ? !left.some(isSubmitted) : left.length === 0) return true
       await catalog.unmark(attemptId)
       return false
     },
 
+    share: (attemptId) => void shared.add(attemptId),
+
     letGo() {
-      const drop = () => place().cell.forget((found) => readable(found)?.phase === 'consented')
+      const isShared = (found: Found<AttemptRecord>) => {
+        const record = readable(found)
+        return record?.phase === 'consented' && shared.has(record.attemptId)
+      }
+      const drop = () => place().cell.forget(isShared)
       const writing = attempts.underWay()
       if (writing) void writing.then(drop)
       else drop()
@@ -449,6 +459,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     forget: tracked(forget),
   }
 }
+
+const isSubmitted = ({ phase }: AttemptRecord) => phase !== 'consented'
 
 const isConsentOf = (found: Found<AttemptRecord>, attemptId: string) =>
   isOf(found, attemptId) && readable(found)?.phase === 'consented'

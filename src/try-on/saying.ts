@@ -27,7 +27,7 @@ export interface Saying {
 
 interface SayingParts {
   clock: Clock
-  attempts: Pick<Attempts, 'isForgotten' | 'isKept' | 'isLeft' | 'withdraw'>
+  attempts: Pick<Attempts, 'isForgotten' | 'isKept' | 'isLeft' | 'look' | 'withdraw'>
   photos: Photos
   notice: Notice | undefined
   asks: Asks
@@ -222,8 +222,13 @@ export function createSaying(parts: SayingParts): Saying {
     if (await isBegunThere()) return true
     // it may be about to
     await new Promise<void>((resolve) => void clock.setTimeout(resolve, lookOnMs))
-    // of what was wiped since nobody can say that it was not
-    return (await isBegunThere()) || by.aborted || !(await attempts.withdraw(attemptId, by))
+    const isUnread = () =>
+      attempts.look().then(
+        () => false,
+        () => true,
+      )
+    // of what can not be read, or was wiped since, nobody can say that it was not
+    return (await isBegunThere()) || by.aborted || (await isUnread()) || !(await attempts.withdraw(attemptId, by))
   }
 
   /** Settles once this page shows what there is, if that is to be had. */

@@ -2,10 +2,11 @@ import type { Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
 import { newId } from '../platform/new-id.ts'
 import type { SteadyClock } from '../ports.ts'
+import type { Attempts } from '../records/attempts.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { PassedAsk } from './asks.ts'
 import type { CarryOut, Runner, Said } from './carry-out.ts'
-import { passedCall } from './intents.ts'
+import { isConsent, passedCall } from './intents.ts'
 import type { Sitting } from './sitting.ts'
 
 /** How long after it has said that it would carry something out a page may begin that, in ms: who asked waits for longer. */
@@ -21,6 +22,7 @@ export interface Serving {
 
 interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isDue' | 'notAllowed' | 'settled'> {
   clock: SteadyClock
+  attempts: Pick<Attempts, 'share'>
   sitting: Pick<Sitting, 'seat' | 'place' | 'isCurrent'>
   name: () => string
   /** The ID of the job that is shown. */
@@ -31,7 +33,7 @@ interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isDue' | 'notAllowed
 }
 
 export function createServing(parts: ServingParts): Serving {
-  const { clock, sitting, name, jobId, sayNow, post, carryOut, isDue, notAllowed, settled } = parts
+  const { clock, attempts, sitting, name, jobId, sayNow, post, carryOut, isDue, notAllowed, settled } = parts
   const served = new Set<string>()
   /** When each turn was given, by this page's own time. */
   const turns = new Map<string, number>()
@@ -68,6 +70,7 @@ export function createServing(parts: ServingParts): Serving {
     lastServed = isStill
     if (!(await isStill)) return void served.delete(id)
     const call = passedCall(passed)
+    if (isConsent(call)) attempts.share(call.attemptId)
     const said = sayNow()
     const carriedOut = async () => {
       await settled(own, runner)
