@@ -135,7 +135,11 @@ export function createSaying(parts: SayingParts): Saying {
     }
     const attempt = seenAttempt()
     const wasPermitted = shown.get().can[call.intent]
-    if (await isPassedToOwner(taken, { ...word, number, attempt }, isPassedOn)) return
+    const isAnswered = isPassedToOwner(taken, { ...word, number, attempt }, isPassedOn).catch((error: unknown) =>
+      // one that was asked before may have written it
+      asItStands(word, taken, Promise.reject(error), true).then(() => true),
+    )
+    if (await isAnswered) return
     if (!taken.runner) throw closed()
     const own = taken.runner
     const carriedOut = async () => {
