@@ -30,7 +30,7 @@ export interface Attempts {
   /** Whether a record is too old to go on with, or to be shown. */
   hasExpired(record: AttemptRecord): boolean
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
-  begin(record: AttemptRecord, previous: AttemptRecord | null): Promise<Written>
+  begin(record: AttemptRecord, previous: AttemptRecord | null, signal?: AbortSignal): Promise<Written>
   /** The claim that stands before the POST leaves; where it can not, a page stops it that no other one took over from. */
   claim(consented: AttemptRecord, isUntaken: () => Promise<boolean>): Promise<Written>
   /** Whether storage still has the record, as far as it can be read. */
@@ -306,7 +306,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     hasExpired: (record) => expiryOf(record) !== undefined,
 
-    async begin(record, previous) {
+    async begin(record, previous, signal) {
       catalog.speaks()
       // whose it is, before a look may tell of a reset()
       current.remember(record, catalog.shopper())
@@ -314,7 +314,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (await isDoneWith(parts, record)) return { kind: 'overtaken' }
       begun.add(record.attemptId)
       if (previous !== null && mayBePaid(previous) && !(await archive(previous, true))) return notArchived(previous)
-      const kept = await put(record, (found) => found === null || isAsLeft(found, previous))
+      // what was passed on to a page that was left meanwhile may be done, or over, by now
+      const isOthers = () => signal?.aborted === true && shared.has(record.attemptId)
+      const kept = await put(record, (found) => !isOthers() && (found === null || isAsLeft(found, previous)))
       if (kept === 'unchanged' || previous === null || (await isBuried(previous, kept))) return written(record, kept)
       // a reload would bring the one before back, beside the job of this one
       await stop(record)

@@ -80,7 +80,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   const mayHaveCreatedVisitor = (outcome: Outcome<unknown>) =>
     visitor.get().uniqueUserId === null && outcome.kind === 'unavailable' && !neverLeft.has(outcome.situation)
 
-  async function consent(context: TryOnContext): Promise<Written> {
+  async function consent(context: TryOnContext, { signal }: RequestOptions): Promise<Written> {
     const now = whole(clock.now())
     const { attemptId, isRetry, customKey, moreLooksConsent, notice, photoId, metadataKept } = given(context.consent)
     const record: AttemptRecord = {
@@ -98,7 +98,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
       ...(notice !== undefined && { notice }),
       ...(isRetry && { retried: true }),
     }
-    return attempts.begin(record, context.record)
+    return attempts.begin(record, context.record, signal)
   }
 
   /** Whether a submission can be sent at all, and in a form that no browser repeats; else what stops it. */
