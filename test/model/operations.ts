@@ -471,7 +471,7 @@ const unwrittenInWord = own.chain((page) =>
     unwrittenOn(page),
     fc
       .tuple(
-        fc.oneof(say(fc.constant(page)), word(fc.constant(page), fc.constant(0))),
+        fc.oneof(fc.constant<Op>({ do: 'startOver', page }), word(fc.constant(page), fc.constant(0))),
         fc.integer({ min: 40, max: 420 }),
       )
       .map(([first, gap]): Op[] => [{ do: 'beside', first, second: healedAndClosed(page), gap }]),
