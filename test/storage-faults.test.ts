@@ -536,23 +536,6 @@ it('a job of a closed room that is written late is told to the page that runs th
   expect(other.get().attempt?.jobId).toEqual(expect.any(String))
 })
 
-it('a job that only memory has for the archive is not taken for what another page has archived before it', async () => {
-  const { world, storage, room, held } = await submitted()
-  room.close()
-  const other = world.room({ storage: storage.another() })
-  other.tryOn(product).subscribe(() => {})
-  await world.until(other.tryOn(product), 'outcomeUnknown')
-  await other.tryOn(product).startOver()
-  await room.list()
-  other.close()
-  storage.meet((call) => isRecord(call) && !call.key.endsWith(':1001:2001'), refused)
-  held.release()
-  await world.pass(6_000)
-  storage.recover()
-  await world.pass(12_000)
-  expect((await world.room().list()).map(({ jobId }) => jobId)).toEqual([expect.any(String)])
-})
-
 it('a job that its place did not take is found in the archive by the next page', async () => {
   const { world, storage, room, held } = await submitted()
   storage.meet((call) => isRecord(call) && !isRead(call), full)

@@ -135,11 +135,7 @@ export function createSaying(parts: SayingParts): Saying {
     }
     const attempt = seenAttempt()
     const wasPermitted = shown.get().can[call.intent]
-    const isAnswered = isPassedToOwner(taken, { ...word, number, attempt }, isPassedOn).catch((error: unknown) =>
-      // one that was asked before may have written it
-      asItStands(word, taken, Promise.reject(error), true).then(() => true),
-    )
-    if (await isAnswered) return
+    if (await isPassedToOwner(taken, { ...word, number, attempt }, isPassedOn)) return
     if (!taken.runner) throw closed()
     const own = taken.runner
     const carriedOut = async () => {
@@ -184,9 +180,10 @@ export function createSaying(parts: SayingParts): Saying {
   /** Whether the page that runs the flow has answered a word that was passed on to it, before this one runs it. */
   async function isPassedToOwner(
     taken: Seat<Runner>,
-    { call, said, number, attempt }: Word & { number: number; attempt: string | null },
+    word: Word & { number: number; attempt: string | null },
     isPassedOn: () => void,
   ): Promise<boolean> {
+    const { call, said, number, attempt } = word
     if (isConsent(call)) checkConsent(call, notice)
     const where = { name: parts.name(), place: sitting.place() }
     const ask: Ask = { type: 'ask', ...where, id: newId(), call, seenAttempt: attempt }
@@ -211,7 +208,11 @@ export function createSaying(parts: SayingParts): Saying {
       asks.drop(ask)
     }
     if (!answer) return false
-    if (answer.problem) throw new TryOnError(answer.problem, answer.jobId)
+    if (answer.problem) {
+      const refused = Promise.reject(new TryOnError(answer.problem, answer.jobId))
+      // a page that was asked before this one may have written it
+      return asItStands(word, taken, refused, true).then(() => true)
+    }
     if (isLeaving(call)) leftBefore = Math.max(leftBefore, number)
     // a photo that was passed on is the room's
     await photos.restore()
