@@ -412,6 +412,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     share: (attemptId) => void shared.add(attemptId),
 
     letGo() {
+      if (shared.size === 0) return
       const isShared = (found: Found<AttemptRecord>) => {
         const record = readable(found)
         return record?.phase === 'consented' && shared.has(record.attemptId)
