@@ -93,8 +93,8 @@ export function createCarryOut(parts: CarryOutParts) {
   }
 
   /** What can not be read may be there. */
-  function checkRead(runner: Runner): void {
-    const { problem } = runner.getSnapshot().context
+  function checkRead(): void {
+    const { problem } = view()
     if (problem?.kind === 'storageUnreadable') throw refusal(problem)
   }
 
@@ -244,6 +244,7 @@ export function createCarryOut(parts: CarryOutParts) {
       // what was said last in the other page may be in hand here
       if (isMeant(call, seen) || (isLeaving(call) && hand.isHolding())) return true
       if (await isGone(call, seen)) return false
+      checkRead()
       throw notAllowed(call)
     },
     /** Whether a consent is being made ready that the machine does not know of yet. */
@@ -264,7 +265,7 @@ export function createCarryOut(parts: CarryOutParts) {
       const stands = attemptOf(runner)
       const isSeen = stands !== undefined && word.seen === stands
       if (isLeft && !isSeen && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call)))
-        return checkRead(runner)
+        return checkRead()
       // of a former shopper not even a photo is kept
       if (isConsent(call)) return consent(own, runner, word, call)
       const meant = check(runner, call)
@@ -283,7 +284,7 @@ export function createCarryOut(parts: CarryOutParts) {
       const snapshot = runner.getSnapshot()
       if (snapshot.can(permissionOf(call)) || (isLeaving(call) && hand.isHolding())) return true
       if (isConsent(call)) throw notAllowed(call)
-      checkRead(runner)
+      checkRead()
       return false
     },
   }

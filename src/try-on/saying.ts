@@ -223,7 +223,8 @@ export function createSaying(parts: SayingParts): Saying {
   async function isTaken(call: Call, { by }: Said): Promise<boolean> {
     if (!isConsent(call)) return true
     const { attemptId } = call
-    const isBegunThere = async () => (await attempts.isKept(attemptId, null)) || attempts.isForgotten(attemptId)
+    const isBegunThere = async () =>
+      (await attempts.isKept(attemptId, null)) || isBegun(call) || attempts.isForgotten(attemptId)
     if (await isBegunThere()) return true
     // it may be about to
     await new Promise<void>((resolve) => void clock.setTimeout(resolve, lookOnMs))

@@ -85,6 +85,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const shown = createValue<TryOnView>(restoringView)
   /** Ends when the room is closed. */
   let life = new AbortController()
+  /** What is shown is from before the room was closed: others may have gone on since, or have reset it. */
+  let isOld = false
   /** What was opened from the archive is over with its shopper: it shows nothing, and takes no part in anything. */
   const isOver = () => input.archived && parts.opener.aborted
   const gone = () => new TryOnError({ kind: 'stopped', reason: 'startedOver' })
@@ -133,7 +135,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** For who waits, and is shown nothing. */
   const inside: Pick<Readable<TryOnView>, 'get' | 'subscribe'> = {
     get: shown.get,
-    subscribe: (onChange) => (isOver() || sitting.sit(), shown.subscribe(onChange)),
+    subscribe(onChange) {
+      if (isOld && !sitting.seat() && !isOver()) shown.set(restoringView)
+      isOld = false
+      if (!isOver()) sitting.sit()
+      return shown.subscribe(onChange)
+    },
   }
   const saying = createSaying({
     ...parts,
@@ -278,6 +285,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
       sitting.leave(closed(), false, telling.settling())
       life.abort()
       life = new AbortController()
+      isOld = true
     },
     hear(message) {
       if (!('name' in message) || message.name !== name()) return

@@ -39,8 +39,8 @@ export class Judge implements Witness {
   /** Storages that every other storage can know of. */
   private readonly announced = new Set<Disk>()
   private readonly fresh = new Map<Told, Page>()
-  /** Which page was told of each job. */
-  private readonly toldTo = new Map<Told, Page>()
+  /** Which page was told of each job, and when. */
+  private readonly toldTo = new Map<Told, { page: Page; at: number }>()
   private readonly shown = new WeakMap<
     object,
     { attempt: string; jobId: string | null; durable: boolean; leavings: number }
@@ -156,7 +156,7 @@ export class Judge implements Witness {
         const told: Told = { firm: false, excused: false, wall: page.anchoredWall }
         word?.told.set(jobId, told)
         this.fresh.set(told, page)
-        this.toldTo.set(told, page)
+        this.toldTo.set(told, { page, at: this.now })
       },
     }
   }
@@ -198,6 +198,9 @@ export class Judge implements Witness {
       if (page.runs && page.sound && this.parts.setup.slowMs === 0) told.firm = true
     }
     this.fresh.clear()
+    for (const [told, { page, at }] of this.toldTo) {
+      if (page.runs && page.hasWorked && page.prompt && this.now - at > noticeMs) told.firm = true
+    }
     // what a storage that does not answer holds, nobody can take away
     const inTrouble = new Set(this.parts.pages().flatMap((page) => (page.hasWorked ? [] : page.disks)))
     const canBeTidy = ({ atomic, disks }: Page) => atomic && !disks.some((disk) => inTrouble.has(disk))
@@ -207,9 +210,10 @@ export class Judge implements Witness {
   }
 
   /** What a page knows of, and could not write before, it can as it is closed. */
-  closing(page: Page): void {
-    if (!page.runs || !page.works || !page.prompt || this.parts.setup.slowMs > 0) return
-    for (const [told, by] of this.toldTo) if (by === page) told.firm = true
+  closing(page: Page, livesOn = false): void {
+    const isQuick = this.parts.setup.slowMs === 0
+    if (!page.runs || !page.works || !page.prompt || !(isQuick || livesOn)) return
+    for (const [told, by] of this.toldTo) if (by.page === page) told.firm = true
   }
 
   private lookAt(page: Page): void {

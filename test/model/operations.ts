@@ -37,6 +37,7 @@ export type Op =
   | { do: 'start' | 'retry'; page: number; photo: Photo; fails: boolean; product: number }
   | { do: 'startOver' | 'resume' | 'submitEmail' | 'discard' | 'reset'; page: number }
   | { do: 'stall'; page: number; at: Step | 'now' }
+  | { do: 'hide' | 'freeze' | 'leave'; page: number }
   | { do: 'hold'; page: number; at: Step }
   | { do: 'mode'; page: number; tier: number; mode: Mode }
   | { do: 'killMidWrite' | 'stallMidWrite'; page: number; writes: number; applied: boolean }
@@ -44,7 +45,7 @@ export type Op =
   | { do: 'wall' | 'age' | 'wait' | 'sleep'; ms: number }
   | { do: 'fault'; place: Place; fault: string }
   | { do: 'inject'; message: Injected }
-  | { do: 'beside'; first: Op; second: Op; gap: number }
+  | { do: 'beside'; first: Op; second: Op; gap: number; ms?: number }
 
 export interface Sequence {
   setup: Setup
@@ -499,6 +500,54 @@ const stoodUnwritten = own.chain((page) =>
     one(longWait),
   ),
 )
+const nothing = fc.constant<Op[]>([])
+const seldom = (each: fc.Arbitrary<Op>) =>
+  fc.oneof({ weight: 2, arbitrary: nothing }, { weight: 1, arbitrary: one(each) })
+const modesOf = (pages: readonly number[], mode: Mode): Op[] =>
+  pages.flatMap((page) => [0, 1].map((tier): Op => ({ do: 'mode', page, tier, mode })))
+/** Storage takes nothing of anybody, or only of one page. */
+const brokenFor = fc
+  .tuple(weighted([3, [0, 1]], [1, [0]], [1, [1]], [1, []]), weighted<Mode>([3, 'full'], [2, 'fail']))
+  .map(([pages, mode]) => modesOf(pages, mode))
+/** A page goes, and may come back, in the middle of what is said on it or passed on to it, whatever storage does. */
+const awayInWord = own.chain((page) => {
+  const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
+  const saidOn = (by: fc.Arbitrary<number>) =>
+    fc.oneof({ weight: 3, arbitrary: word(by, fc.constant(0)) }, { weight: 1, arbitrary: say(by) })
+  return flat(
+    fc.constant<Op[]>([
+      { do: 'load', page, modes: ['ok', 'ok'] },
+      { do: 'load', page: 1 - page, modes: ['ok', 'ok'] },
+    ]),
+    one(wait),
+    seldom(fault),
+    seldom(word(own, fc.constant(0))),
+    shortly,
+    brokenFor,
+    one(
+      fc.record({
+        ...of('beside'),
+        first: fc.oneof({ weight: 1, arbitrary: saidOn(mine) }, { weight: 3, arbitrary: saidOn(other) }),
+        second: fc.record({ do: fc.constantFrom('hide', 'freeze', 'leave'), page: mine }),
+        gap: fc.nat({ max: 60 }),
+        ms: fc.nat({ max: 25 }).map((calls) => calls * 20),
+      }),
+    ),
+    seldom(saidOn(other)),
+    one(standing),
+    fc.oneof({ weight: 2, arbitrary: nothing }, { weight: 1, arbitrary: fc.constant(modesOf([page], 'ok')) }),
+    one(simple('wake', mine)),
+    shortly,
+    maybe(fc.record({ do: fc.constantFrom('kill', 'close', 'leave'), page: other })),
+    seldom(saidOn(own)),
+    shortly,
+    fc.constant(modesOf([0, 1], 'ok')),
+    one(wait),
+    one(simple('wake', other)),
+    seldom(fc.oneof(simple('close', own), reset(own))),
+    one(longWait),
+  )
+})
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -532,8 +581,8 @@ const blocksOf = (each: fc.Arbitrary<Op[]>) =>
   fc.array(each, { minLength: 1, maxLength: 3 }).map((found) => found.flat())
 
 /** A world and what happens in it. */
-const sequencesOf = (each: fc.Arbitrary<Op[]>): fc.Arbitrary<Sequence> =>
-  fc.record({ setup, ops: flat(maybe(load()), maybe(fault), maybe(word()), blocksOf(each)) })
+const sequencesOf = (each: fc.Arbitrary<Op[]>, of = setup): fc.Arbitrary<Sequence> =>
+  fc.record({ setup: of, ops: flat(maybe(load()), maybe(fault), maybe(word()), blocksOf(each)) })
 const common = sequencesOf(block)
 /** What the model has learned since its first findings were numbered, which keep their numbers. */
 const later = sequencesOf(
@@ -572,12 +621,15 @@ const leaving = sequencesOf(
   ),
 )
 
+/** Where each call of a storage takes its time, a moment can be met between two of them. */
+const slowly = fc.tuple(setup, weighted([1, 0], [3, 20])).map(([drawn, slowMs]) => ({ ...drawn, slowMs }))
 const broken = sequencesOf(
   fc.oneof(
-    { weight: 2, arbitrary: unwrittenInWord },
-    { weight: 2, arbitrary: stoodUnwritten },
-    { weight: 1, arbitrary: block },
+    { weight: 4, arbitrary: awayInWord },
+    { weight: 1, arbitrary: unwrittenInWord },
+    { weight: 1, arbitrary: stoodUnwritten },
   ),
+  slowly,
 )
 
 const closing = sequencesOf(

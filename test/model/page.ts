@@ -1,4 +1,4 @@
-import { createFittingRoom, type Clock, type Fetch, type FittingRoom, type FlowStorage, type TryOn } from 'fitting-room'
+import { createFittingRoom, type Clock, type Fetch, type FittingRoom, type FlowStorage, type PageLife, type TryOn } from 'fitting-room'
 import { createRoom } from 'fitting-room/core'
 import { preparePhoto } from 'fitting-room/photos'
 import { storageChain } from 'fitting-room/storage/chain'
@@ -63,6 +63,8 @@ export class Page implements Host {
   readonly loadedWall: number
   private readonly sleptAtLoad: number
   readonly tryOns = new Map<number, TryOn>()
+  private readonly watched = new Map<TryOn, ReturnType<TryOn["subscribe"]>>()
+  readonly window = new EventTarget()
   readonly atomic: boolean
   killed = false
   closed = false
@@ -82,6 +84,9 @@ export class Page implements Host {
   death: { writes: number; applied: boolean } | null = null
   /** Writes until the page stands still, at one or right after it. */
   stalling: { writes: number; applied: boolean } | null = null
+  /** Kept without running: as a tab is that is left for another page, or frozen. */
+  private kept: 'hidden' | 'frozen' | null = null
+  private life: PageLife | null = null
   private readonly machine: Machine
   private readonly parts: PageParts
   private readonly calls: Call[] = []
@@ -118,6 +123,9 @@ export class Page implements Host {
   get bus(): Bus {
     return this.machine.bus
   }
+  get isAway(): boolean {
+    return this.stalled || this.closed
+  }
   get runs(): boolean {
     return !this.killed && !this.closed && !this.stalled
   }
@@ -140,7 +148,7 @@ export class Page implements Host {
     if (known) return known
     const tryOn = onHost(this, () => {
       const made = this.room.tryOn(productAt(product))
-      made.subscribe(() => {})
+      this.watch(made)
       return made
     })
     this.tryOns.set(product, tryOn)
@@ -176,11 +184,38 @@ export class Page implements Host {
   wake(): void {
     this.stallAt = null
     this.stalling = null
+    this.use()
     if (!this.stalled) return
     this.stalled = false
     this.troubledAt = this.machine.clock.monotonic()
     this.stalledMs += this.troubledAt - this.stalledAt
+    this.show()
     this.catchUp()
+  }
+
+  /** The browser keeps the page, which stands still from its next task on. */
+  keep(as: 'hidden' | 'frozen'): void {
+    if (!this.runs || this.kept) return
+    this.kept = as
+    onHost(this, () => {
+      if (as === 'hidden') this.window.dispatchEvent(new Event('pagehide'))
+      this.life?.onHide(as === 'frozen')
+    })
+    this.bus.onWay++
+    setImmediate(() => {
+      this.bus.onWay--
+      if (this.kept) this.stall()
+    })
+  }
+
+  private show(): void {
+    const was = this.kept
+    this.kept = null
+    if (!was) return
+    this.turn(() => {
+      if (was === 'hidden') this.window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+      this.life?.onShow()
+    })
   }
 
   hold(step: Step): void {
@@ -209,6 +244,21 @@ export class Page implements Host {
   close(): void {
     this.closed = true
     onHost(this, () => this.room.close())
+  }
+
+  /** It uses the same room again. */
+  private use(): void {
+    if (!this.closed) return
+    this.closed = false
+    for (const tryOn of this.tryOns.values()) onHost(this, () => this.watch(tryOn))
+  }
+
+  private watch(tryOn: TryOn): void {
+    this.watched.get(tryOn)?.unsubscribe()
+    this.watched.set(
+      tryOn,
+      tryOn.subscribe(() => {}),
+    )
   }
 
   kill(): void {
@@ -328,6 +378,10 @@ export class Page implements Host {
       },
       storage: this.storage(),
       clock: this.clock,
+      pageLife: (life) => {
+        this.life = life
+        return () => void (this.life = null)
+      },
       fetch,
       putPhoto: async (url, { bytes, type }) =>
         (await fetch(url, { method: 'PUT', body: bytes, headers: { 'Content-Type': type } })).status,

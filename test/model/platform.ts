@@ -5,6 +5,8 @@ export interface Host {
   readonly hasLocks: boolean
   readonly locks: Locks
   readonly bus: Bus
+  /** What listens to the window's events. */
+  readonly window: EventTarget
   /** Runs at the host's next turn: never if it was killed, later if it stalls. */
   turn(run: () => void): void
 }
@@ -153,6 +155,10 @@ export function installPlatform(): () => void {
   const undo = [
     own(globalThis, 'isSecureContext', { get: () => hosts.getStore()?.hasLocks ?? false }),
     own(navigator, 'locks', { get: () => hosts.getStore()?.locks }),
+    own(globalThis, 'addEventListener', {
+      value: (...asked: Parameters<EventTarget['addEventListener']>) =>
+        hosts.getStore()?.window.addEventListener(...asked),
+    }),
     own(globalThis, 'BroadcastChannel', { value: PageChannel, writable: true }),
   ]
   return () => undo.forEach((each) => each())

@@ -22,6 +22,9 @@ const ledgerOf = (name: string): RoomLedger => ({
 /** By how much the wall clock may go forward at once, in ms, before that is what a sleep of the machine looks like. */
 const driftMs = 60_000
 
+/** What a call of a slow storage takes, in ms. */
+const callMs = 20
+
 /** One turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -120,7 +123,7 @@ export class World {
     return this.setup.storage === 'plain' && slot === 1 ? 0 : slot
   }
 
-  /** Nobody can say anything to a page that is stalled. */
+  /** Nobody can say anything to a page that is stalled, or does not use its room. */
   private async begin(op: Op): Promise<void> {
     switch (op.do) {
       case 'load':
@@ -128,19 +131,22 @@ export class World {
         return
       case 'start':
       case 'retry':
-        if (this.pageOf(op.page).stalled) return
+        if (this.pageOf(op.page).isAway) return
         return this.shopper.give(op.do, this.pageOf(op.page), op.photo, op.fails, op.product)
       case 'resume':
       case 'submitEmail':
       case 'startOver':
       case 'discard':
-        if (this.pageOf(op.page).stalled) return
+        if (this.pageOf(op.page).isAway) return
         return this.shopper.say(op.do, this.pageOf(op.page))
       case 'reset':
-        if (this.pageOf(op.page).stalled) return
+        if (this.pageOf(op.page).isAway) return
         return this.shopper.reset(this.pageOf(op.page))
       case 'beside':
         await this.begin(op.first)
+        if (op.ms !== undefined) await this.settle()
+        // what a storage call leads to comes before the next one ends
+        for (let past = 0; past < (op.ms ?? 0); past += callMs) await this.wait(callMs)
         for (let turn = 0; turn < op.gap; turn++) await Promise.resolve()
         return this.begin(op.second)
       case 'wait':
@@ -161,6 +167,13 @@ export class World {
         this.pageOf(op.page).close()
         await this.settle()
         return this.reopen(op.page)
+      case 'hide':
+      case 'freeze':
+        return page?.keep(op.do === 'hide' ? 'hidden' : 'frozen')
+      case 'leave':
+        if (!page?.runs) return
+        this.judge.closing(page, true)
+        return page.close()
       case 'wake':
       case 'land':
         page?.[op.do]()
