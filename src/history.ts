@@ -50,7 +50,7 @@ export function createHistory<Entry extends { state: TryOnState }>(
     hear(message) {
       if (message.type !== 'view' && message.type !== 'lateAnswer') return
       const standing = message.type === 'view' ? standingOf(message.view) : ''
-      if (stands.get(message.name) === standing) return
+      if (standing !== '' && stands.get(message.name) === standing) return
       stands.set(message.name, standing)
       refresh()
     },
@@ -66,5 +66,5 @@ export function createHistory<Entry extends { state: TryOnState }>(
   }
 }
 
-const standingOf = ({ state, attempt, preview, result }: Extract<TabMessage, { type: 'view' }>['view']) =>
-  JSON.stringify([state, attempt, preview, result])
+const standingOf = ({ state, attempt, preview, result, durable }: Extract<TabMessage, { type: 'view' }>['view']) =>
+  JSON.stringify([state, attempt, preview, result, durable])

@@ -21,7 +21,7 @@ import { systemClock } from './platform/system-clock.ts'
 import { wasReset } from './platform/was-reset.ts'
 import { withDefaults } from './platform/with-defaults.ts'
 import type { Fetch, Readable } from './ports.ts'
-import type { Place } from './records/archive.ts'
+import { keepInArchive, type Place } from './records/archive.ts'
 import { createAttempts } from './records/attempts.ts'
 import { createCatalog } from './records/catalog.ts'
 import { sweep, wipe } from './records/housekeeping.ts'
@@ -241,7 +241,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
 
   /** As the page that is at it shows it, where that is this one. */
   function viewOf(record: AttemptRecord, archived: boolean): TryOnView {
-    for (const { tryOn } of tryOns.values()) if (tryOn.get().attempt?.id === record.attemptId) return tryOn.get()
+    for (const { tryOn, isLive } of tryOns.values())
+      if (isLive() && tryOn.get().attempt?.id === record.attemptId) return tryOn.get()
     // no submission is out for as long as that
     return storedView(record, inputOf(true), clock.now() < record.startedAt + consentLifetimeMs && !archived)
   }
@@ -396,7 +397,13 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     list,
     async claim(ticket) {
       const hasJob = async (jobId: string) => (await list()).some((each) => each.jobId === jobId)
-      const { place, record, durable } = await followUp.claim(ticket, catalog.shopper(), open(), hasJob)
+      const by = catalog.shopper()
+      const { place, record, durable } = await followUp.claim(ticket, by, open(), hasJob)
+      // nobody else writes it before somebody opens it
+      const keep = async () => {
+        if ((await keepInArchive(records, record, by, false)) === 'memory') later(keep, true)
+      }
+      if (!durable) later(keep, true)
       post({ type: 'lateAnswer', name: place.key, record, durable })
       return running(place.key, productOf(record), () => [place], true)
     },
@@ -424,9 +431,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       tryOns.forEach((each) => each.close())
       errands.end()
       for (const [run, { timer, isOwed }] of again) {
-        if (isOwed) continue
         clock.clearTimeout(timer)
         again.delete(run)
+        // the page may go, and what only its memory has goes with it
+        if (isOwed) run()
       }
       isUp = false
       stopListening()

@@ -271,7 +271,7 @@ describe('a word that is passed on', () => {
     const second = watched(other.tryOn(product))
     await world.until(second, 'preparing')
     const carried = storage.hold((call) => isRecord(call) && isWrite(call))
-    const word = expect(second.startOver()).rejects.toMatchObject({ kind: 'notAllowed' })
+    const word = expect(second.startOver()).rejects.toMatchObject({ kind: 'storageUnreadable' })
     await carried.reached
     own.meet((call) => isRecord(call), refused)
     room.close()

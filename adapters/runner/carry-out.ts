@@ -40,7 +40,10 @@ const retentionMs = 3_155_760_000_000
 const waits = new Set<TryOnView['state']>(['stalled', 'unauthorized'])
 
 const isWaiting = ({ state, can }: TryOnView) => waits.has(state) && can.resume
-const isEnded = (view: TryOnView) => ['done', 'asks', 'stopped'].includes(view.group) && !isWaiting(view)
+/** Another process may have it yet, so that nothing is permitted here: what is shown is no end. */
+const isElsewhere = ({ group, can }: TryOnView) => group === 'stopped' && !Object.values(can).some(Boolean)
+const isEnded = (view: TryOnView) =>
+  ['done', 'asks', 'stopped'].includes(view.group) && !isWaiting(view) && !isElsewhere(view)
 
 /** Whether there is something to follow; throws where storage could not be read, since nobody knows then. */
 function isThere({ state, problem }: TryOnView): boolean {

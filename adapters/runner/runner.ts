@@ -220,7 +220,7 @@ function checkedRunnerOptions(options: RunnerOptions) {
 }
 
 /** Where the job of a submission may be made, and have a picture, all the same. */
-const unclear = new Set<Item['state']>(['outcomeUnknown', 'protocolError'])
+const unclear = new Set<Item['state']>(['outcomeUnknown', 'protocolError', 'unauthorized'])
 
 /** What is told of an item. */
 const entryOf = ({ id, state, isEnded, attempt, result, problem, message }: Item): RunnerEntry => ({

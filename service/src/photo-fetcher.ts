@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import { readBody } from './body.ts'
 import { PhotoNotAccessible } from './photo-problems.ts'
+import { PutOff } from './put-off.ts'
 import { isPublic } from './public-address.ts'
 import { openResolver, publicLookup } from './public-lookup.ts'
 import { photoLimits } from './photo-limits.ts'
@@ -13,6 +14,8 @@ const lookup = publicLookup(openResolver())
 /** For the answer's head and all of its body. */
 const timeLimitMs = 15_000
 const mostRedirects = 3
+/** Errors of this machine, which say nothing of the photo. */
+const ofThisMachine = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'ENETDOWN']
 
 /** The whole of what `openPhoto` gives. */
 export async function fetchPhoto(url: string, isAllowed = isPublic): Promise<Uint8Array> {
@@ -24,7 +27,8 @@ export async function fetchPhoto(url: string, isAllowed = isPublic): Promise<Uin
 /**
  * Asks for a photo at a public address, whose bytes come as the body is read. Names are checked as they are resolved, so
  * neither a redirect nor a changing DNS answer leads to a private, loopback or link-local address; of one that is written
- * out `isAllowed` tells. Rejects with `PhotoNotAccessible`, as the body does.
+ * out `isAllowed` tells. Rejects with `PhotoNotAccessible`, as the body does; with `PutOff` where this machine can ask
+ * nobody now.
  */
 export async function openPhoto(url: string, isAllowed = isPublic): Promise<Body> {
   const signal = AbortSignal.timeout(timeLimitMs)
@@ -59,7 +63,10 @@ function get(url: URL, signal: AbortSignal, isAllowed: typeof isPublic): Promise
       }
       resolve({ body: Readable.toWeb(Readable.from(partsOf(answer))) as Body['body'] })
     })
-    request.on('error', refuse)
+    request.on('error', (cause: NodeJS.ErrnoException) => {
+      const isOurs = cause instanceof PutOff || ofThisMachine.includes(String(cause.code))
+      return isOurs ? reject(new PutOff('nobody can be asked for a photo now', { cause })) : refuse()
+    })
     // a connection that became something else ends without an answer, and without an error
     request.on('close', refuse)
   })

@@ -2,6 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
 import { PhotoNotAccessible } from './photo-problems.ts'
 import { isPublic } from './public-address.ts'
+import { PutOff } from './put-off.ts'
 
 /**
  * What asks name servers. The system's own look-up has few threads, which everything shares, and is not given up: name
@@ -9,10 +10,18 @@ import { isPublic } from './public-address.ts'
  */
 export const openResolver = () => new Resolver({ timeout: 3_000, tries: 2 })
 
-/** Finds the addresses of a name, where all of them are public. */
+/** What says nothing of the name: no name server hears this machine. */
+const unheard = ['ECONNREFUSED', 'ENOMEM']
+
+function nothing(cause: unknown): string[] {
+  if (!unheard.includes(String(Object(cause).code))) return []
+  throw new PutOff('no name server can be asked', { cause })
+}
+
+/** Finds the addresses of a name, where all of them are public; fails with `PutOff` where nobody can be asked. */
 export function publicLookup(resolver: Resolver): LookupFunction {
   const found = async (of: 4 | 6, addresses: Promise<string[]>) =>
-    (await addresses.catch(() => [])).map((address) => ({ address, family: of }))
+    (await addresses.catch(nothing)).map((address) => ({ address, family: of }))
   return (hostname, { all, family }, done) => {
     const answer = (known: { address: string; family: 4 | 6 }[]) => {
       const wanted = known.filter((each) => !family || each.family === family)
@@ -22,6 +31,9 @@ export function publicLookup(resolver: Resolver): LookupFunction {
       else done(null, first.address, first.family)
     }
     const both = [found(4, resolver.resolve4(hostname)), found(6, resolver.resolve6(hostname))]
-    void Promise.all(both).then((each) => answer(each.flat()))
+    Promise.all(both).then(
+      (each) => answer(each.flat()),
+      (error: Error) => done(error, '', 4),
+    )
   }
 }

@@ -170,8 +170,9 @@ export function createWorker(parts: WorkerParts) {
   return {
     async work(jobId: string, stage: Stage): Promise<void> {
       const job = await store.job(jobId)
-      // it was passed on, though the process that did so was not told
-      if (job?.state !== 'queued' || stageOf(job) !== stage) return
+      if (job?.state !== 'queued') return
+      // it was passed on, though the process that did so was not told; an earlier version fetched some as it rendered
+      if (stage === 'fetch' && stageOf(job) !== 'fetch') return
       const how = await advance(job).catch((error: unknown) => {
         if (!(error instanceof PutOff)) return failed(job, error)
         if (error.cause !== undefined) report(error.cause)

@@ -2,7 +2,7 @@
 import type { Clock } from '../ports.ts'
 import type { Catalog } from '../records/catalog.ts'
 import type { Shopper } from '../records/epochs.ts'
-import type { Cell, Codec, Journal } from '../records/journal.ts'
+import type { Cell, Codec, Journal, Kept } from '../records/journal.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import { eventsOf, type RoomEvent, type RoomEventType } from '../rules/room-event.ts'
 import type { Stand, Teller } from '../telling.ts'
@@ -24,6 +24,9 @@ interface Told {
 
 /** How long a page may take to tell that a picture was seen before another one does, in ms. */
 const tellingMs = 10_000
+
+/** How soon it is noted again what storage did not take, in ms. */
+const noteAgainMs = 5_000
 
 /** What can not be read tells of nothing: then it is told again, with the same key. */
 const codec: Codec<Told> = {
@@ -91,12 +94,16 @@ export function createTeller(parts: TellerParts): Teller {
     return Object(found).told ?? {}
   }
 
-  /** Changes what is noted of an attempt, if it is to be changed; resolves with whether it was. */
-  async function change(id: string, by: Shopper, how: (own: OfAttempt | undefined) => Partial<OfAttempt> | null) {
+  /** Changes what is noted of an attempt; resolves with where that stands, or with null where it was not to be changed. */
+  async function change(
+    id: string,
+    by: Shopper,
+    how: (own: OfAttempt | undefined) => Partial<OfAttempt> | null,
+  ): Promise<Kept | null> {
     let isChanged = false
-    if ((await catalog.list(key(), by)) === 'gone') return false
+    if ((await catalog.list(key(), by)) === 'gone') return null
     const now = clock.now()
-    await cell().update(
+    const kept = await cell().update(
       (found) => {
         if (by.aborted || found === 'unreadable') return undefined
         const all = Object.entries(found?.told ?? {}).filter(([, { until }]) => until > now)
@@ -110,12 +117,15 @@ export function createTeller(parts: TellerParts): Teller {
       },
       () => catalog.isPresent(by),
     )
-    return isChanged && !by.aborted
+    return isChanged && !by.aborted ? kept : null
   }
 
-  /** Notes what was told of an attempt. */
-  const note = (id: string, types: readonly RoomEventType[], by: Shopper, photo?: string) =>
-    change(id, by, (own) => ({ types: [...new Set([...(own?.types ?? []), ...types])], ...(photo && { photo }) }))
+  /** Notes what was told of an attempt; where only memory has that, another page would tell it once more. */
+  async function note(id: string, types: readonly RoomEventType[], by: Shopper, photo?: string): Promise<void> {
+    const all = (own: OfAttempt | undefined) => [...new Set([...(own?.types ?? []), ...types])]
+    const kept = await change(id, by, (own) => ({ types: all(own), ...(photo && { photo }) }))
+    if (kept === 'memory') clock.setTimeout(() => queued(() => note(id, types, by, photo)), noteAgainMs)
+  }
 
   function standOnceMore(id: string, by: Shopper): void {
     standingsOf(by).delete(id)
@@ -178,7 +188,7 @@ export function createTeller(parts: TellerParts): Teller {
       const isTold = own?.types.includes('seen') === true
       isUnderWay = !isTold && Math.abs(at - (own?.seenAt ?? -Infinity)) < tellingMs
       return isTold || isUnderWay ? null : { seenAt: at }
-    }).catch(() => (isUnderWay = true))
+    }).catch(() => void (isUnderWay = true))
     // by another page, or it is not known by whom
     if (isUnderWay) return standOnceMore(attemptId, by)
     if (!isMine) return

@@ -33,9 +33,10 @@ export async function keepInArchive(
   const listed = await catalog.list(key, shopper)
   if (listed === 'gone') return 'unchanged'
   if (listed === 'memory' && isHeld) return 'memory'
+  let known = null as AttemptRecord | null
   const kept = await cell.update(
     (found) => {
-      const known = readable(found)
+      known = readable(found)
       const isOther = known?.job !== undefined && known.job.jobId !== record.job?.jobId
       // a page that stood still has an earlier one
       const isNews = known === null || (!isOther && !isBefore(record, known))
@@ -43,6 +44,8 @@ export async function keepInArchive(
     },
     async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
   )
+  // what has come further there may have done so in memory alone
+  if (kept === 'unchanged' && known && cell.onDisk() === null) return 'memory'
   if (kept !== 'stored' || listed === 'stored') return kept
   // what no list names outlasts a reset(), and no later page finds it
   return (await catalog.list(key, shopper)) === 'stored' ? 'stored' : 'memory'

@@ -50,19 +50,19 @@ export interface Attempts {
   /** Whether an attempt is gone from its place that this page was leaving, once that has ended. */
   isLeft(attemptId: string): Promise<boolean>
   /** Takes a consent of that shopper back that this page was writing; resolves with whether nobody submits it, as another page may have. */
-  withdraw(attemptId: string, by: Shopper): Promise<boolean>
+  withdraw(attemptId: string, by: Shopper, isPassedOn?: boolean): Promise<boolean>
   /** A consent was passed on by another page, which carries it out itself where this one is left. */
   share(attemptId: string): void
-  /** What only memory has of such a consent is let go of, once what is being written is. */
-  letGo(): void
+  /** What only memory has of such a consent, or of all that was not sent, is let go of, once what is being written is. */
+  letGo(isAll?: boolean): void
   /** Takes the record away for good, and refuses its late answers. */
   forget(record: AttemptRecord): Promise<Written>
   /** Whether an attempt was forgotten for good. */
   isForgotten(attemptId: string): Promise<boolean>
   /** Whether storage has yet to learn what was archived or left. */
   isBehind(): boolean
-  /** Tells storage once more. */
-  catchUp(): Promise<void>
+  /** Tells storage once more; resolves with what has come into the archive by that. */
+  catchUp(): Promise<AttemptRecord[]>
   /** Settles once every write of the try-on that was begun has ended; null where none is under way. */
   underWay(): Promise<unknown> | null
 }
@@ -115,6 +115,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const isPaidFor = record.job !== undefined || seen.phase === 'claimed'
     if (kept !== 'unchanged' || !isPaidFor) return written(record, kept)
     if (await isLost(record)) return written(record, await put(record, (found) => found === null))
+    // what was paid for has replaced a word that could not be read as it was given
+    const replaced = record.job ? await put(record, (found) => isEarlierWord(found, record)) : 'unchanged'
+    if (replaced !== 'unchanged') return written(record, replaced)
     // another attempt stands here by now: what was paid for must stand somewhere
     if (record.job === undefined || !(await isAlive(record))) return { kind: 'overtaken' }
     await archive(record, true)
@@ -352,6 +355,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async isWanted(claimed) {
       if (!(await isAlive(claimed))) return false
       const { cell } = place()
+      // who has taken the consent back could not see a claim that only memory has
+      const isSeen = isOf(cell.onDisk(), claimed.attemptId)
+      if (!isSeen && (await catalog.fateOf(claimed.attemptId))) return false
       // a word that was given while a tier fails goes on without that one
       const found = await cell.read().then(
         (each) => [each],
@@ -399,25 +405,28 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         .then(isGone, () => false)
     },
 
-    async withdraw(attemptId, by) {
+    async withdraw(attemptId, by, isPassedOn = false) {
       if ((await takeAway(attemptId)).some(isSubmitted)) return false
       // it may land yet
       const isMarked = await catalog.mark(attemptId, 'left', by)
       const left = await takeAway(attemptId)
-      if (isMarked ? !left.some(isSubmitted) : left.length === 0) return true
+      // the page that was asked may have it where nobody can see it, and no mark stops it
+      const mayBeHidden = isPassedOn && parts.mayClaimInMemory(true)
+      if (isMarked ? !left.some(isSubmitted) : left.length === 0 && !mayBeHidden) return true
       await catalog.unmark(attemptId)
       return false
     },
 
     share: (attemptId) => void shared.add(attemptId),
 
-    letGo() {
-      if (shared.size === 0) return
-      const isShared = (found: Found<AttemptRecord>) => {
+    letGo(isAll = false) {
+      if (!isAll && shared.size === 0) return
+      const isMeant = (found: Found<AttemptRecord>) => {
         const record = readable(found)
-        return record?.phase === 'consented' && shared.has(record.attemptId)
+        if (!record || mayBePaid(record)) return false
+        return isAll || (record.phase === 'consented' && shared.has(record.attemptId))
       }
-      const drop = () => place().cell.forget(isShared)
+      const drop = () => place().cell.forget(isMeant)
       const writing = attempts.underWay()
       if (writing) void writing.then(drop)
       else drop()
@@ -441,12 +450,16 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async catchUp() {
       await bury()
+      const kept: AttemptRecord[] = []
       for (const [id, { record, shopper }] of ahead) {
         const archived = await archivedOf(parts, id)
         // it may have come further there, or be what it was before its job was known
         const newest = archived && (archived.job || !record.job) ? archived : record
-        if ((await keepInArchive(parts, newest, shopper, false)) !== 'memory') ahead.delete(id)
+        const where = await keepInArchive(parts, newest, shopper, false)
+        if (where !== 'memory') ahead.delete(id)
+        if (where === 'stored') kept.push(newest)
       }
+      return kept
     },
 
     underWay: () => (writes.size > 0 ? Promise.allSettled(writes) : null),
@@ -467,6 +480,12 @@ const isSubmitted = ({ phase }: AttemptRecord) => phase !== 'consented'
 
 const isConsentOf = (found: Found<AttemptRecord>, attemptId: string) =>
   isOf(found, attemptId) && readable(found)?.phase === 'consented'
+
+/** Whether another word stands there that was given before that one, and not sent. */
+function isEarlierWord(found: Found<AttemptRecord>, { attemptId, startedAt }: AttemptRecord): boolean {
+  const word = readable(found)
+  return word !== null && word.attemptId !== attemptId && !mayBePaid(word) && word.startedAt < startedAt
+}
 
 const unreadable: Problem = { kind: 'storageUnreadable' }
 const unread: Written = { kind: 'none', durable: false, problem: unreadable }

@@ -1,11 +1,15 @@
 import type { Written } from '../../machines/try-on.types.ts'
+import { succeeds } from '../platform/succeeds.ts'
 import type { Attempts } from '../records/attempts.ts'
 import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import type { Runner } from './carry-out.ts'
 
-/** Writes again, from time to time, what only memory has of a job, or of what was left: it is lost with the page. */
+/**
+ * Writes again, from time to time, what only memory has of a job, or of what was left: it is lost with the page. Reads
+ * again what could not be read.
+ */
 export interface Keeping {
-  /** Looks whether there is anything to be written again. */
+  /** Looks whether there is anything to be written or read again. */
   look(runner: Runner): void
   /** An answer that has come late, and that nothing runs any more which would write it. */
   keepAnswer(record: AttemptRecord): void
@@ -19,7 +23,9 @@ export interface Keeping {
 }
 
 interface KeepingParts {
-  attempts: Pick<Attempts, 'write' | 'catchUp' | 'isBehind' | 'underWay'>
+  attempts: Pick<Attempts, 'look' | 'write' | 'catchUp' | 'isBehind' | 'underWay'>
+  /** Reads what the room had not been told when it was opened. */
+  reopen: () => Promise<unknown>
   /** What runs the flow here, if anything does. */
   runner: () => Runner | null
   /** It stands, or has gone to the archive: other pages may not know of it. */
@@ -28,9 +34,11 @@ interface KeepingParts {
   keepLater: (run: () => void, isOwed?: boolean) => void
 }
 
-export function createKeeping({ attempts, runner: runnerNow, onKept, keepLater }: KeepingParts): Keeping {
+export function createKeeping(parts: KeepingParts): Keeping {
+  const { attempts, runner: runnerNow, onKept, keepLater } = parts
+
   async function keepAgain(): Promise<void> {
-    await attempts.catchUp()
+    await tellStorage()
     if (attempts.isBehind()) keepLater(keepAgain)
     const runner = runnerNow()
     const record = runner && unkeptIn(runner)
@@ -38,6 +46,12 @@ export function createKeeping({ attempts, runner: runnerNow, onKept, keepLater }
     const written = await attempts.write(record, record)
     const stands = written.kind === 'stands' && unkeptIn(runner) === record
     if (stands) runner.send({ type: 'kept', durable: written.durable })
+    // another attempt may stand there, and the archive has not taken this one
+    if (attempts.isBehind()) keepLater(keepAgain)
+  }
+
+  async function tellStorage(): Promise<void> {
+    for (const archived of await attempts.catchUp()) onKept({ kind: 'overtaken', archived })
   }
 
   const keepAnswer = (record: AttemptRecord) => keepLater(() => void keep(record), true)
@@ -51,13 +65,22 @@ export function createKeeping({ attempts, runner: runnerNow, onKept, keepLater }
   const keepArchived = () => void (attempts.isBehind() && keepLater(catchUp, true))
 
   async function catchUp(): Promise<void> {
-    await attempts.catchUp()
+    await tellStorage()
     keepArchived()
+  }
+
+  async function readAgain(): Promise<void> {
+    const isRead = await succeeds(parts.reopen().then(attempts.look))
+    const runner = runnerNow()
+    if (!runner || !isUnread(runner)) return
+    if (isRead) runner.send({ type: 'resume' })
+    else keepLater(readAgain)
   }
 
   return {
     look(runner) {
       if (unkeptIn(runner) || attempts.isBehind()) keepLater(keepAgain)
+      if (isUnread(runner)) keepLater(readAgain)
     },
     keepAnswer,
     keepArchived,
@@ -78,6 +101,12 @@ export function createKeeping({ attempts, runner: runnerNow, onKept, keepLater }
 
 /** The record of what may be paid for and only memory has, unless it is written just now. */
 const unkeptIn = (runner: Runner) => (runner.getSnapshot().hasTag('busy') ? null : unstoredIn(runner))
+
+/** Nothing is shown because what there may be could not be read. */
+function isUnread(runner: Runner): boolean {
+  const { value, context } = runner.getSnapshot()
+  return value === 'idle' && context.problem?.kind === 'storageUnreadable'
+}
 
 function unstoredIn(runner: Runner): AttemptRecord | null {
   const { record, durable } = runner.getSnapshot().context

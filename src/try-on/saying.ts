@@ -200,6 +200,8 @@ export function createSaying(parts: SayingParts): Saying {
       answer = await Promise.race([answered, taken.owned, taken.ended])
     } catch (error) {
       if (!isOfClosing(error)) throw error
+      // this page may be back before it is known what has become of it, and nobody else is to have it, too
+      asks.drop(ask)
       // a page that has it goes on with it, though this one is gone
       const isDone = isLeaving(call) ? attempt !== null && attempts.isLeft(attempt) : isPassed && isTaken(call, said)
       if (!(await isDone)) throw error
@@ -234,7 +236,7 @@ export function createSaying(parts: SayingParts): Saying {
         () => true,
       )
     // of what can not be read, or was wiped since, nobody can say that it was not
-    return (await isBegunThere()) || by.aborted || (await isUnread()) || !(await attempts.withdraw(attemptId, by))
+    return (await isBegunThere()) || by.aborted || (await isUnread()) || !(await attempts.withdraw(attemptId, by, true))
   }
 
   /** Settles once this page shows what there is, if that is to be had. */

@@ -79,7 +79,11 @@ export function createSitting(parts: SittingParts): Sitting {
       isMisplaced: () => !isPlaced(),
       start: () => parts.run(() => taken),
       stop: (runner) => runner.stop(),
-      onWait: () => company().wait(taken),
+      onWait() {
+        // who runs the try-on knows nothing of it, and it is not to be sent once that page has gone
+        attempts.letGo(true)
+        company().wait(taken)
+      },
       onLose: lose,
     })
     seat = taken

@@ -34,6 +34,8 @@ import type { Inspect, TryOn } from './try-on.types.ts'
 export interface RunningTryOn {
   tryOn: TryOn
   isArchived: boolean
+  /** Whether this page runs it, or follows the one that does: else what it shows may be of before. */
+  isLive(): boolean
   /** Hears what the other pages of the room say. */
   hear(message: TabMessage): void
   wake(): void
@@ -275,6 +277,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   return {
     tryOn,
     isArchived: input.archived,
+    isLive: () => sitting.seat() !== null,
     // only a reset() has others wait until something is done
     stop(isFreezing, until = null) {
       if (!until) keeping.leave(isFreezing)

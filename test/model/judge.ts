@@ -301,8 +301,10 @@ export class Judge implements Witness {
     if (word && this.words.ofAttempt.has(attempt?.id ?? '')) return
     // another page may have left it, which this one could not read
     if (!page.hasWorked && !this.isAlone(page)) return
-    // a page that can not read says so
-    if (problem?.kind === 'storageUnreadable' && !page.hasWorked) return
+    // a page that can not read says so, and others show what it says
+    const isRoom = (each: Page) => each.ledger === page.ledger
+    if (problem?.kind === 'storageUnreadable' && this.parts.pages().some((each) => isRoom(each) && !each.hasWorked))
+      return
     const gave = `${state}${problem ? ` (${problem.kind})` : ''}`
     const isWallMoved = this.atLoad.get(page)?.wallMoves !== this.wallMoves
     // what another page held in memory alone goes with that page

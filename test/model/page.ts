@@ -1,4 +1,12 @@
-import { createFittingRoom, type Clock, type Fetch, type FittingRoom, type FlowStorage, type PageLife, type TryOn } from 'fitting-room'
+import {
+  createFittingRoom,
+  type Clock,
+  type Fetch,
+  type FittingRoom,
+  type FlowStorage,
+  type PageLife,
+  type TryOn,
+} from 'fitting-room'
 import { createRoom } from 'fitting-room/core'
 import { preparePhoto } from 'fitting-room/photos'
 import { storageChain } from 'fitting-room/storage/chain'
@@ -63,7 +71,7 @@ export class Page implements Host {
   readonly loadedWall: number
   private readonly sleptAtLoad: number
   readonly tryOns = new Map<number, TryOn>()
-  private readonly watched = new Map<TryOn, ReturnType<TryOn["subscribe"]>>()
+  private readonly watched = new Map<TryOn, ReturnType<TryOn['subscribe']>>()
   readonly window = new EventTarget()
   readonly atomic: boolean
   killed = false

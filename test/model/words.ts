@@ -41,8 +41,10 @@ export interface Word {
   mayBeLeft: boolean
   /** Its shopper was told that nobody answered, or that the page let go of it. */
   unanswered: boolean
-  /** The page that it was given on, and whether anything was sent for it. */
+  /** The page that it was given on, and whether that could read and write what there was. */
   page: object
+  isFirm: boolean
+  /** Whether anything was sent for it. */
   wasSent: boolean
   told: Map<string, Told>
 }
@@ -89,7 +91,7 @@ export class Words {
     variantId: string,
     said: Pick<Word, 'at' | 'wall' | 'sleptMs'>,
     isBlind: boolean,
-    page: object,
+    page: { readonly works: boolean },
     photo?: string,
   ): Word {
     const id = this.all.length
@@ -109,6 +111,7 @@ export class Words {
       mayBeLeft: false,
       unanswered: false,
       page,
+      isFirm: page.works,
       wasSent: false,
       told: new Map(),
     }
@@ -139,9 +142,12 @@ export class Words {
     return found.sort((a, b) => spent(a) - spent(b) || b.at - a.at || b.id - a.id)
   }
 
-  /** Whether something was sent for a word that was given later on the same page for the same product. */
+  /**
+   * Whether something was sent for a word that was given later on the same page for the same product; one that was given
+   * where storage failed could not replace what it did not know of.
+   */
   isReplaced({ id, page, photo, variantId }: Word): boolean {
-    const later = this.all.filter((each) => each.id > id && each.wasSent && each.page === page)
+    const later = this.all.filter((each) => each.id > id && each.wasSent && each.isFirm && each.page === page)
     // of two words for one photo nobody can tell which a submission is for
     return later.some((each) => each.variantId === variantId && each.photo !== photo)
   }

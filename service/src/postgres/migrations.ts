@@ -82,8 +82,11 @@ export const migrations: readonly string[] = [
 /** The number under which one process at a time changes the schema. */
 const lockNumber = 4_702_111
 
-/** How long what is to be changed is waited for, and how soon again, in ms: whoever wants it meanwhile waits behind that. */
-const longestLockMs = 2_000
+/**
+ * How long what is to be changed is waited for, and how soon again, in ms: whoever wants it meanwhile waits behind that, and
+ * several processes may try one after the other.
+ */
+const longestLockMs = 200
 const againMs = 5_000
 /** The code of what did not come in that time. */
 const notCome = '55P03'

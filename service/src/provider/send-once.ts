@@ -10,8 +10,8 @@ export interface Sent {
   longestMs: number
 }
 
-/** Errors of a connection that never came to be. */
-const neverConnected = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']
+/** How soon it may be tried again where there was no connection, in ms. */
+const againMs = 5_000
 /** How long what has come by then is read after that time, in ms. */
 const graceMs = 100
 /** What an answer may have, in bytes. */
@@ -19,13 +19,16 @@ const largestAnswer = 1024 * 1024
 
 /**
  * Sends a request over a connection of its own, and never again: `fetch` repeats some by itself. Rejects with `NotBegun`
- * where there was no connection, and with the connection's error otherwise.
+ * where there was no connection in time, and with the connection's error otherwise.
  */
 export function sendOnce(
   url: string,
   { method, headers = {}, body, longestMs }: Sent,
 ): Promise<{ status: number; headers: http.IncomingHttpHeaders; text: string }> {
-  const { request } = url.startsWith('https:') ? https : http
+  const isSecure = url.startsWith('https:')
+  const { request } = isSecure ? https : http
+  const until = performance.now() + longestMs
+  let isConnected = false
   const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
   return new Promise((resolve, reject) => {
     const giveUp = () => void sent.destroy(new Error('there was no answer in time'))
@@ -44,14 +47,20 @@ export function sendOnce(
       )
       answer.on('error', reject)
     })
-    sent.on('error', (error: NodeJS.ErrnoException) =>
-      reject(neverConnected.includes(error.code ?? '') ? new NotBegun('no connection', null, { cause: error }) : error),
-    )
+    const broken = (cause: Error) => reject(isConnected ? cause : new NotBegun('no connection', againMs, { cause }))
+    sent.on('error', broken)
     // also where it became something else
     sent.on('close', () => {
       clearTimeout(limit)
-      reject(new Error('the connection ended without an answer'))
+      broken(new Error('the connection ended without an answer'))
     })
-    sent.end(body)
+    sent.on('socket', (socket) =>
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+        // this process stood still meanwhile, and nobody waits for it any more
+        if (performance.now() >= until) return void sent.destroy()
+        isConnected = true
+        sent.end(body)
+      }),
+    )
   })
 }
