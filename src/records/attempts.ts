@@ -53,7 +53,7 @@ export interface Attempts {
   withdraw(attemptId: string, by: Shopper, isPassedOn?: boolean): Promise<boolean>
   /** A consent was passed on by another page, which carries it out itself where this one is left. */
   share(attemptId: string): void
-  /** What only memory has of such a consent, or of all that was not sent, is let go of, once what is being written is. */
+  /** What only memory has of such consents, or of all that this page has begun and not sent, is let go of, once it is written. */
   letGo(isAll?: boolean): void
   /** Takes the record away for good, and refuses its late answers. */
   forget(record: AttemptRecord): Promise<Written>
@@ -420,11 +420,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     share: (attemptId) => void shared.add(attemptId),
 
     letGo(isAll = false) {
-      if (!isAll && shared.size === 0) return
+      const meant = isAll ? new Set(begun) : shared
+      if (meant.size === 0) return
       const isMeant = (found: Found<AttemptRecord>) => {
         const record = readable(found)
-        if (!record || mayBePaid(record)) return false
-        return isAll || (record.phase === 'consented' && shared.has(record.attemptId))
+        if (!record || mayBePaid(record) || !meant.has(record.attemptId)) return false
+        return isAll || record.phase === 'consented'
       }
       const drop = () => place().cell.forget(isMeant)
       const writing = attempts.underWay()

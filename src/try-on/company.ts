@@ -41,7 +41,7 @@ export interface Company {
 
 interface CompanyParts {
   clock: Clock
-  attempts: Pick<Attempts, 'look' | 'isStored' | 'hasExpired'>
+  attempts: Pick<Attempts, 'look' | 'letGo' | 'isStored' | 'hasExpired'>
   asks: Asks
   input: TryOnInput
   shown: Value<TryOnView>
@@ -122,6 +122,8 @@ export function createCompany(parts: CompanyParts): Company {
     haveLook: () => greet(null),
 
     hearOwner(own, view) {
+      // that page knows nothing of it, and it is not to be sent once that page has gone
+      if (heard !== own) attempts.letGo(true)
       heard = own
       const isBlind = view.problem?.kind === 'storageUnreadable'
       const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')

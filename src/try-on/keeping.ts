@@ -24,8 +24,9 @@ export interface Keeping {
 
 interface KeepingParts {
   attempts: Pick<Attempts, 'look' | 'write' | 'catchUp' | 'isBehind' | 'underWay'>
-  /** Reads what the room had not been told when it was opened. */
+  /** Reads what the room had not been told when it was opened, and what another page may have changed since. */
   reopen: () => Promise<unknown>
+  refresh: () => Promise<void>
   /** What runs the flow here, if anything does. */
   runner: () => Runner | null
   /** It stands, or has gone to the archive: other pages may not know of it. */
@@ -70,7 +71,7 @@ export function createKeeping(parts: KeepingParts): Keeping {
   }
 
   async function readAgain(): Promise<void> {
-    const isRead = await succeeds(parts.reopen().then(attempts.look))
+    const isRead = await succeeds(parts.reopen().then(attempts.look).then(parts.refresh))
     const runner = runnerNow()
     if (!runner || !isUnread(runner)) return
     if (isRead) runner.send({ type: 'resume' })

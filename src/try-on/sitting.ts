@@ -79,11 +79,7 @@ export function createSitting(parts: SittingParts): Sitting {
       isMisplaced: () => !isPlaced(),
       start: () => parts.run(() => taken),
       stop: (runner) => runner.stop(),
-      onWait() {
-        // who runs the try-on knows nothing of it, and it is not to be sent once that page has gone
-        attempts.letGo(true)
-        company().wait(taken)
-      },
+      onWait: () => company().wait(taken),
       onLose: lose,
     })
     seat = taken
