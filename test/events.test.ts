@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoom, FittingRoomOptions, RoomEvent } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
-import { hung, refused, testStorage, type TestStorage } from './support/storage.ts'
+import { full, hung, refused, testStorage, type TestStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, refuses, refusesVariant, started, type World } from './support/world.ts'
 
 /** What is loaded with the first event is there: no time of a test's own clock passes until it is. */
@@ -305,12 +305,28 @@ describe('each thing is told once', () => {
     const [one, other] = [room, onlooker.room].map((each) => each.tryOn(product))
     one!.subscribe(() => {})
     await world.settle()
-    storage.recover()
     other!.subscribe(() => {})
     await world.settle()
     expect(onlooker.types()).toEqual([])
     await world.pass(20_000)
     expect(onlooker.events).toEqual([expect.objectContaining({ type: 'seen', key: `${events[0]!.attemptId}:seen` })])
+  })
+
+  it('though storage took no note of it for a while', async () => {
+    const storage = testStorage()
+    const { room, types } = told({ storage })
+    storage.meet(({ type, key }) => type === 'update' && key.endsWith(':told'), full)
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await world.settle()
+    expect(types()).toEqual(whole)
+    storage.recover()
+    await world.pass(10_000)
+    room.close()
+    const next = told({ storage: storage.another() })
+    next.room.tryOn(product).subscribe(() => {})
+    await world.pass(20_000)
+    expect(next.types()).toEqual([])
   })
 
   it('once somebody else listens, where who did has gone before it could be told', async () => {

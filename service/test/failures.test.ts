@@ -291,6 +291,15 @@ describe('a job whose store fails as it is at work', () => {
     expect([await state(), reports]).toEqual(['queued', [expect.any(Error)]])
   })
 
+  it('is fetched, too, where an earlier version has queued it for its rendering', async () => {
+    const { store, job, workerOn, state } = await queued()
+    const { work } = workerOn(store)
+    await work(job.id, 'render')
+    expect(await state()).toBe('queued')
+    await work(job.id, 'render')
+    expect(await state()).toBe('rendered')
+  })
+
   it('is put off where there is no room for what is fetched', async () => {
     const { store, job, reports, workerOn, state } = await queued()
     const folder = await mkdtemp(join(tmpdir(), 'fitting-room-test-'))

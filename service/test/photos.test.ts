@@ -20,6 +20,7 @@ import { PhotoNotAccessible, PhotoNotReadable } from '../src/photo-problems.ts'
 import { ofJobs } from '../src/ports.ts'
 import { isPublic } from '../src/public-address.ts'
 import { openResolver, publicLookup } from '../src/public-lookup.ts'
+import { PutOff } from '../src/put-off.ts'
 
 const file = (name: string) => new Uint8Array(readFileSync(new URL(`photos/${name}`, import.meta.url)))
 /** Of a phone: with where it was taken. */
@@ -246,6 +247,18 @@ it('a photo at a name of which the name servers say nothing is not waited for fo
   expect(await found).toBeInstanceOf(PhotoNotAccessible)
   expect(asked).toHaveBeenCalled()
   mute.close()
+})
+
+it('a photo at a name that no name server can be asked for is put off', async () => {
+  const gone = createSocket('udp4').bind(0, '127.0.0.1')
+  await once(gone, 'listening')
+  const { port } = gone.address()
+  gone.close()
+  const resolver = openResolver()
+  resolver.setServers([`127.0.0.1:${port}`])
+  const lookup = publicLookup(resolver)
+  const found = new Promise((resolve) => lookup('photos.example', { all: true }, resolve))
+  expect(await found).toBeInstanceOf(PutOff)
 })
 
 describe('an address of IPv6', () => {

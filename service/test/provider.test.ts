@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import {
   createService,
   memoryBlobs,
@@ -125,9 +127,24 @@ describe('FASHN', () => {
   })
 
   it('at which nobody listens has begun nothing', async () => {
-    const { worked, reports } = await worker(providerAt('http://127.0.0.1:1'))
+    const { worked, reports } = await worker(providerAt('http://127.0.0.1:1'), {}, { patienceMs: 0 })
     expect(await worked()).toMatchObject({ job: { state: 'failed' }, isCreditBack: true })
     expect(reports).toEqual([expect.any(NotBegun)])
+  })
+
+  it('whose connection breaks before it stands is asked again, as it has begun nothing', async () => {
+    const ends = new AbortController()
+    let tries = 0
+    const server = createServer((socket) => {
+      if (++tries === 2) ends.abort()
+      socket.destroy()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { worked, job, reports } = await worker(providerAt(url), {}, { ending: ends.signal })
+    await expect(worked()).rejects.toThrow(DrawingEnded)
+    expect([tries, reports, (await job())?.asked]).toEqual([2, [], null])
+    server.close()
   })
 
   it('that has too much to do is asked again, as it has begun nothing', async () => {

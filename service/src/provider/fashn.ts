@@ -52,6 +52,7 @@ const prediction = z.object({
 /** FASHN's virtual try-on, by its public documentation (docs.fashn.ai): a picture is one credit. */
 export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_000 }: FashnParts): Provider {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  const times = { longestMs, againMs: busyMs }
 
   const dataUrl = async (picture: Uint8Array) =>
     `data:image/jpeg;base64,${Buffer.from(await prepared(picture)).toString('base64')}`
@@ -69,7 +70,7 @@ export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_0
       const body = JSON.stringify({ model_name: model, inputs })
       const run = `${url}/run${webhook === null ? '' : `?${new URLSearchParams({ webhook_url: webhook })}`}`
       return async () => {
-        const { status, headers: told, text } = await sendOnce(run, { method: 'POST', headers, body, longestMs })
+        const { status, headers: told, text } = await sendOnce(run, { method: 'POST', headers, body, ...times })
         if (status === 200) return begun.parse(JSON.parse(text)).id
         // a refusal is no beginning; of whatever else nobody knows
         if (status < 400 || status >= 500 || status === 408) throw new Error(`the provider answered ${status}`)
@@ -83,7 +84,7 @@ export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_0
     },
 
     async look(id): Promise<Progress> {
-      const answer = await sendOnce(`${url}/status/${encodeURIComponent(id)}`, { method: 'GET', headers, longestMs })
+      const answer = await sendOnce(`${url}/status/${encodeURIComponent(id)}`, { method: 'GET', headers, ...times })
       if (answer.status !== 200) throw new Error(`the provider answered ${answer.status}`)
       const { status, output, error: problem } = prediction.parse(JSON.parse(answer.text))
       if (status === 'failed' || status === 'canceled') {

@@ -8,10 +8,10 @@ export interface Sent {
   body?: string
   /** How long it may take in all, in ms. */
   longestMs: number
+  /** How soon it may be tried again where there was no connection, in ms. */
+  againMs: number
 }
 
-/** How soon it may be tried again where there was no connection, in ms. */
-const againMs = 5_000
 /** How long what has come by then is read after that time, in ms. */
 const graceMs = 100
 /** What an answer may have, in bytes. */
@@ -23,7 +23,7 @@ const largestAnswer = 1024 * 1024
  */
 export function sendOnce(
   url: string,
-  { method, headers = {}, body, longestMs }: Sent,
+  { method, headers = {}, body, longestMs, againMs }: Sent,
 ): Promise<{ status: number; headers: http.IncomingHttpHeaders; text: string }> {
   const isSecure = url.startsWith('https:')
   const { request } = isSecure ? https : http
