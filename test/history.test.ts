@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoomOptions } from 'fitting-room'
-import { refused, testStorage, type TestStorage } from './support/storage.ts'
+import { full, isRead, refused, testStorage, type TestStorage } from './support/storage.ts'
 import { createWorld, product, started, type World } from './support/world.ts'
 
 let world: World
@@ -39,6 +39,30 @@ describe('a room’s history', () => {
     room.close()
     reading.release()
     await list
+  })
+
+  it('of a room that is used again is not what its closed try-ons have shown', async () => {
+    const room = world.room()
+    await world.until(await started(room.tryOn(product)), 'processing')
+    room.close()
+    const other = world.room({ storage: storage.another() }).tryOn(product)
+    other.subscribe(() => {})
+    await world.until(other, 'final')
+    expect(await room.list()).toMatchObject([{ state: 'final' }])
+  })
+
+  it('shows what another page has written late', async () => {
+    const watching = world.room({ storage: storage.another() })
+    watching.history.subscribe(() => {})
+    await world.settle()
+    storage.meet((call) => !isRead(call), full)
+    const tryOn = await started(world.room().tryOn(product))
+    await world.until(tryOn, 'final')
+    await tryOn.startOver()
+    await world.settle()
+    storage.recover()
+    await world.pass(20_000)
+    expect(watching.history.get()).toMatchObject([{ state: 'final', archived: true }])
   })
 
   it.each(['room', 'door'] as const)('opens no %s that was closed as it resets', async (kind) => {

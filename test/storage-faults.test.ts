@@ -439,6 +439,20 @@ describe.each(['room.close()', 'a page that is hidden', 'a page that is frozen, 
     },
   )
 
+  it('nor one whose archived copy, which only memory has, is further than what is left', async () => {
+    const storage = testStorage()
+    const { world, tryOn, leave } = await opened(storage)
+    world.fault('GET', '/generations', [answers(200, { id: 1 })])
+    storage.meet((call) => !isRead(call), full)
+    await tryOn.start(person)
+    const { attempt } = await world.until(tryOn, 'protocolError')
+    await tryOn.startOver()
+    storage.recover()
+    leave()
+    await world.pass(12_000)
+    expect((await world.room().list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId])
+  })
+
   it.each(['startOver', 'retry'] as const)('nor while %s is about to leave it', async (intent) => {
     const storage = testStorage()
     const { world, tryOn, leave } = await opened(storage)
@@ -752,3 +766,136 @@ it.each(['archived', 'shown'])(
     expect((await room.list()).map(({ attemptId }) => attemptId)).toEqual([entry!.attemptId])
   },
 )
+
+it('a consent that only a page has which another one has taken over from is not sent once that one goes', async () => {
+  vi.stubGlobal('isSecureContext', true)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const storage = testStorage()
+  const there = storage.another()
+  world = createWorld({ storage })
+  let life: PageLife | undefined
+  const first = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)
+  first.subscribe(() => {})
+  await world.settle()
+  const room = world.room({ storage: there })
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  await world.settle()
+  for (const each of [storage, there]) each.meet((call) => !isRead(call), full)
+  const asked = world.hold('GET', '/funnel')
+  await first.start(person)
+  await asked.reached
+  life?.onHide(false)
+  await world.until(tryOn, 'idle')
+  life?.onShow()
+  asked.release()
+  await world.settle()
+  await tryOn.start(person)
+  await world.until(tryOn, 'final')
+  room.close()
+  await world.pass(60_000)
+  expect([world.count('POST', '/generations'), first.get().state]).toEqual([1, 'idle'])
+})
+
+it.each([['onShow'], [null]] as const)(
+  'a word that was passed on where nothing can be written, and whose page goes before it is answered, is sent once: %s',
+  async (back) => {
+    vi.stubGlobal('isSecureContext', true)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const storage = testStorage()
+    const others = [storage.another(), storage.another()]
+    world = createWorld({ storage })
+    const lives: PageLife[] = []
+    const [first, second, third] = [storage, ...others].map((its) =>
+      world!.room({ storage: its, pageLife: (told) => (lives.push(told), () => {}) }).tryOn(product),
+    )
+    for (const each of [first, second, third]) {
+      each!.subscribe(() => {})
+      await world.settle()
+    }
+    for (const each of others) each.meet((call) => !isRead(call), full)
+    const [reached, refusing] = [deferred(), deferred()]
+    storage.meet(
+      (call) => !isRead(call),
+      async (call) => {
+        if (isRecord(call)) reached.resolve()
+        if (isRecord(call)) await refusing.promise
+        full(call)
+      },
+    )
+    const done = second!.start({ imageUrl: 'https://photos.test/p.png' })
+    await reached.promise
+    lives[1]?.onHide(false)
+    if (back) lives[1]?.onShow()
+    refusing.resolve()
+    await world.pass(300)
+    lives[0]?.onHide(false)
+    await world.pass(60_000)
+    await done
+    expect(world.count('POST', '/generations')).toBe(1)
+  },
+)
+
+/** A consent stands in storage, which fails altogether as its page is loaded anew. */
+async function unreadableConsent() {
+  const storage = testStorage()
+  const made = (world = createWorld({ storage }))
+  const asked = made.hold('GET', '/funnel')
+  const before = made.room()
+  await started(before.tryOn(product))
+  await asked.reached
+  before.close()
+  asked.release()
+  await made.pass(1_000)
+  storage.meet(() => true, refused)
+  const room = made.room()
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  await made.until(tryOn, ({ problem }) => problem?.kind === 'storageUnreadable')
+  return { world: made, storage, room, tryOn }
+}
+
+it('what could not be read goes on by itself once it can be', async () => {
+  const { world, storage, tryOn } = await unreadableConsent()
+  storage.recover()
+  await world.until(tryOn, 'final')
+  expect(world.count('POST', '/generations')).toBe(1)
+})
+
+it('a word that could not be read is not sent after the one that was given in its place', async () => {
+  const { world, storage, room, tryOn } = await unreadableConsent()
+  await tryOn.start(person)
+  const { attempt } = await world.until(tryOn, 'final')
+  storage.recover()
+  await world.pass(20_000)
+  room.close()
+  const again = world.room().tryOn(product)
+  expect((await world.until(again, 'final')).attempt?.id).toBe(attempt?.id)
+  await world.pass(60_000)
+  expect(world.count('POST', '/generations')).toBe(1)
+})
+
+it('a job in whose place another word turns out to stand is written though storage takes nothing at first', async () => {
+  const { world, storage, tryOn } = await unreadableConsent()
+  await tryOn.start(person)
+  const { attempt } = await world.until(tryOn, 'final')
+  storage.recover()
+  storage.meet((call) => !isRead(call), full)
+  await world.pass(20_000)
+  storage.recover()
+  await world.pass(20_000)
+  const beside = world.room({ storage: storage.another() })
+  expect((await beside.list()).map(({ jobId }) => jobId)).toContain(attempt?.jobId)
+})
+
+it('a room that is used again shows nothing of what it has shown before it is read', async () => {
+  world = createWorld({ storage: testStorage() })
+  const room = world.room()
+  const tryOn = await started(room.tryOn(product))
+  await world.until(tryOn, 'final')
+  room.close()
+  await world.settle()
+  tryOn.subscribe(() => {})
+  expect(tryOn.get().state).toBe('restoring')
+  await world.until(tryOn, 'final')
+})

@@ -4,7 +4,7 @@ import type { FittingRoomOptions, RoomEvent, TryOn } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
 import { attemptIdOf } from '../src/afterwards/claim.ts'
 import { markOf, readTicket, ticketOf } from '../src/afterwards/ticket.ts'
-import { testStorage, type TestStorage } from './support/storage.ts'
+import { full, isRead, testStorage, type TestStorage } from './support/storage.ts'
 import { answers, createWorld, person, product, started, type World } from './support/world.ts'
 
 const hour = 3_600_000
@@ -36,6 +36,18 @@ describe('a ticket', () => {
   it('is claimed nowhere without a usable address, which its claim alone says', async () => {
     const room = world.door({ baseUrl: () => 'nowhere' })
     await expect(room.claim('1.1')).rejects.toMatchObject({ kind: 'input' })
+  })
+
+  it('is not lost with the page that claims it where storage takes nothing at first', async () => {
+    const ticket = await ticketOfFinal()
+    phone.meet((call) => !isRead(call), full)
+    const room = phoneRoom()
+    await room.claim(ticket)
+    await world.pass(6_000)
+    phone.recover()
+    await world.pass(12_000)
+    room.close()
+    expect(await phoneRoom().list()).toHaveLength(1)
   })
 
   it('brings an attempt of its own for each job', () => {
