@@ -278,6 +278,34 @@ describe.each([
     expect(sandbox.ledger.accepted).toBe(1)
   })
 
+  it('goes on with what waits for a key where a process ended without letting go of it', async () => {
+    let [key, isGone] = ['sandbox-key', false]
+    const query: PostgresQueries['query'] = (text, values) =>
+      isGone ? Promise.reject(new Error('the process has ended')) : databaseOf().query(text, values)
+    const held = deferred()
+    const fetch: RunnerOptions['fetch'] = (input, init) => {
+      if (key !== 'held') return sandbox.fetch(input, init)
+      held.resolve()
+      return new Promise(() => {})
+    }
+    const one = await open({ apiKey: () => key, fetch, database: asked(query), onError: () => {} })
+    await one.run()
+    await one.add({ id: 'look', product: testTee('9003'), photo })
+    await vi.waitUntil(() => sandbox.ledger.accepted === 1, { timeout: 120_000, interval: 20 })
+    key = 'another-key'
+    const other = await open()
+    const state = async () => (await other.get('look'))?.state
+    await vi.waitUntil(async () => (await state()) === 'unauthorized', { timeout: 120_000, interval: 20 })
+    // its next turn is at it
+    key = 'held'
+    await held.promise
+    isGone = true
+    await one.close().catch(() => {})
+    await other.run()
+    await other.settled()
+    expect([await state(), sandbox.ledger.accepted]).toEqual(['final', 1])
+  })
+
   it('goes on with what only waited for another one where a process was closed', async () => {
     const one = await open({ fetch: () => new Promise(() => {}) })
     for (const id of ['a', 'b']) await one.add({ id, product: tee, photo })
