@@ -605,20 +605,27 @@ it('what was said not to be sent, as storage took no write, is not sent after a 
   expect([again.get().state, world.count('POST', '/generations')]).toEqual(['idle', 0])
 })
 
-it('a consent that was passed on to a page which could only remember it, and was left, is sent once', async () => {
+/** Two pages that Web Locks keep apart: the first one runs the try-on, and can be hidden. */
+async function twoPages() {
   vi.stubGlobal('isSecureContext', true)
   onTestFinished(() => void vi.unstubAllGlobals())
   const storage = testStorage()
   const there = storage.another()
-  world = createWorld({ storage })
+  const made = (world = createWorld({ storage }))
   let life: PageLife | undefined
-  const first = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)
+  const first = made.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)
   first.subscribe(() => {})
-  await world.settle()
-  const room = world.room({ storage: there })
+  await made.settle()
+  const room = made.room({ storage: there })
   const tryOn = room.tryOn(product)
   tryOn.subscribe(() => {})
-  await world.settle()
+  await made.settle()
+  const [hide, show] = [() => life?.onHide(false), () => life?.onShow()]
+  return { world: made, storage, there, first, room, tryOn, hide, show }
+}
+
+it('a consent that was passed on to a page which could only remember it, and was left, is sent once', async () => {
+  const { world, storage, there, first, room, tryOn, hide, show } = await twoPages()
   const [reached, refusing] = [deferred(), deferred()]
   there.meet((call) => !isRead(call), full)
   storage.meet(
@@ -631,11 +638,11 @@ it('a consent that was passed on to a page which could only remember it, and was
   )
   const done = tryOn.start(person)
   await reached.promise
-  life?.onHide(false)
+  hide()
   refusing.resolve()
   await done
   await world.until(tryOn, 'final')
-  life?.onShow()
+  show()
   await world.settle()
   room.close()
   await world.pass(60_000)
@@ -768,26 +775,14 @@ it.each(['archived', 'shown'])(
 )
 
 it('a consent that only a page has which another one has taken over from is not sent once that one goes', async () => {
-  vi.stubGlobal('isSecureContext', true)
-  onTestFinished(() => void vi.unstubAllGlobals())
-  const storage = testStorage()
-  const there = storage.another()
-  world = createWorld({ storage })
-  let life: PageLife | undefined
-  const first = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)
-  first.subscribe(() => {})
-  await world.settle()
-  const room = world.room({ storage: there })
-  const tryOn = room.tryOn(product)
-  tryOn.subscribe(() => {})
-  await world.settle()
+  const { world, storage, there, first, room, tryOn, hide, show } = await twoPages()
   for (const each of [storage, there]) each.meet((call) => !isRead(call), full)
   const asked = world.hold('GET', '/funnel')
   await first.start(person)
   await asked.reached
-  life?.onHide(false)
+  hide()
   await world.until(tryOn, 'idle')
-  life?.onShow()
+  show()
   asked.release()
   await world.settle()
   await tryOn.start(person)
