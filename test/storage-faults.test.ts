@@ -605,6 +605,20 @@ it('what was said not to be sent, as storage took no write, is not sent after a 
   expect([again.get().state, world.count('POST', '/generations')]).toEqual(['idle', 0])
 })
 
+/** Storage has no room, and says so of the record once it is told to. */
+function refusesLate(storage: TestStorage) {
+  const [reached, refusing] = [deferred(), deferred()]
+  storage.meet(
+    (call) => !isRead(call),
+    async (call) => {
+      if (isRecord(call)) reached.resolve()
+      if (isRecord(call)) await refusing.promise
+      full(call)
+    },
+  )
+  return { reached, refusing }
+}
+
 /** Two pages that Web Locks keep apart: the first one runs the try-on, and can be hidden. */
 async function twoPages() {
   vi.stubGlobal('isSecureContext', true)
@@ -626,16 +640,8 @@ async function twoPages() {
 
 it('a consent that was passed on to a page which could only remember it, and was left, is sent once', async () => {
   const { world, storage, there, first, room, tryOn, hide, show } = await twoPages()
-  const [reached, refusing] = [deferred(), deferred()]
   there.meet((call) => !isRead(call), full)
-  storage.meet(
-    (call) => !isRead(call),
-    async (call) => {
-      if (isRecord(call)) reached.resolve()
-      if (isRecord(call)) await refusing.promise
-      full(call)
-    },
-  )
+  const { reached, refusing } = refusesLate(storage)
   const done = tryOn.start(person)
   await reached.promise
   hide()
@@ -809,15 +815,7 @@ it.each([['onShow'], [null]] as const)(
       await world.settle()
     }
     for (const each of others) each.meet((call) => !isRead(call), full)
-    const [reached, refusing] = [deferred(), deferred()]
-    storage.meet(
-      (call) => !isRead(call),
-      async (call) => {
-        if (isRecord(call)) reached.resolve()
-        if (isRecord(call)) await refusing.promise
-        full(call)
-      },
-    )
+    const { reached, refusing } = refusesLate(storage)
     const done = second!.start({ imageUrl: 'https://photos.test/p.png' })
     await reached.promise
     lives[1]?.onHide(false)
