@@ -40,9 +40,10 @@ export interface FollowUpParts {
   fetch: Fetch
   /** Whether pictures are kept. */
   keeps: boolean
-  /** Has every try-on of the room say where it stands, now or a while later. */
+  /** Has every try-on of the room say where it stands. */
   standAll: () => void
-  standLater: () => void
+  /** Has something done a while later: in a closed room only what is owed. */
+  later: (run: () => void, isOwed?: boolean) => void
 }
 
 /** What a room does once there is a job: it tells of it, keeps its pictures and makes its ticket. The code for that is loaded then. */

@@ -257,7 +257,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     fetch: (...asked: Parameters<Fetch>) => (options.fetch ?? globalThis.fetch)(...asked),
     keeps,
     standAll,
-    standLater: () => later(standAll),
+    later,
   })
 
   /** `opener` is the shopper who asks for it: of one who has gone it is over, and shows nothing. */

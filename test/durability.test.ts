@@ -304,6 +304,47 @@ it('a photo whose record is still being written is kept, whatever photo is chose
   await world.until(other, 'final')
 })
 
+it.each([
+  ['by its address', { imageUrl: 'https://photos.test/one.png' }],
+  ['as bytes', person],
+])(
+  'a photo given %s is found after a reload, though another was chosen for another product meanwhile',
+  async (_, photo) => {
+    const room = world.room()
+    const [one, other] = [room.tryOn(product), room.tryOn({ ...product, variantId: '2002' })]
+    const look = world.hold('GET', '/funnel')
+    one.subscribe(() => {})
+    await one.start(photo)
+    await look.reached
+    await vi.waitFor(() => expect(room.photo.get()?.imageUrl).toBeTruthy())
+    const address = room.photo.get()?.imageUrl
+    await other.start(person)
+    room.close()
+    await world.until(world.room().tryOn(product), 'processing')
+    expect(world.sent.filter(({ path }) => path === '/generations').map(({ body }) => body.imageUrl)).toEqual([address])
+    look.release()
+  },
+)
+
+it('a photo that is uploaded once another was chosen for another product is found after a reload', async () => {
+  const room = world.room()
+  const [one, other] = [room.tryOn(product), room.tryOn({ ...product, variantId: '2002' })]
+  const look = world.hold('GET', '/funnel')
+  const target = world.hold('POST', '/uploads')
+  one.subscribe(() => {})
+  await one.start(person)
+  await Promise.all([look.reached, target.reached])
+  await other.start({ imageUrl: 'https://photos.test/other.png' })
+  target.release()
+  await world.settle()
+  room.close()
+  const next = world.room()
+  await world.until(next.tryOn(product), 'processing')
+  expect(next.photo.get()?.imageUrl).toBe('https://photos.test/other.png')
+  expect(world.count('POST', '/uploads')).toBe(1)
+  look.release()
+})
+
 describe('a failed read', () => {
   async function unreadable() {
     const first = world.room()

@@ -329,6 +329,22 @@ describe('each thing is told once', () => {
     expect(next.types()).toEqual([])
   })
 
+  it('though storage took a note of it only as the room was closed', async () => {
+    const storage = testStorage()
+    const { room, types } = told({ storage })
+    storage.meet(({ type, key }) => type === 'update' && key.endsWith(':told'), full)
+    await world.until(await started(room.tryOn(product)), 'final')
+    await world.settle()
+    expect(types()).toEqual(whole)
+    storage.recover()
+    room.close()
+    await world.settle()
+    const next = told({ storage: storage.another() })
+    next.room.tryOn(product).subscribe(() => {})
+    await world.pass(20_000)
+    expect(next.types()).toEqual([])
+  })
+
   it('once somebody else listens, where who did has gone before it could be told', async () => {
     const { room, unsubscribe } = told()
     unsubscribe()

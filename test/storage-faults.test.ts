@@ -881,6 +881,29 @@ it('a job in whose place another word turns out to stand is written though stora
   expect((await beside.list()).map(({ jobId }) => jobId)).toContain(attempt?.jobId)
 })
 
+it.each(['discard', 'startOver', 'retry'] as const)(
+  'the result of a room that is used again is not what it has shown before, where another page says %s()',
+  async (intent) => {
+    const storage = testStorage()
+    world = createWorld({ storage, gated: false })
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    const { result } = await world.until(tryOn, 'final')
+    room.close()
+    const other = world.room({ storage: storage.another() }).tryOn(product)
+    await world.until(other, 'final')
+    await other[intent]()
+    await world.until(other, intent === 'retry' ? 'final' : 'idle')
+    const said: unknown[] = []
+    tryOn.result().then(
+      ({ imageUrl }) => said.push(imageUrl),
+      () => {},
+    )
+    await world.settle()
+    expect(said).not.toContain(result?.imageUrl)
+  },
+)
+
 it('a room that is used again shows nothing of what it has shown before it is read', async () => {
   world = createWorld({ storage: testStorage() })
   const room = world.room()

@@ -25,9 +25,6 @@ interface Told {
 /** How long a page may take to tell that a picture was seen before another one does, in ms. */
 const tellingMs = 10_000
 
-/** How soon it is noted again what storage did not take, in ms. */
-const noteAgainMs = 5_000
-
 /** What can not be read tells of nothing: then it is told again, with the same key. */
 const codec: Codec<Told> = {
   read(stored) {
@@ -49,8 +46,10 @@ export interface TellerParts {
   tell: (event: RoomEvent) => void
   /** Whether anybody listens; what happens meanwhile waits. */
   isHeard: () => boolean
-  /** Has every try-on say where it stands a while later. */
-  standLater: () => void
+  /** Has every try-on of the room say where it stands. */
+  standAll: () => void
+  /** Has something done a while later: in a closed room only what is owed. */
+  later: (run: () => void, isOwed?: boolean) => void
   report: (error: unknown) => void
 }
 
@@ -59,7 +58,7 @@ export interface TellerParts {
  * it told again with the same key. A picture is seen on whichever page, so that one says first that it is about to.
  */
 export function createTeller(parts: TellerParts): Teller {
-  const { catalog, journal, key, clock, retentionMs, digitsOf, isHeard, standLater, report } = parts
+  const { catalog, journal, key, clock, retentionMs, digitsOf, isHeard, standAll, later, report } = parts
   const cell = (): Cell<Told> => journal.cell(key(), catalog.dated(codec))
   /** What this page has told, whatever storage knows of it. */
   const toldHere = perShopper(() => new Set<string>())
@@ -124,12 +123,12 @@ export function createTeller(parts: TellerParts): Teller {
   async function note(id: string, types: readonly RoomEventType[], by: Shopper, photo?: string): Promise<void> {
     const all = (own: OfAttempt | undefined) => [...new Set([...(own?.types ?? []), ...types])]
     const kept = await change(id, by, (own) => ({ types: all(own), ...(photo && { photo }) }))
-    if (kept === 'memory') clock.setTimeout(() => queued(() => note(id, types, by, photo)), noteAgainMs)
+    if (kept === 'memory') later(() => queued(() => note(id, types, by, photo)), true)
   }
 
   function standOnceMore(id: string, by: Shopper): void {
     standingsOf(by).delete(id)
-    standLater()
+    later(standAll)
   }
 
   /** Resolves with whether it waits until storage can be read. */

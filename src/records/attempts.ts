@@ -53,8 +53,10 @@ export interface Attempts {
   withdraw(attemptId: string, by: Shopper, isPassedOn?: boolean): Promise<boolean>
   /** A consent was passed on by another page, which carries it out itself where this one is left. */
   share(attemptId: string): void
-  /** What only memory has of such consents, or of all that this page has begun and not sent, is let go of, once it is written. */
-  letGo(isAll?: boolean): void
+  /** What only memory has of such consents is let go of, once it is written. */
+  dropShared(): void
+  /** The same of all that this page has begun and not sent. */
+  dropUnsent(): void
   /** Takes the record away for good, and refuses its late answers. */
   forget(record: AttemptRecord): Promise<Written>
   /** Whether an attempt was forgotten for good. */
@@ -296,6 +298,19 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     }
   }
 
+  /** What storage has of them stays. */
+  function dropFromMemory(ids: ReadonlySet<string>, isMeant: (record: AttemptRecord) => boolean): void {
+    if (ids.size === 0) return
+    const drop = () =>
+      place().cell.forget((found) => {
+        const record = readable(found)
+        return record !== null && ids.has(record.attemptId) && isMeant(record)
+      })
+    const writing = attempts.underWay()
+    if (writing) void writing.then(drop)
+    else drop()
+  }
+
   const attempts: Attempts = {
     restore: () => restore(),
 
@@ -419,19 +434,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     share: (attemptId) => void shared.add(attemptId),
 
-    letGo(isAll = false) {
-      const meant = isAll ? new Set(begun) : shared
-      if (meant.size === 0) return
-      const isMeant = (found: Found<AttemptRecord>) => {
-        const record = readable(found)
-        if (!record || mayBePaid(record) || !meant.has(record.attemptId)) return false
-        return isAll || record.phase === 'consented'
-      }
-      const drop = () => place().cell.forget(isMeant)
-      const writing = attempts.underWay()
-      if (writing) void writing.then(drop)
-      else drop()
-    },
+    dropShared: () => dropFromMemory(shared, ({ phase }) => phase === 'consented'),
+    dropUnsent: () => dropFromMemory(new Set(begun), (record) => !mayBePaid(record)),
 
     async forget(record) {
       const isMarked = await mark(record.attemptId, 'discarded')

@@ -2,14 +2,14 @@ import * as is from '../contract/schema.ts'
 import type { Clock } from '../ports.ts'
 import type { Catalog } from './catalog.ts'
 import type { Shopper } from './epochs.ts'
-import type { Codec, Journal } from './journal.ts'
+import { readable, type Codec, type Journal } from './journal.ts'
 
 /** One value of the room's shopper, which a reload finds until it expires. */
 export interface Saved<T extends object> {
   /** What an earlier page has saved; null where there is nothing that still holds. */
   restore(): Promise<T | null>
-  /** Saves it, unless that shopper was wiped meanwhile. */
-  save(value: T, shopper: Shopper): Promise<void>
+  /** Saves what is made of the value that stands, if anything, unless that shopper was wiped meanwhile. */
+  save(change: (found: T | null) => T | null, shopper: Shopper): Promise<void>
   /** Whether what was restored or saved last has expired since. */
   hasExpired(): boolean
 }
@@ -41,11 +41,14 @@ export function savedValue<T extends object>(
   let underWay = 0
   let savedAt = Infinity
 
-  async function write(value: T, shopper: Shopper): Promise<void> {
+  async function write(change: (found: T | null) => T | null, shopper: Shopper): Promise<void> {
     if ((await catalog.list(key(), shopper)) === 'gone') return
     await cell().update(
       // a value is dated as it is written: what was wiped by then must not count as new
-      () => (shopper.aborted ? undefined : { value, savedAt: clock.now() }),
+      (found) => {
+        const value = shopper.aborted ? null : change(readable(found)?.value ?? null)
+        return value === null ? undefined : { value, savedAt: clock.now() }
+      },
       () => catalog.isPresent(shopper),
     )
   }
@@ -68,11 +71,11 @@ export function savedValue<T extends object>(
       await cell().update(() => null)
       return null
     },
-    async save(value, shopper) {
+    async save(change, shopper) {
       begun++
       underWay++
       savedAt = clock.now()
-      await write(value, shopper).finally(() => underWay--)
+      await write(change, shopper).finally(() => underWay--)
     },
   }
 }

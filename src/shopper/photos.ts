@@ -60,12 +60,16 @@ export interface Photos extends Readable<RoomPhoto | null> {
   forget(): void
 }
 
-/** The room's photo as storage and other pages hand it over. */
-export const roomPhoto: is.Schema<RoomPhoto> = is.object({
-  id: is.text,
-  imageUrl: is.nullable(httpUrl),
-  metadataKept: is.optional(is.boolean),
-})
+const roomPhotoFields = { id: is.text, imageUrl: is.nullable(httpUrl), metadataKept: is.optional(is.boolean) }
+
+/** The room's photo as other pages hand it over. */
+export const roomPhoto: is.Schema<RoomPhoto> = is.object(roomPhotoFields)
+
+/** The room's photo as storage has it, with where earlier ones are: a try-on may be about to begin with one of them. */
+const savedPhoto = is.object({ ...roomPhotoFields, earlier: is.optional(is.tableOf(httpUrl)) })
+
+/** How many earlier photos' addresses are saved. */
+const earlierLimit = 8
 
 export interface PhotosParts extends SavedParts {
   client: Client
@@ -80,7 +84,7 @@ export interface PhotosParts extends SavedParts {
 export function createPhotos(parts: PhotosParts): Photos {
   const { client, clock, catalog, keys, store, errands, prepare } = parts
   const current = createValue<RoomPhoto | null>(null)
-  const saved = savedValue(parts, () => keys().photo, roomPhoto)
+  const saved = savedValue(parts, () => keys().photo, savedPhoto)
   /** Bytes that the store has refused. */
   const held = new Map<string, StoredPhoto>()
   /** Kept for records that may not name them yet. */
@@ -98,7 +102,19 @@ export function createPhotos(parts: PhotosParts): Photos {
   async function show(photo: RoomPhoto, shopper: Shopper): Promise<void> {
     check(shopper)
     current.set(photo)
-    await saved.save(photo, shopper)
+    await save(shopper, photo)
+  }
+
+  /** Saves where the photos of this page are. The room's is what is given, or what another page may have made it. */
+  async function save(shopper: Shopper, photo?: RoomPhoto): Promise<void> {
+    await saved.save((found) => {
+      const rooms = photo ?? found ?? current.get()
+      if (rooms === null) return null
+      const known = new Map([...Object.entries(found?.earlier ?? {}), ...uploaded])
+      if (found?.imageUrl) known.set(found.id, found.imageUrl)
+      known.delete(rooms.id)
+      return { ...rooms, earlier: Object.fromEntries([...known].slice(-earlierLimit)) }
+    }, shopper)
   }
 
   async function letGo(photoId: string): Promise<void> {
@@ -147,6 +163,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     uploaded.set(photoId, imageUrl)
     const shown = current.get()
     if (shown?.id === photoId) await show({ ...shown, imageUrl }, shopper)
+    else await save(shopper)
     await letGo(photoId)
     const told = photo.metadataKept ? { metadataKept: true } : {}
     return { kind: 'accepted', data: { id: photoId, imageUrl, ...told } }
@@ -178,8 +195,10 @@ export function createPhotos(parts: PhotosParts): Photos {
       return current.get()
     },
     async restore() {
-      const photo = await saved.restore()
-      if (photo === null) return
+      const found = await saved.restore()
+      if (found === null) return
+      const { earlier = {}, ...photo } = found
+      for (const [id, imageUrl] of Object.entries(earlier)) uploaded.set(id, imageUrl)
       if (photo.imageUrl !== null) uploaded.set(photo.id, photo.imageUrl)
       current.set(photo)
     },
@@ -209,7 +228,10 @@ export function createPhotos(parts: PhotosParts): Photos {
         throw error
       }
       // of two the room's is the one that was given last, whichever is kept first
-      if (order < latest) return kept
+      if (order < latest) {
+        await save(shopper)
+        return kept
+      }
       latest = order
       const before = current.get()
       await show(kept, shopper)

@@ -54,7 +54,7 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
         requestsLeft: said.requestsLeft ?? old.requestsLeft,
         totalRequests: said.totalRequests ?? old.totalRequests,
       }
-      if (visitor.set(next)) void saved.save(next, shopper)
+      if (visitor.set(next)) void saved.save(() => next, shopper)
     }
   }
 
@@ -75,7 +75,7 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
     const made = { ...visitor.get(), uniqueUserId: makeId() }
     if (!made.uniqueUserId) throw new TypeError('uniqueUserId() made none')
     visitor.set(made)
-    await saved.save(made, shopper)
+    await saved.save(() => made, shopper)
     return made.uniqueUserId
   }
 

@@ -41,7 +41,7 @@ export interface Company {
 
 interface CompanyParts {
   clock: Clock
-  attempts: Pick<Attempts, 'look' | 'letGo' | 'isStored' | 'hasExpired'>
+  attempts: Pick<Attempts, 'look' | 'dropUnsent' | 'isStored' | 'hasExpired'>
   asks: Asks
   input: TryOnInput
   shown: Value<TryOnView>
@@ -123,7 +123,7 @@ export function createCompany(parts: CompanyParts): Company {
 
     hearOwner(own, view) {
       // that page knows nothing of it, and it is not to be sent once that page has gone
-      if (heard !== own) attempts.letGo(true)
+      if (heard !== own) attempts.dropUnsent()
       heard = own
       const isBlind = view.problem?.kind === 'storageUnreadable'
       const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')

@@ -258,7 +258,6 @@ export function createTryOn(parts: Parts): RunningTryOn {
     ...afterwards,
     result(options) {
       if (isOver()) return Promise.reject(gone())
-      sitting.sit()
       const heard = saying.allDone().then((refused) => standing(refused, shown.get()))
       return resultOf(inside, life.signal, parts.shopper(), heard, options)
     },
