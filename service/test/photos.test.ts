@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -5,6 +6,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { createService, parseConfig } from '@fitting-room/service'
 import sharp from 'sharp'
@@ -233,6 +236,13 @@ describe('a photo that lies elsewhere', () => {
     const { server, url } = await serving(answer)
     await expect(fetchPhoto(url, () => true)).rejects.toThrow(PhotoNotAccessible)
     server.close()
+  })
+
+  it('is put off where the process has no file handles left to ask for it', async () => {
+    const program = fileURLToPath(new URL('handle-less-process.ts', import.meta.url))
+    const limited = ['-c', 'ulimit -n 128; exec "$0" --conditions=fitting-room-source "$1"', process.execPath, program]
+    const { stdout } = await promisify(execFile)('sh', limited)
+    expect(stdout).toBe('PhotoNotAccessible PutOff\n')
   })
 })
 

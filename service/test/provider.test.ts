@@ -20,6 +20,7 @@ import { fashn } from '../src/provider/fashn.ts'
 import { NotBegun } from '../src/provider/not-begun.ts'
 import type { Clock } from '../src/ports.ts'
 import { createProvided } from '../src/provider/provided.ts'
+import { sendOnce } from '../src/provider/send-once.ts'
 import { createWorker } from '../src/worker.ts'
 import { png } from './contract.suite.ts'
 import { answer, lost, startFashnStandIn, type Answer, type FashnStandIn } from './fashn-stand-in.ts'
@@ -145,6 +146,20 @@ describe('FASHN', () => {
     await expect(worked()).rejects.toThrow(DrawingEnded)
     expect([tries, reports, (await job())?.asked]).toEqual([2, [], null])
     server.close()
+  })
+
+  it('is sent nothing by a process that stood still until its time was over', async () => {
+    const heard = vi.fn<() => void>()
+    const server = createServer((socket) => socket.on('data', heard).on('error', () => {})).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const sending = sendOnce(url, { method: 'POST', body: '{}', longestMs: 10, againMs: 1 })
+    const stillMs = 20
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stillMs)
+    await expect(sending).rejects.toThrow(NotBegun)
+    server.close()
+    await once(server, 'close')
+    expect(heard).not.toHaveBeenCalled()
   })
 
   it('that has too much to do is asked again, as it has begun nothing', async () => {
