@@ -181,6 +181,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
 
   function open(): Promise<void> {
     isUp = true
+    // a page that was put away may be used all the same
+    if (opened) listen()
     opened ??= (async () => {
       clock.begin()
       stopFollowing = (options.pageLife ?? followPageLife)({

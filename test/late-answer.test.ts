@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FittingRoomOptions } from 'fitting-room'
 import { isWrite, refused, testStorage } from './support/storage.ts'
 import { answers, createWorld, dropped, person, product, started, type World } from './support/world.ts'
 
@@ -58,6 +59,24 @@ describe('a lost answer', () => {
     await world.until(other, 'outcomeUnknown')
     held.release()
     await world.until(other, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('is told to a page that was put away and is used all the same', async () => {
+    let life: Parameters<NonNullable<FittingRoomOptions['pageLife']>>[0] | undefined
+    const away = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)
+    away.subscribe(() => {})
+    await world.settle()
+    life?.onHide(false)
+    const held = world.hold('POST', '/generations', 'after')
+    const room = world.room()
+    await started(room.tryOn(product))
+    await held.reached
+    room.close()
+    away.subscribe(() => {})
+    await world.until(away, 'outcomeUnknown')
+    held.release()
+    await world.until(away, 'final')
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
