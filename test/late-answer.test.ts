@@ -62,6 +62,31 @@ describe('a lost answer', () => {
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
+  it('is kept by a page that has heard of it, though nothing can be written before who was answered has gone', async () => {
+    const storage = testStorage()
+    const there = storage.another()
+    const held = world.hold('POST', '/generations', 'after')
+    const room = world.room({ storage })
+    await started(room.tryOn(product))
+    await held.reached
+    room.close()
+    const other = world.room({ storage: there }).tryOn(product)
+    other.subscribe(() => {})
+    await world.until(other, 'outcomeUnknown')
+    // nothing is written in the room that was closed any more
+    storage.meet(isWrite, refused)
+    there.meet(isWrite, refused)
+    held.release()
+    const seen = new Set<string>()
+    other.subscribe(({ state }) => seen.add(state))
+    const { attempt } = await world.until(other, 'final')
+    expect(seen).not.toContain('outcomeUnknown')
+    there.recover()
+    await world.pass(10_000)
+    const listed = await world.room({ storage: there.another() }).list()
+    expect(listed).toMatchObject([{ state: 'final', jobId: attempt?.jobId }])
+  })
+
   it('is told to a page that was put away and is used all the same', async () => {
     let life: Parameters<NonNullable<FittingRoomOptions['pageLife']>>[0] | undefined
     const away = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)

@@ -15,7 +15,7 @@ const lookup = publicLookup(openResolver())
 const timeLimitMs = 15_000
 const mostRedirects = 3
 /** Errors of this machine, which say nothing of the photo. */
-const ofThisMachine = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'ENETDOWN']
+const ofThisMachine = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'ENETDOWN']
 
 /** The whole of what `openPhoto` gives. */
 export async function fetchPhoto(url: string, isAllowed = isPublic): Promise<Uint8Array> {
@@ -44,6 +44,12 @@ export async function openPhoto(url: string, isAllowed = isPublic): Promise<Body
 
 type Body = Pick<Request, 'body'>
 
+function isOurs(cause: NodeJS.ErrnoException & { address?: string }): boolean {
+  // no port is left; of another version of IP it says that there is none of that here
+  const isOut = cause.code === 'EADDRNOTAVAIL' && cause.address !== undefined && isIP(cause.address) === 4
+  return cause instanceof PutOff || isOut || ofThisMachine.includes(String(cause.code))
+}
+
 /** What arrives, or the address of a redirect. */
 function get(url: URL, signal: AbortSignal, isAllowed: typeof isPublic): Promise<Body | string> {
   return new Promise((resolve, reject) => {
@@ -63,10 +69,9 @@ function get(url: URL, signal: AbortSignal, isAllowed: typeof isPublic): Promise
       }
       resolve({ body: Readable.toWeb(Readable.from(partsOf(answer))) as Body['body'] })
     })
-    request.on('error', (cause: NodeJS.ErrnoException) => {
-      const isOurs = cause instanceof PutOff || ofThisMachine.includes(String(cause.code))
-      return isOurs ? reject(new PutOff('nobody can be asked for a photo now', { cause })) : refuse()
-    })
+    request.on('error', (cause) =>
+      isOurs(cause) ? reject(new PutOff('nobody can be asked for a photo now', { cause })) : refuse(),
+    )
     // a connection that became something else ends without an answer, and without an error
     request.on('close', refuse)
   })

@@ -37,10 +37,8 @@ export interface Attempts {
   stands(record: AttemptRecord): Promise<boolean>
   /** Whether the claim still stands: the last look before the socket. */
   isWanted(claimed: AttemptRecord): Promise<boolean>
-  /** Writes the next phase of `seen`. */
+  /** Writes the next phase of `seen`. A job is taken in every phase that has none, and goes to the archive if its attempt was left. */
   write(record: AttemptRecord, seen: AttemptRecord): Promise<Written>
-  /** As `write`; a job is taken in every phase that has none, and goes to the archive if its attempt was left. */
-  writeAnswer(record: AttemptRecord, claimed: AttemptRecord): Promise<Written>
   /** Takes the record away, into the archive if money may have been spent on it. */
   leave(record: AttemptRecord, problem: Problem | null): Promise<Written>
   /** A page that has lost the try-on keeps what storage has lost meanwhile, if money may have been spent on it. */
@@ -106,12 +104,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   })
 
   /** Only what a submission has led to is written anew where storage lost it: another page may have left the rest. */
-  async function keep(
-    record: AttemptRecord,
-    seen: AttemptRecord,
-    from: (found: Found<AttemptRecord>) => boolean = (found) => isAsSeen(found, seen),
-  ): Promise<Written> {
-    const kept = await put(record, from)
+  async function keep(record: AttemptRecord, seen: AttemptRecord): Promise<Written> {
+    const lacksJob = (found: Found<AttemptRecord>) =>
+      record.job !== undefined && isOf(found, record.attemptId) && !readable(found)?.job
+    const kept = await put(record, (found) => isAsSeen(found, seen) || lacksJob(found))
     // a job that its place does not take may still go to the archive, where a reload finds it
     if (kept === 'memory' && record.job !== undefined) await archive(record)
     const isPaidFor = record.job !== undefined || seen.phase === 'claimed'
@@ -382,12 +378,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return own.length > 0 && own.every((each) => isAsSeen(each, claimed))
     },
 
-    write: (record, seen) => keep(record, seen),
-
-    async writeAnswer(record, claimed) {
-      const lacksJob = (found: Found<AttemptRecord>) => isOf(found, record.attemptId) && !readable(found)?.job
-      return keep(record, claimed, (found) => isAsSeen(found, claimed) || (record.job !== undefined && lacksJob(found)))
-    },
+    write: keep,
 
     async rescue(record) {
       const found = await place()
@@ -469,13 +460,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     underWay: () => (writes.size > 0 ? Promise.allSettled(writes) : null),
   }
-  const { begin, claim, write, writeAnswer, leave, forget } = attempts
+  const { begin, claim, write, leave, forget } = attempts
   return {
     ...attempts,
     begin: tracked(begin),
     claim: tracked(claim),
     write: tracked(write),
-    writeAnswer: tracked(writeAnswer),
     leave: tracked(leave),
     forget: tracked(forget),
   }

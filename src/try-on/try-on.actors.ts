@@ -156,7 +156,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     /** The page may run another machine by now, or none: whoever runs hears of it. */
     const concluded = async (outcome: Outcome<GenerationStarted>): Promise<Written> => {
       const answered = recordOfSubmission(claimed, outcome, clock.now(), failures)
-      const written = await attempts.writeAnswer(answered, claimed)
+      const written = await attempts.write(answered, claimed)
       if (begunNothing.has(outcome.kind)) giveBack(claimed)
       if (outcome.kind === 'accepted') learn({ uniqueUserId: outcome.data.uniqueUserId })
       else if (outcome.answer.status === 404) parts.funnels.forget()
