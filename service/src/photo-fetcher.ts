@@ -4,18 +4,16 @@ import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import { readBody } from './body.ts'
 import { PhotoNotAccessible } from './photo-problems.ts'
-import { PutOff } from './put-off.ts'
+import { isOfThisMachine, PutOff } from './put-off.ts'
 import { isPublic } from './public-address.ts'
 import { openResolver, publicLookup } from './public-lookup.ts'
 import { photoLimits } from './photo-limits.ts'
 
-const lookup = publicLookup(openResolver())
+const lookup = publicLookup(openResolver)
 
 /** For the answer's head and all of its body. */
 const timeLimitMs = 15_000
 const mostRedirects = 3
-/** Errors of this machine, which say nothing of the photo. */
-const ofThisMachine = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'ENETDOWN']
 
 /** The whole of what `openPhoto` gives. */
 export async function fetchPhoto(url: string, isAllowed = isPublic): Promise<Uint8Array> {
@@ -47,7 +45,7 @@ type Body = Pick<Request, 'body'>
 function isOurs(cause: NodeJS.ErrnoException & { address?: string }): boolean {
   // no port is left; of another version of IP it says that there is none of that here
   const isOut = cause.code === 'EADDRNOTAVAIL' && cause.address !== undefined && isIP(cause.address) === 4
-  return cause instanceof PutOff || isOut || ofThisMachine.includes(String(cause.code))
+  return cause instanceof PutOff || isOut || isOfThisMachine(cause)
 }
 
 /** What arrives, or the address of a redirect. */

@@ -19,10 +19,12 @@ function nothing(cause: unknown): string[] {
 }
 
 /** Finds the addresses of a name, where all of them are public; fails with `PutOff` where nobody can be asked. */
-export function publicLookup(resolver: Resolver): LookupFunction {
+export function publicLookup(open: () => Resolver): LookupFunction {
   const found = async (of: 4 | 6, addresses: Promise<string[]>) =>
     (await addresses.catch(nothing)).map((address) => ({ address, family: of }))
   return (hostname, { all, family }, done) => {
+    // what comes of one name ends whatever else its resolver was asked
+    const resolver = open()
     const answer = (known: { address: string; family: 4 | 6 }[]) => {
       const wanted = known.filter((each) => !family || each.family === family)
       const [first] = wanted

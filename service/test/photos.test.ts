@@ -12,6 +12,7 @@ import { crc32 } from 'node:zlib'
 import { createService, parseConfig } from '@fitting-room/service'
 import sharp from 'sharp'
 import { afterAll, describe, expect, it, vi, onTestFinished } from 'vitest'
+import { deferred } from '../../src/platform/deferred.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { cleaned } from '../src/drawing/cleaned.ts'
 import { openDrawing } from '../src/drawing/drawing-pool.ts'
@@ -238,11 +239,11 @@ describe('a photo that lies elsewhere', () => {
     server.close()
   })
 
-  it('is put off where the process has no file handles left to ask for it', async () => {
+  it('is put off where the process has no file handles left to ask for it, as is a product’s picture in a file', async () => {
     const program = fileURLToPath(new URL('handle-less-process.ts', import.meta.url))
     const limited = ['-c', 'ulimit -n 128; exec "$0" --conditions=fitting-room-source "$1"', process.execPath, program]
     const { stdout } = await promisify(execFile)('sh', limited)
-    expect(stdout).toBe('PhotoNotAccessible PutOff\n')
+    expect(stdout).toBe('PhotoNotAccessible found PutOff PutOff\n')
   })
 })
 
@@ -252,7 +253,7 @@ it('a photo at a name of which the name servers say nothing is not waited for fo
   await once(mute, 'listening')
   const resolver = openResolver()
   resolver.setServers([`127.0.0.1:${mute.address().port}`])
-  const lookup = publicLookup(resolver)
+  const lookup = publicLookup(() => resolver)
   const found = new Promise((resolve) => lookup('photos.example', { all: true }, resolve))
   expect(await found).toBeInstanceOf(PhotoNotAccessible)
   expect(asked).toHaveBeenCalled()
@@ -266,7 +267,7 @@ it('a photo at a name that no name server can be asked for is put off', async ()
   gone.close()
   const resolver = openResolver()
   resolver.setServers([`127.0.0.1:${port}`])
-  const lookup = publicLookup(resolver)
+  const lookup = publicLookup(() => resolver)
   const found = new Promise((resolve) => lookup('photos.example', { all: true }, resolve))
   expect(await found).toBeInstanceOf(PutOff)
 })
@@ -339,4 +340,40 @@ describe('a picture that takes too much', () => {
   it('is one of many pixels in a small file: its size is read before it is decoded', async () => {
     await expect(cleaned(bomb)).rejects.toThrow(PhotoNotReadable)
   })
+})
+
+it('a photo at a name is found whatever is answered of another name meanwhile', async () => {
+  const asked = deferred<() => void>()
+  const server = createSocket('udp4', (query, { port, address }) => {
+    const reply = (bytes: Buffer) => server.send(bytes, port, address)
+    const isA = query.readUInt16BE(query.indexOf(Buffer.from('example\0')) + 8) === 1
+    const record = isA ? [0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 8, 8, 4, 4] : []
+    const answer = Buffer.concat([query, Buffer.from(record)])
+    answer.writeUInt16BE(0x8180, 2)
+    answer.writeUInt16BE(record.length > 0 ? 1 : 0, 6)
+    // what comes after the question is no part of an answer
+    answer.writeUInt16BE(0, 10)
+    // nobody can read it
+    if (query.includes('broken')) reply(answer.subarray(0, 14))
+    else if (isAnswered) reply(answer)
+    else asked.resolve(() => reply(answer))
+  }).bind(0, '127.0.0.1')
+  let isAnswered = false
+  await once(server, 'listening')
+  const lookup = publicLookup(() => {
+    const resolver = openResolver()
+    resolver.setServers([`127.0.0.1:${server.address().port}`])
+    return resolver
+  })
+  const found = (name: string) =>
+    new Promise((resolve) =>
+      lookup(`${name}.example`, { all: true }, (error, addresses) => resolve(error ?? addresses)),
+    )
+  const photos = found('photos')
+  const first = await asked.promise
+  expect(await found('broken')).toBeInstanceOf(PhotoNotAccessible)
+  isAnswered = true
+  first()
+  expect(await photos).toEqual([{ address: '8.8.4.4', family: 4 }])
+  server.close()
 })

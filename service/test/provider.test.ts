@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import {
   createService,
   memoryBlobs,
@@ -37,6 +37,9 @@ const fetchPicture = async (url: string) => new Uint8Array(await (await fetch(ur
 const providerAt = (url: string) => fashn({ url, key: 'fa-secret', prepared, finished, fetchPicture, busyMs: 1 })
 
 const accepted = queuedJob({ id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', storeId: 'main', provided: true, credit: 0 })
+
+/** As a process does that gets no processor. */
+const standStill = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 interface WorkerTerms {
   webhook?: string | null
@@ -154,12 +157,32 @@ describe('FASHN', () => {
     await once(server, 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const sending = sendOnce(url, { method: 'POST', body: '{}', longestMs: 10, againMs: 1 })
-    const stillMs = 20
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stillMs)
+    standStill(20)
     await expect(sending).rejects.toThrow(NotBegun)
     server.close()
     await once(server, 'close')
     expect(heard).not.toHaveBeenCalled()
+  })
+
+  it('is not sent the rest by a process that stood still in the middle until its time was over', async () => {
+    let bytes = 0
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const connected = once(server, 'connection')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const body = 'x'.repeat(32 * 1024 * 1024)
+    const sending = sendOnce(url, { method: 'POST', body, longestMs: 500, againMs: 1 })
+    const [socket] = (await connected) as [Socket]
+    const closed = once(socket, 'close')
+    socket.on('data', (chunk) => (bytes += chunk.length)).on('error', () => {})
+    await once(socket, 'data')
+    socket.pause()
+    standStill(600)
+    socket.resume()
+    await expect(sending).rejects.toThrow(NotBegun)
+    await closed
+    expect(bytes).toBeLessThan(body.length)
+    server.close()
   })
 
   it('that has too much to do is asked again, as it has begun nothing', async () => {

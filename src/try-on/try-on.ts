@@ -87,7 +87,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   const shown = createValue<TryOnView>(restoringView)
   /** Ends when the room is closed. */
   let life = new AbortController()
-  /** What is shown is from before the room was closed: others may have gone on since, or have reset it. */
+  /** What is shown is from before the room was closed or its page put away: others may have gone on since, or have reset it. */
   let isOld = false
   /** What was opened from the archive is over with its shopper: it shows nothing, and takes no part in anything. */
   const isOver = () => input.archived && parts.opener.aborted
@@ -265,6 +265,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   function clear(why: TryOnError = gone()): void {
     sitting.leave(why)
+    isOld = false
     shown.set(isOver() ? storedView(null, input, false) : restoringView)
   }
 
@@ -281,6 +282,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     stop(isFreezing, until = null) {
       if (!until) keeping.leave(isFreezing)
       sitting.leave(until ? gone() : closed(), isFreezing, until)
+      isOld = true
     },
     close() {
       keeping.leave()

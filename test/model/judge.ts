@@ -39,11 +39,13 @@ export class Judge implements Witness {
   /** Storages that every other storage can know of. */
   private readonly announced = new Set<Disk>()
   private readonly fresh = new Map<Told, Page>()
-  /** Which page was told of each job, and when. */
-  private readonly toldTo = new Map<Told, { page: Page; at: number }>()
+  /** Which pages were told of each job, and when. */
+  private readonly toldTo = new Map<Told, Map<Page, number>>()
+  /** Views that a page has shown as the one that runs the try-on. */
+  private readonly ownViews = new WeakSet<TryOnView>()
   private readonly shown = new WeakMap<
     object,
-    { attempt: string; jobId: string | null; durable: boolean; leavings: number }
+    { attempt: string; jobId: string | null; durable: boolean; leavings: number; isOwn: boolean }
   >()
   private readonly unsettledAttempts = new Set<string>()
   private readonly finished = new Set<string>()
@@ -156,7 +158,7 @@ export class Judge implements Witness {
         const told: Told = { firm: false, excused: false, wall: page.anchoredWall }
         word?.told.set(jobId, told)
         this.fresh.set(told, page)
-        this.toldTo.set(told, { page, at: this.now })
+        this.toldTo.set(told, new Map([[page, this.now]]))
       },
     }
   }
@@ -198,8 +200,9 @@ export class Judge implements Witness {
       if (page.runs && page.sound && this.parts.setup.slowMs === 0) told.firm = true
     }
     this.fresh.clear()
-    for (const [told, { page, at }] of this.toldTo) {
-      if (page.runs && page.hasWorked && page.prompt && this.now - at > noticeMs) told.firm = true
+    for (const [told, pages] of this.toldTo) {
+      for (const [page, at] of pages)
+        if (page.runs && page.hasWorked && page.prompt && this.now - at > noticeMs) told.firm = true
     }
     // what a storage that does not answer holds, nobody can take away
     const inTrouble = new Set(this.parts.pages().flatMap((page) => (page.hasWorked ? [] : page.disks)))
@@ -213,7 +216,7 @@ export class Judge implements Witness {
   closing(page: Page, livesOn = false): void {
     const isQuick = this.parts.setup.slowMs === 0
     if (!page.runs || !page.works || !page.prompt || !(isQuick || livesOn)) return
-    for (const [told, by] of this.toldTo) if (by.page === page) told.firm = true
+    for (const [told, pages] of this.toldTo) if (pages.has(page)) told.firm = true
   }
 
   private lookAt(page: Page): void {
@@ -249,6 +252,7 @@ export class Judge implements Witness {
     const { hasWorked } = page
     if (known?.view === view && known.changes === this.changes + this.leavings.changes && known.hasWorked === hasWorked)
       return
+    if (known?.view !== view && page.isOwner) this.ownViews.add(view)
     this.looked.set(tryOn, { view, changes: this.changes + this.leavings.changes, hasWorked })
     this.noteView(page, product, tryOn, view)
     const { attempt, state } = view
@@ -265,6 +269,9 @@ export class Judge implements Witness {
     if (attempt && page.hasWorked && page.ledger.discarded.has(attempt.id))
       this.deny(7, 'a discarded attempt is shown again')
     if (state === 'final' && attempt.jobId) this.finished.add(attempt.jobId)
+    const told = this.words.ofJob(attempt?.jobId ?? '')?.told
+    const pages = told && this.ownViews.has(view) ? this.toldTo.get(told) : undefined
+    if (pages && !pages.has(page)) pages.set(page, this.now)
     if (state !== 'restoring') this.lookBack(page, tryOn, view)
     this.lookAtStorage(page, tryOn, view)
   }
@@ -279,11 +286,16 @@ export class Judge implements Witness {
   }
 
   /** Nothing that was shown goes away by itself. */
-  private lookBack(page: Page, tryOn: object, { attempt, state, problem, durable }: TryOnView): void {
+  private lookBack(page: Page, tryOn: object, view: TryOnView): void {
+    const { attempt, state, problem, durable } = view
     const { leavings } = page.ledger
     const before = this.shown.get(tryOn)
-    if (attempt) this.shown.set(tryOn, { attempt: attempt.id, jobId: attempt.jobId, durable, leavings })
+    const isOwn = this.ownViews.has(view)
+    if (attempt) this.shown.set(tryOn, { attempt: attempt.id, jobId: attempt.jobId, durable, leavings, isOwn })
     else this.shown.delete(tryOn)
+    const isForgotten = isOwn && before?.isOwn && before.attempt === attempt?.id && before.jobId && !attempt.jobId
+    if (isForgotten && before.leavings === leavings && !this.words.ofJob(before.jobId ?? '')?.told.excused)
+      this.deny(3, `a known job is forgotten: ${state}`)
     if (
       !before ||
       before.leavings !== leavings ||
@@ -373,6 +385,29 @@ export class Judge implements Witness {
     const isLate = this.now - since > noticeMs
     if (!isKept && (page.hasWorked ? isAlone || isLate : isAlone && isLate))
       this.deny(8, `durable, but not kept: ${state}`)
+  }
+
+  /** Whether a picture that comes of what is asked for now is of what was left, or of who has gone, by then. */
+  asked({ ledger }: Page): (imageUrl: string) => boolean {
+    const isKnown = this.parts.pages().every((page) => page.hasWorked) && !this.leavings.isLeaving(ledger)
+    const isGone = (word: Word) => word.left || word.shopper < ledger.floor || word.room !== ledger
+    const gone = new Set(this.words.all.filter(isGone))
+    const ofPicture = (imageUrl: string) =>
+      [...this.parts.jobs().values()].find(({ pictures }) => pictures && imageUrl.endsWith(`/${pictures.final}`))
+    return (imageUrl) => {
+      const word = this.words.ofJob(ofPicture(imageUrl)?.id ?? '')?.word
+      return isKnown && word !== undefined && gone.has(word)
+    }
+  }
+
+  /** All works again and has settled: pages show what there is. */
+  ended(): void {
+    for (const page of this.parts.pages().filter((each) => each.runs && each.hasWorked))
+      for (const tryOn of page.tryOns.values()) {
+        const { attempt } = tryOn.get()
+        if (attempt && attempt.jobId === null && this.shelves.hasJob(page, attempt.id))
+          this.deny(5, 'a job that storage has is not shown')
+      }
   }
 
   /** The jobs that a fresh page has to reach. */

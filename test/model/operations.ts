@@ -37,7 +37,7 @@ export type Op =
   | { do: 'start' | 'retry'; page: number; photo: Photo; fails: boolean; product: number }
   | { do: 'startOver' | 'resume' | 'submitEmail' | 'discard' | 'reset'; page: number }
   | { do: 'stall'; page: number; at: Step | 'now' }
-  | { do: 'hide' | 'freeze' | 'leave'; page: number }
+  | { do: 'hide' | 'freeze' | 'leave' | 'putAway' | 'use' | 'ask'; page: number }
   | { do: 'hold'; page: number; at: Step }
   | { do: 'mode'; page: number; tier: number; mode: Mode }
   | { do: 'killMidWrite' | 'stallMidWrite'; page: number; writes: number; applied: boolean }
@@ -548,6 +548,38 @@ const awayInWord = own.chain((page) => {
     one(longWait),
   )
 })
+/** A page is put away, or left, and used all the same while another one has its try-on, which may end before it can write. */
+const usedAway = own.chain((page) => {
+  const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
+  return flat(
+    fc.constant<Op[]>([
+      { do: 'load', page, modes: ['ok', 'ok'] },
+      { do: 'load', page: 1 - page, modes: ['ok', 'ok'] },
+    ]),
+    one(wait),
+    seldom(fault),
+    seldom(word(own, fc.constant(0))),
+    shortly,
+    one(fc.record({ do: weighted([3, 'putAway' as const], [2, 'leave' as const], [1, 'hide' as const]), page: mine })),
+    shortly,
+    maybe(fc.record({ ...of('hold'), page: other, at: fc.constant<Step>('submission') })),
+    one(fc.oneof({ weight: 2, arbitrary: word(other, fc.constant(0)) }, { weight: 1, arbitrary: say(other) })),
+    shortly,
+    maybe(fc.record({ do: fc.constantFrom('leave', 'putAway', 'hide'), page: other })),
+    one(fc.record({ do: fc.constantFrom('use', 'ask'), page: mine })),
+    shortly,
+    fc.oneof({ weight: 1, arbitrary: nothing }, { weight: 2, arbitrary: brokenFor }),
+    one(simple('land', other)),
+    one(standing),
+    maybe(fc.record({ do: fc.constantFrom('kill', 'leave'), page: other })),
+    seldom(fc.oneof(word(mine, fc.constant(0)), say(mine))),
+    fc.constant(modesOf([0, 1], 'ok')),
+    one(wait),
+    one(simple('wake', mine)),
+    seldom(simple('kill', other)),
+    one(longWait),
+  )
+})
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -632,6 +664,8 @@ const broken = sequencesOf(
   slowly,
 )
 
+const away = sequencesOf(usedAway, slowly)
+
 const closing = sequencesOf(
   fc.oneof(
     { weight: 3, arbitrary: closedInWord },
@@ -641,5 +675,7 @@ const closing = sequencesOf(
 )
 
 /** What the sequence of that number is drawn from. */
-export const sequencesAt = (number: number) =>
+export const sequencesAt = (number: number) => (number % 20 === 0 ? away : numbered(number))
+
+const numbered = (number: number) =>
   ({ 1: leaving, 3: broken, 5: closing, 7: newest, 8: latest, 9: later })[number % 10] ?? common

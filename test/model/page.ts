@@ -6,6 +6,7 @@ import {
   type FlowStorage,
   type PageLife,
   type TryOn,
+  type TryOnResult,
 } from 'fitting-room'
 import { createRoom } from 'fitting-room/core'
 import { preparePhoto } from 'fitting-room/photos'
@@ -94,6 +95,8 @@ export class Page implements Host {
   stalling: { writes: number; applied: boolean } | null = null
   /** Kept without running: as a tab is that is left for another page, or frozen. */
   private kept: 'hidden' | 'frozen' | null = null
+  /** It runs though it was put away, and nobody has used it since. */
+  private isUnused = false
   private life: PageLife | null = null
   private readonly machine: Machine
   private readonly parts: PageParts
@@ -132,10 +135,14 @@ export class Page implements Host {
     return this.machine.bus
   }
   get isAway(): boolean {
-    return this.stalled || this.closed
+    return this.stalled || this.closed || this.isUnused
   }
   get runs(): boolean {
-    return !this.killed && !this.closed && !this.stalled
+    return !this.killed && !this.isAway
+  }
+  /** Whether it has what its other pages wait for, as far as that can be seen. */
+  get isOwner(): boolean {
+    return this.machine.hasLocks && this.machine.locks.isHeldBy(this)
   }
   /** Whether every storage works at this moment. */
   get works(): boolean {
@@ -193,7 +200,7 @@ export class Page implements Host {
     this.stallAt = null
     this.stalling = null
     this.use()
-    if (!this.stalled) return
+    if (!this.stalled) return this.show()
     this.stalled = false
     this.troubledAt = this.machine.clock.monotonic()
     this.stalledMs += this.troubledAt - this.stalledAt
@@ -203,17 +210,27 @@ export class Page implements Host {
 
   /** The browser keeps the page, which stands still from its next task on. */
   keep(as: 'hidden' | 'frozen'): void {
-    if (!this.runs || this.kept) return
-    this.kept = as
-    onHost(this, () => {
-      if (as === 'hidden') this.window.dispatchEvent(new Event('pagehide'))
-      this.life?.onHide(as === 'frozen')
-    })
+    if (!this.goes(as)) return
     this.bus.onWay++
     setImmediate(() => {
       this.bus.onWay--
       if (this.kept) this.stall()
     })
+  }
+
+  /** It runs on in the background, as an app may. */
+  putAway(): void {
+    if (this.goes('hidden')) this.isUnused = true
+  }
+
+  private goes(as: 'hidden' | 'frozen'): boolean {
+    if (!this.runs || this.kept) return false
+    this.kept = as
+    onHost(this, () => {
+      if (as === 'hidden') this.window.dispatchEvent(new Event('pagehide'))
+      this.life?.onHide(as === 'frozen')
+    })
+    return true
   }
 
   private show(): void {
@@ -255,10 +272,22 @@ export class Page implements Host {
   }
 
   /** It uses the same room again. */
-  private use(): void {
-    if (!this.closed) return
-    this.closed = false
+  use(): void {
+    if (!this.isBack()) return
     for (const tryOn of this.tryOns.values()) onHost(this, () => this.watch(tryOn))
+  }
+
+  /** It does so only by asking for the result, which may never come. */
+  ask(): Promise<TryOnResult> | null {
+    const [tryOn] = this.tryOns.values()
+    return this.isBack() && tryOn ? onHost(this, () => tryOn.result()) : null
+  }
+
+  private isBack(): boolean {
+    const wasAway = this.closed || this.isUnused
+    if (this.stalled || this.killed || !wasAway) return false
+    this.closed = this.isUnused = false
+    return true
   }
 
   private watch(tryOn: TryOn): void {

@@ -33,6 +33,11 @@ export class Locks {
     }
   }
 
+  /** Whether a page has what others wait for. */
+  isHeldBy(host: Host): boolean {
+    return [...this.queues.values()].some(([first]) => first?.host === host)
+  }
+
   request(
     name: string,
     options: { ifAvailable?: boolean; signal?: AbortSignal },

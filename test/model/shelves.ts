@@ -49,6 +49,12 @@ export class Shelves {
     return this.on(disk).some(({ words }) => words.some((word) => word.room === ledger && !isFormer(word, ledger)))
   }
 
+  /** Whether a page's disks know the job of an attempt. */
+  hasJob({ disks }: Page, attempt: string): boolean {
+    const isOf = ({ text }: Shelf) => text.includes(`"attemptId":"${attempt}"`) && text.includes('"jobId":"')
+    return disks.some((disk) => this.on(disk).some(isOf))
+  }
+
   /** What a page's disks hold of former shoppers (rule 6) and of discarded attempts (rule 7). */
   *former({ ledger, disks }: Page): Generator<[6 | 7, string]> {
     const visitorIsFormer = (id: string) => {

@@ -118,6 +118,15 @@ export class Shopper {
     })
   }
 
+  /** Asks a page that was put away or left for the picture. */
+  ask(page: Page): void {
+    const isOld = this.judge.asked(page)
+    page.ask()?.then(
+      ({ imageUrl }) => isOld(imageUrl) && this.judge.deny(5, 'the result is what was there before'),
+      (error: unknown) => void (error instanceof TryOnError || this.judge.uncaught(error)),
+    )
+  }
+
   reset(page: Page): void {
     const resetting = this.judge.leavings.resetting(page, () => this.judge.knowsAll(page))
     void this.hear(page, 'reset', () => page.room.reset()).then((done) =>

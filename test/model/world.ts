@@ -176,7 +176,12 @@ export class World {
         return page.close()
       case 'wake':
       case 'land':
+      case 'putAway':
+      case 'use':
         page?.[op.do]()
+        return
+      case 'ask':
+        if (page) this.shopper.ask(page)
         return
       case 'stall':
         if (op.at === 'now') page?.stall()
@@ -257,6 +262,7 @@ export class World {
     for (const { page, what } of pending()) {
       this.judge.deny(11, `${what} on page ${page.slot} never settles`)
     }
+    this.judge.ended()
     await this.reach(0)
     if (this.setup.second !== 'memory') await this.reach(2)
     if (this.setup.end === 'reset') await this.endWithReset()

@@ -83,29 +83,31 @@ export const migrations: readonly string[] = [
 const lockNumber = 4_702_111
 
 /**
- * How long what is to be changed is waited for, and how soon again, in ms: whoever wants it meanwhile waits behind that, and
- * several processes may try one after the other.
+ * How long what is to be changed is waited for, in ms: twice as long with each try, since some transactions take their time.
+ * Whoever wants it meanwhile waits behind that, so that it is left alone for many times as long.
  */
-const longestLockMs = 200
-const againMs = 5_000
+const firstLockMs = 200
+const longestLockMs = 2_000
+const timesAlone = 25
 /** The code of what did not come in that time. */
 const notCome = '55P03'
 
 /** Brings the schema to this version; several processes may begin at once. Rejects where it is of a newer one. */
 export async function migrate(database: Database, report: (error: unknown) => void = () => {}): Promise<void> {
-  for (;;) {
+  for (let lockMs = firstLockMs; ; lockMs = Math.min(2 * lockMs, longestLockMs)) {
     try {
-      return await migrateNow(database)
+      return await migrateNow(database, lockMs)
     } catch (error) {
       if (Object(error).code !== notCome) throw error
       // a backup may have it for hours
       report(new Error('the schema is changed once others let go of its tables', { cause: error }))
-      await after(againMs)
+      // several processes that try are not to do so one after the other
+      await after(lockMs * timesAlone * (0.5 + Math.random()))
     }
   }
 }
 
-function migrateNow(database: Database): Promise<void> {
+function migrateNow(database: Database, lockMs: number): Promise<void> {
   return database.transaction(async ({ query }) => {
     await query('select pg_advisory_xact_lock($1)', [lockNumber])
     const [encoding] = await query<{ server_encoding: string }>('show server_encoding')
@@ -117,7 +119,7 @@ function migrateNow(database: Database): Promise<void> {
     const version = known?.version ?? 0
     if (version > migrations.length)
       throw new Error(`the database is of version ${version}, and this service knows ${migrations.length} at the most`)
-    await query(`set local lock_timeout = ${longestLockMs}`)
+    await query(`set local lock_timeout = ${lockMs}`)
     for (const migration of migrations.slice(version)) await query(migration)
     await query('delete from fitting_room.schema_version')
     await query('insert into fitting_room.schema_version values ($1)', [migrations.length])

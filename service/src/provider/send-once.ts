@@ -8,18 +8,20 @@ export interface Sent {
   body?: string
   /** How long it may take in all, in ms. */
   longestMs: number
-  /** How soon it may be tried again where there was no connection, in ms. */
+  /** How soon it may be tried again where not all was sent, in ms. */
   againMs: number
 }
 
 /** How long what has come by then is read after that time, in ms. */
 const graceMs = 100
+/** How much of a body is sent at once, in bytes. */
+const pieceBytes = 16 * 1024
 /** What an answer may have, in bytes. */
 const largestAnswer = 1024 * 1024
 
 /**
  * Sends a request over a connection of its own, and never again: `fetch` repeats some by itself. Rejects with `NotBegun`
- * where there was no connection in time, and with the connection's error otherwise.
+ * where not all was sent in time, and with the connection's error otherwise.
  */
 export function sendOnce(
   url: string,
@@ -28,8 +30,9 @@ export function sendOnce(
   const isSecure = url.startsWith('https:')
   const { request } = isSecure ? https : http
   const until = performance.now() + longestMs
-  let isConnected = false
-  const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
+  const bytes = Buffer.from(body ?? '')
+  let isSent = false
+  const length = body === undefined ? {} : { 'Content-Length': String(bytes.length) }
   return new Promise((resolve, reject) => {
     const giveUp = () => void sent.destroy(new Error('there was no answer in time'))
     // a process that stood still reads first what has come meanwhile, and may be paid for
@@ -47,20 +50,20 @@ export function sendOnce(
       )
       answer.on('error', reject)
     })
-    const broken = (cause: Error) => reject(isConnected ? cause : new NotBegun('no connection', againMs, { cause }))
+    const broken = (cause: Error) => reject(isSent ? cause : new NotBegun('it was not sent', againMs, { cause }))
+    /** The rest of a body would be sent as a process wakes that stood still, though nobody waits for it any more. */
+    const send = (rest: Buffer) => {
+      if (performance.now() >= until) return void sent.destroy()
+      isSent = rest.length <= pieceBytes
+      if (isSent) sent.end(rest)
+      else sent.write(rest.subarray(0, pieceBytes), (error) => error ?? send(rest.subarray(pieceBytes)))
+    }
     sent.on('error', broken)
     // also where it became something else
     sent.on('close', () => {
       clearTimeout(limit)
       broken(new Error('the connection ended without an answer'))
     })
-    sent.on('socket', (socket) =>
-      socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-        // this process stood still meanwhile, and nobody waits for it any more
-        if (performance.now() >= until) return void sent.destroy()
-        isConnected = true
-        sent.end(body)
-      }),
-    )
+    sent.on('socket', (socket) => socket.once(isSecure ? 'secureConnect' : 'connect', () => send(bytes)))
   })
 }
