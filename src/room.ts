@@ -403,10 +403,13 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       const { place, record, durable } = await followUp.claim(ticket, by, open(), hasJob)
       // nobody else writes it before somebody opens it
       const keep = async () => {
-        if ((await keepInArchive(records, record, by, false)) === 'memory') later(keep, true)
+        const kept = await keepInArchive(records, record, by, false)
+        if (kept === 'memory') later(keep, true)
+        if (kept === 'stored') tell(true)
       }
+      const tell = (isKept: boolean) => post({ type: 'lateAnswer', name: place.key, record, durable: isKept })
       if (!durable) later(keep, true)
-      post({ type: 'lateAnswer', name: place.key, record, durable })
+      tell(durable)
       return running(place.key, productOf(record), () => [place], true)
     },
     stored: () => told(() => storedIn(records)),

@@ -522,7 +522,7 @@ it.each(['startOver', 'retry'] as const)(
   },
 )
 
-it('a job of a page that loses the try-on to another one, as it can write nothing, is written once it can', async () => {
+it('a job of a page that loses the try-on to another one, as it can write nothing, is written by that one', async () => {
   const { world, storage, room, held } = await submitted()
   room.tryOn(product).subscribe(() => {})
   storage.meet((call) => !isRead(call), full)
@@ -530,10 +530,55 @@ it('a job of a page that loses the try-on to another one, as it can write nothin
   const { attempt } = await world.until(room.tryOn(product), 'processing')
   const other = world.room({ storage: storage.another() }).tryOn(product)
   other.subscribe(() => {})
-  await world.until(other, 'outcomeUnknown')
-  storage.recover()
+  await world.until(other, 'processing')
   await world.pass(12_000)
   expect((await world.room().list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId])
+})
+
+it.each(['processing', 'final'] as const)(
+  'a job that a page shows where nothing can be written is kept by it, though the page that had it goes: %s',
+  async (state) => {
+    vi.stubGlobal('isSecureContext', true)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const storage = testStorage()
+    const there = storage.another()
+    world = createWorld({ storage })
+    const room = world.room()
+    const first = room.tryOn(product)
+    const other = world.room({ storage: there }).tryOn(product)
+    for (const each of [first, other]) {
+      each.subscribe(() => {})
+      await world.settle()
+    }
+    for (const each of [storage, there]) each.meet((call) => !isRead(call), full)
+    await first.start(person)
+    const { attempt } = await world.until(other, state)
+    room.close()
+    const seen = new Set<string>()
+    other.subscribe((view) => seen.add(view.state))
+    await world.until(other, 'final')
+    expect(seen).not.toContain('idle')
+    there.recover()
+    await world.pass(12_000)
+    expect(await world.room({ storage: there.another() }).list()).toMatchObject([
+      { state: 'final', jobId: attempt?.jobId },
+    ])
+  },
+)
+
+it('a picture that was left where nothing can be written does not come back in the page that has heard of it', async () => {
+  const { world, storage, there, first, tryOn, hide } = await twoPages()
+  for (const each of [storage, there]) each.meet((call) => !isRead(call), full)
+  await first.start(person)
+  await world.until(tryOn, 'final')
+  await first.discard({ abandonPaidJob: true })
+  await world.until(tryOn, 'idle')
+  const seen = new Set<string>()
+  tryOn.subscribe(({ state }) => seen.add(state))
+  hide()
+  await world.pass(12_000)
+  expect([...seen]).not.toContain('final')
+  expect(tryOn.get().state).toBe('idle')
 })
 
 it('a job of a closed room that is written late is told to the page that runs the try-on by then', async () => {
@@ -652,7 +697,7 @@ it('a consent that was passed on to a page which could only remember it, and was
   await world.settle()
   room.close()
   await world.pass(60_000)
-  expect([world.count('POST', '/generations'), first.get().state]).toEqual([1, 'idle'])
+  expect([world.count('POST', '/generations'), first.get().state]).toEqual([1, 'final'])
 })
 
 it('a consent of a page’s own that only memory has goes on as the page is shown again', async () => {
@@ -795,7 +840,7 @@ it('a consent that only a page has which another one has taken over from is not 
   await world.until(tryOn, 'final')
   room.close()
   await world.pass(60_000)
-  expect([world.count('POST', '/generations'), first.get().state]).toEqual([1, 'idle'])
+  expect([world.count('POST', '/generations'), first.get().state]).toEqual([1, 'final'])
 })
 
 it.each([['onShow'], [null]] as const)(

@@ -13,6 +13,10 @@ const lookup = publicLookup(openResolver)
 
 /** For the answer's head and all of its body. */
 const timeLimitMs = 15_000
+/** How much later than that a fetch ends where this process stood still, in ms. */
+const lateMs = 1_000
+/** How long one of a host's addresses is tried before the next, in ms: the last one may be of a kind that is not had here. */
+const autoSelectFamilyAttemptTimeout = 3_000
 const mostRedirects = 3
 
 /** The whole of what `openPhoto` gives. */
@@ -30,9 +34,10 @@ export async function fetchPhoto(url: string, isAllowed = isPublic): Promise<Uin
  */
 export async function openPhoto(url: string, isAllowed = isPublic): Promise<Body> {
   const signal = AbortSignal.timeout(timeLimitMs)
+  const until = performance.now() + timeLimitMs
   let at = url
   for (let hop = 0; hop <= mostRedirects; hop++) {
-    const answer = await get(new URL(at), signal, isAllowed)
+    const answer = await get(new URL(at), { signal, until }, isAllowed)
     if (typeof answer !== 'string') return answer
     if (!URL.canParse(answer, at)) break
     at = new URL(answer, at).href
@@ -48,14 +53,26 @@ function isOurs(cause: NodeJS.ErrnoException & { address?: string }): boolean {
   return cause instanceof PutOff || isOut || isOfThisMachine(cause)
 }
 
+/** What a photo's own fault is, unless a process that stood still has ended what would have come. */
+const brokenBy = (until: number) =>
+  performance.now() > until + lateMs
+    ? new PutOff('a photo was not fetched in time, as this process stood still')
+    : new PhotoNotAccessible()
+
+interface Limits {
+  signal: AbortSignal
+  until: number
+}
+
 /** What arrives, or the address of a redirect. */
-function get(url: URL, signal: AbortSignal, isAllowed: typeof isPublic): Promise<Body | string> {
+function get(url: URL, { signal, until }: Limits, isAllowed: typeof isPublic): Promise<Body | string> {
   return new Promise((resolve, reject) => {
-    const refuse = () => reject(new PhotoNotAccessible())
+    const refuse = () => reject(brokenBy(until))
     const host = url.hostname.replace(/^\[|\]$/g, '')
     if (!/^https?:$/.test(url.protocol) || (isIP(host) !== 0 && !isAllowed(host))) return refuse()
     const { get: send } = url.protocol === 'https:' ? https : http
-    const request = send(url, { lookup, signal, agent: false }, (answer) => {
+    const options = { lookup, signal, agent: false, autoSelectFamilyAttemptTimeout }
+    const request = send(url, options, (answer) => {
       const { statusCode = 0, headers } = answer
       if (statusCode >= 300 && statusCode < 400 && headers.location) {
         answer.destroy()
@@ -65,7 +82,7 @@ function get(url: URL, signal: AbortSignal, isAllowed: typeof isPublic): Promise
         answer.destroy()
         return refuse()
       }
-      resolve({ body: Readable.toWeb(Readable.from(partsOf(answer))) as Body['body'] })
+      resolve({ body: Readable.toWeb(Readable.from(partsOf(answer, until))) as Body['body'] })
     })
     request.on('error', (cause) =>
       isOurs(cause) ? reject(new PutOff('nobody can be asked for a photo now', { cause })) : refuse(),
@@ -76,7 +93,7 @@ function get(url: URL, signal: AbortSignal, isAllowed: typeof isPublic): Promise
 }
 
 /** What breaks, takes too long or is too large ends it, and the connection. */
-async function* partsOf(answer: AsyncIterable<Uint8Array<ArrayBuffer>>) {
+async function* partsOf(answer: AsyncIterable<Uint8Array<ArrayBuffer>>, until: number) {
   let size = 0
   try {
     for await (const part of answer) {
@@ -85,7 +102,7 @@ async function* partsOf(answer: AsyncIterable<Uint8Array<ArrayBuffer>>) {
       yield part
     }
   } catch {
-    throw new PhotoNotAccessible()
+    throw brokenBy(until)
   }
   if (size > photoLimits.atMost) throw new PhotoNotAccessible()
 }

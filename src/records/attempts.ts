@@ -2,6 +2,7 @@ import type { Written } from '../../machines/try-on.types.ts'
 import { newId } from '../platform/new-id.ts'
 import { quiet } from '../platform/quiet.ts'
 import type { Clock } from '../ports.ts'
+import { isBefore } from '../rules/copies.ts'
 import type { Problem } from '../rules/problem.ts'
 import {
   advance,
@@ -43,6 +44,10 @@ export interface Attempts {
   leave(record: AttemptRecord, problem: Problem | null): Promise<Written>
   /** A page that has lost the try-on keeps what storage has lost meanwhile, if money may have been spent on it. */
   rescue(record: AttemptRecord): Promise<void>
+  /** A page that waits has what only the memory of the one that runs the try-on has, until it takes over or drops it. */
+  hold(record: AttemptRecord): Promise<void>
+  /** Lets go of all that, or of what is not of that attempt, where only memory has it. */
+  dropHeld(but?: string): void
   /** Whether an attempt stands that this page was writing, once that has ended; gone on with, where it stood before. */
   isKept(attemptId: string, before: AttemptRecord | null): Promise<boolean>
   /** Whether an attempt is gone from its place that this page was leaving, once that has ended. */
@@ -84,8 +89,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   let isUnread = false
   /** Attempts that no other page knows where storage has taken nothing yet; those that were read are another one's, too. */
   const begun = new Set<string>()
+  /** Attempts that this page has begun where storage may have held something that it did not tell. */
+  const blind = new Set<string>()
   /** Consents that other pages have passed on to this one. */
   const shared = new Set<string>()
+  /** Attempts of the page that runs the try-on. */
+  const held = new Set<string>()
 
   const written = (record: AttemptRecord, kept: Kept): Written =>
     kept === 'unchanged'
@@ -113,13 +122,24 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const isPaidFor = record.job !== undefined || seen.phase === 'claimed'
     if (kept !== 'unchanged' || !isPaidFor) return written(record, kept)
     if (await isLost(record)) return written(record, await put(record, (found) => found === null))
-    // what was paid for has replaced a word that could not be read as it was given
-    const replaced = record.job ? await put(record, (found) => isEarlierWord(found, record)) : 'unchanged'
+    const replaced = await putInPlace(record)
     if (replaced !== 'unchanged') return written(record, replaced)
-    // another attempt stands here by now: what was paid for must stand somewhere
-    if (record.job === undefined || !(await isAlive(record))) return { kind: 'overtaken' }
+    // another attempt stands here by now: what may be paid for must stand somewhere
+    if (!mayBePaid(record) || !(await isAlive(record))) return { kind: 'overtaken' }
     await archive(record, true)
     return { kind: 'overtaken', archived: record }
+  }
+
+  /** Puts what was begun where nothing could be read in place of what was there before, which is left as it is by any word. */
+  async function putInPlace(record: AttemptRecord): Promise<Kept> {
+    if (!blind.has(record.attemptId)) return 'unchanged'
+    const found = await place()
+      .cell.read()
+      .catch(() => null)
+    const stands = readable(found)
+    if (!stands || stands.attemptId === record.attemptId || stands.startedAt >= record.startedAt) return 'unchanged'
+    if (mayBePaid(stands) && !(await archive(stands, true))) return 'unchanged'
+    return put(record, (each) => isAsSeen(each, stands))
   }
 
   /** What was left for the archive and stands in memory only, and whose it is. */
@@ -133,10 +153,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return copies.flat().filter((copy) => copy.attemptId === attemptId)
   }
 
+  /** What stands in the two places of an attempt. */
+  const standingOf = ({ attemptId }: AttemptRecord): Promise<Found<AttemptRecord>[]> =>
+    Promise.all([place(), archiveOf(attemptId)].map(({ cell }) => cell.read().catch(() => 'unreadable' as const)))
+
   /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */
   async function isLost(record: AttemptRecord): Promise<boolean> {
-    const places = [place().cell, archiveOf(record.attemptId).cell]
-    const found = await Promise.all(places.map((each) => each.read().catch(() => 'unreadable' as const)))
+    const found = await standingOf(record)
     return found.every((each) => each === null) && !ahead.has(record.attemptId) && isAlive(record)
   }
 
@@ -308,7 +331,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   }
 
   const attempts: Attempts = {
-    restore: () => restore(),
+    restore() {
+      held.clear()
+      return restore()
+    },
 
     async look() {
       const { record, skipped } = await current.find(catalog.shopper())
@@ -327,6 +353,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       // a page that was asked for it may hear so once another one has carried it out
       if (await isDoneWith(parts, record)) return { kind: 'overtaken' }
       begun.add(record.attemptId)
+      if (isUnread) blind.add(record.attemptId)
       if (previous !== null && mayBePaid(previous) && !(await archive(previous, true))) return notArchived(previous)
       // what was passed on to a page that was left meanwhile may be done, or over, by now
       const isOthers = () => signal?.aborted === true && shared.has(record.attemptId)
@@ -385,6 +412,20 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         .cell.read()
         .catch(() => record)
       if (mayBePaid(record) && !isOf(found, record.attemptId)) await keep(record, record)
+    },
+
+    async hold(record) {
+      held.add(record.attemptId)
+      if (!current.shopperOf(record.attemptId)) current.remember(record, catalog.shopper())
+      const found = await standingOf(record)
+      const isThere = found.some((each) => isOf(each, record.attemptId))
+      await put(record, (each) => (each === null ? !isThere : isLessFar(each, record)))
+    },
+
+    dropHeld(but) {
+      const dropped = new Set([...held].filter((id) => id !== but))
+      dropFromMemory(dropped, () => true)
+      dropped.forEach((id) => held.delete(id))
     },
 
     async leave(record, problem) {
@@ -460,12 +501,13 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     underWay: () => (writes.size > 0 ? Promise.allSettled(writes) : null),
   }
-  const { begin, claim, write, leave, forget } = attempts
+  const { begin, claim, write, hold, leave, forget } = attempts
   return {
     ...attempts,
     begin: tracked(begin),
     claim: tracked(claim),
     write: tracked(write),
+    hold: tracked(hold),
     leave: tracked(leave),
     forget: tracked(forget),
   }
@@ -476,10 +518,10 @@ const isSubmitted = ({ phase }: AttemptRecord) => phase !== 'consented'
 const isConsentOf = (found: Found<AttemptRecord>, attemptId: string) =>
   isOf(found, attemptId) && readable(found)?.phase === 'consented'
 
-/** Whether another word stands there that was given before that one, and not sent. */
-function isEarlierWord(found: Found<AttemptRecord>, { attemptId, startedAt }: AttemptRecord): boolean {
-  const word = readable(found)
-  return word !== null && word.attemptId !== attemptId && !mayBePaid(word) && word.startedAt < startedAt
+/** Whether the same attempt stands there less far. */
+function isLessFar(found: Found<AttemptRecord>, record: AttemptRecord): boolean {
+  const own = readable(found)
+  return own?.attemptId === record.attemptId && isBefore(own, record)
 }
 
 const unreadable: Problem = { kind: 'storageUnreadable' }

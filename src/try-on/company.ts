@@ -41,7 +41,7 @@ export interface Company {
 
 interface CompanyParts {
   clock: Clock
-  attempts: Pick<Attempts, 'look' | 'dropUnsent' | 'isStored' | 'hasExpired'>
+  attempts: Pick<Attempts, 'look' | 'dropHeld' | 'dropUnsent' | 'isStored' | 'hasExpired'>
   asks: Asks
   input: TryOnInput
   shown: Value<TryOnView>
@@ -129,6 +129,8 @@ export function createCompany(parts: CompanyParts): Company {
       const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')
       withheld = tellsNothing && seenAttempt() !== null ? view : null
       if (withheld === null) shown.set(view)
+      // what that page has written, or left, it has not in its memory alone
+      if (!tellsNothing) attempts.dropHeld(view.durable ? undefined : view.attempt?.id)
       parts.stand()
       if (isBlind) void lookPast(own, view)
       asks.knock()

@@ -1,12 +1,13 @@
 import type { Written } from '../../machines/try-on.types.ts'
 import { succeeds } from '../platform/succeeds.ts'
+import type { Clock } from '../ports.ts'
 import type { Attempts } from '../records/attempts.ts'
-import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import { consentLifetimeMs, mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import type { Runner } from './carry-out.ts'
 
 /**
  * Writes again, from time to time, what only memory has of a job, or of what was left: it is lost with the page. Reads
- * again what could not be read.
+ * again what could not be read, and whether an answer that is missing was had by a page that can not be heard.
  */
 export interface Keeping {
   /** Looks whether there is anything to be written or read again. */
@@ -23,7 +24,8 @@ export interface Keeping {
 }
 
 interface KeepingParts {
-  attempts: Pick<Attempts, 'look' | 'write' | 'catchUp' | 'isBehind' | 'underWay'>
+  clock: Clock
+  attempts: Pick<Attempts, 'look' | 'isStored' | 'write' | 'catchUp' | 'isBehind' | 'underWay'>
   /** Reads what the room had not been told when it was opened, and what another page may have changed since. */
   reopen: () => Promise<unknown>
   refresh: () => Promise<void>
@@ -36,7 +38,7 @@ interface KeepingParts {
 }
 
 export function createKeeping(parts: KeepingParts): Keeping {
-  const { attempts, runner: runnerNow, onKept, keepLater } = parts
+  const { clock, attempts, runner: runnerNow, onKept, keepLater } = parts
 
   async function keepAgain(): Promise<void> {
     await tellStorage()
@@ -78,10 +80,27 @@ export function createKeeping(parts: KeepingParts): Keeping {
     else keepLater(readAgain)
   }
 
+  async function lookForAnswer(): Promise<void> {
+    const record = await attempts.look().catch(() => null)
+    const runner = runnerNow()
+    if (!runner || !mayBeAnswered(runner)) return
+    if (record?.job)
+      runner.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable: attempts.isStored(record) } })
+    else keepLater(lookForAnswer)
+  }
+
+  /** No answer comes as late as that. */
+  function mayBeAnswered(runner: Runner): boolean {
+    const { value, context } = runner.getSnapshot()
+    const ageMs = clock.now() - (context.record?.startedAt ?? -Infinity)
+    return value === 'outcomeUnknown' && ageMs < 2 * consentLifetimeMs
+  }
+
   return {
     look(runner) {
       if (unkeptIn(runner) || attempts.isBehind()) keepLater(keepAgain)
       if (isUnread(runner)) keepLater(readAgain)
+      if (mayBeAnswered(runner)) keepLater(lookForAnswer)
     },
     keepAnswer,
     keepArchived,
@@ -109,7 +128,8 @@ function isUnread(runner: Runner): boolean {
   return value === 'idle' && context.problem?.kind === 'storageUnreadable'
 }
 
-function unstoredIn(runner: Runner): AttemptRecord | null {
+/** The record of what may be paid for and only memory has. */
+export function unstoredIn(runner: Runner): AttemptRecord | null {
   const { record, durable } = runner.getSnapshot().context
   return record && mayBePaid(record) && !durable ? record : null
 }

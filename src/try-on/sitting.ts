@@ -34,7 +34,7 @@ export interface Sitting {
 
 interface SittingParts {
   clock: Clock
-  attempts: Pick<Attempts, 'dropShared' | 'rescue' | 'underWay'>
+  attempts: Pick<Attempts, 'dropHeld' | 'dropShared' | 'rescue' | 'underWay'>
   ownership: Ownership
   name: () => string
   /** Storage has been read; called at the first use. */
@@ -92,6 +92,7 @@ export function createSitting(parts: SittingParts): Sitting {
     if (left && isFreezing) givenUp.add(left)
     company().leave()
     attempts.dropShared()
+    attempts.dropHeld()
     // a page that is being frozen finishes nothing; what another one reads is what this one has written
     const writing = isFreezing ? null : attempts.underWay()
     const written = writing && withinLimit(clock, writingMs, writing).catch(() => undefined)
@@ -110,16 +111,24 @@ export function createSitting(parts: SittingParts): Sitting {
 
   /** Another page has taken over meanwhile, and may have gone again. */
   function lose(): void {
+    rescue()
+    sitAgain()
+  }
+
+  function rescue(): void {
     const record = seat?.runner?.getSnapshot().context.record
     // a picture may be in memory only, too
     if (record && mayBePaid(record))
       rescuing = withinLimit(clock, writingMs, attempts.rescue(record)).catch(() => undefined)
-    sitAgain()
   }
 
   async function look(taken: Seat<Runner>): Promise<void> {
     const isReadAnew = await Promise.race([parts.reopen(), taken.ended])
-    if (seat === taken && (isReadAnew || !isPlaced())) leave(closed())
+    if (seat !== taken || (!isReadAnew && isPlaced())) return
+    // what was begun meanwhile stands before what there is is read
+    rescue()
+    parts.keep()
+    leave(closed())
   }
 
   return {

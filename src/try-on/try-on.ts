@@ -22,7 +22,7 @@ import { createCarryOut, type Runner, type Said } from './carry-out.ts'
 import { createCompany } from './company.ts'
 import { inspection } from './inspect.ts'
 import { consentCall } from './intents.ts'
-import { createKeeping } from './keeping.ts'
+import { createKeeping, unstoredIn } from './keeping.ts'
 import { readyOf, resultOf, standing } from './result.ts'
 import { createSaying } from './saying.ts'
 import { createServing } from './serving.ts'
@@ -204,7 +204,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   /** Shows the other pages what this one shows, unless it may not be the one any more that runs the flow. */
   function showOthers(own: Seat<Runner>): void {
-    const tellThem = () => post({ type: 'view', name: name(), place: sitting.place(), view: shown.get() })
+    const tellThem = () => {
+      post({ type: 'view', name: name(), place: sitting.place(), view: shown.get() })
+      const record = own.runner && unstoredIn(own.runner)
+      // a page that lives on when this one has gone is to have it, too
+      if (record) post({ type: 'lateAnswer', name: name(), record, durable: false })
+    }
     if (own.isFresh()) tellThem()
     else void own.isStill().then((is) => is && tellThem())
   }
@@ -321,6 +326,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   }
 
   function hearAnswer({ record, durable }: TabMessage & { type: 'lateAnswer' }): void {
+    if (sitting.seat()?.isWaiting && !durable) void parts.attempts.hold(record)
     runnerNow()?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })
   }
 }

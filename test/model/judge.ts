@@ -270,7 +270,7 @@ export class Judge implements Witness {
       this.deny(7, 'a discarded attempt is shown again')
     if (state === 'final' && attempt.jobId) this.finished.add(attempt.jobId)
     const told = this.words.ofJob(attempt?.jobId ?? '')?.told
-    const pages = told && this.ownViews.has(view) ? this.toldTo.get(told) : undefined
+    const pages = told && this.toldTo.get(told)
     if (pages && !pages.has(page)) pages.set(page, this.now)
     if (state !== 'restoring') this.lookBack(page, tryOn, view)
     this.lookAtStorage(page, tryOn, view)

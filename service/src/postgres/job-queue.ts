@@ -34,10 +34,11 @@ const givenUpName = 'given-up'
 /** How long a process that works on a job may be silent, and how long a job may take at all, in seconds. */
 const heartbeatSeconds = 15
 const expireInSeconds = 3_600
-/** How often a job is handed out again: who works on it gives it up by its age before that, which may be a day. */
-const retryLimit = 50_000
-/** How soon it is, in seconds: what could not be done now can hardly be at once, and others wait. */
-const retryDelay = 2
+/**
+ * How often a job is handed out again: who works on it gives it up by its age before that, which may be a day. How soon, in
+ * seconds: what could not be done now can hardly be at once, and what never can is not to take the turns of others.
+ */
+const retries = { retryLimit: 50_000, retryDelay: 2, retryBackoff: true, retryDelayMax: 30 }
 /** How long the queue remembers what is done, in seconds: the jobs' own rows tell the rest. */
 const deleteAfterSeconds = 60
 /** How often processes look for jobs that they were not told of, in seconds. */
@@ -70,8 +71,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     retentionSeconds,
     heartbeatSeconds,
     expireInSeconds,
-    retryLimit,
-    retryDelay,
+    ...retries,
     deleteAfterSeconds,
     notify: !isOwn,
   }
@@ -80,7 +80,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     await boss.createQueue(stage, { ...terms, deadLetter: givenUpName })
   }
   // where an earlier version has made them
-  for (const name of [givenUpName, ...stages]) await boss.updateQueue(name, { retryLimit, retryDelay })
+  for (const name of [givenUpName, ...stages]) await boss.updateQueue(name, retries)
   // what was in work before this process started is in nobody's work
   if (isOwn) await takeUpOrphans(boss)
   function wake(stage: Stage): void {
