@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { FittingRoomOptions } from 'fitting-room'
 import { isWrite, refused, testStorage } from './support/storage.ts'
 import { answers, createWorld, dropped, person, product, started, type World } from './support/world.ts'
@@ -85,6 +85,21 @@ describe('a lost answer', () => {
     await world.pass(10_000)
     const listed = await world.room({ storage: there.another() }).list()
     expect(listed).toMatchObject([{ state: 'final', jobId: attempt?.jobId }])
+  })
+
+  it('is found in storage by a page that hears nobody', async () => {
+    vi.stubGlobal('BroadcastChannel', undefined)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const held = world.hold('POST', '/generations', 'after')
+    const room = world.room()
+    await started(room.tryOn(product))
+    await held.reached
+    room.close()
+    const other = world.room().tryOn(product)
+    await world.until(other, 'outcomeUnknown')
+    held.release()
+    await world.until(other, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
   })
 
   it('is told to a page that was put away and is used all the same', async () => {

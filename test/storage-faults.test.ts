@@ -19,6 +19,7 @@ import {
   answers,
   createWorld,
   dropped,
+  lost,
   person,
   product,
   refuses,
@@ -912,6 +913,62 @@ it('a word that could not be read is not sent after the one that was given in it
   await world.pass(60_000)
   expect(world.count('POST', '/generations')).toBe(1)
 })
+
+it('nor is it after one of which nobody knows what became, and that one is kept', async () => {
+  const { world, storage, room, tryOn } = await unreadableConsent()
+  world.fault('POST', '/generations', [lost])
+  await tryOn.start(person)
+  const { attempt } = await world.until(tryOn, 'outcomeUnknown')
+  storage.recover()
+  await world.pass(20_000)
+  room.close()
+  const next = world.room()
+  expect((await world.until(next.tryOn(product), 'outcomeUnknown')).attempt?.id).toBe(attempt?.id)
+  await world.pass(60_000)
+  expect(world.count('POST', '/generations')).toBe(1)
+})
+
+/** An older picture stands in storage, which failed as its page was loaded and has another one made. */
+async function unreadablePicture() {
+  const storage = testStorage()
+  const made = (world = createWorld({ storage, gated: false }))
+  const before = made.room()
+  const older = (await made.until(await started(before.tryOn(product)), 'final')).attempt
+  before.close()
+  storage.meet(() => true, refused)
+  const room = made.room()
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  await made.until(tryOn, ({ problem }) => problem?.kind === 'storageUnreadable')
+  await tryOn.start(person)
+  const { attempt } = await made.until(tryOn, 'processing')
+  storage.recover()
+  return { world: made, room, tryOn, older, attempt }
+}
+
+it('what was begun where nothing could be read is shown, and not the older picture that was there', async () => {
+  const { world, room, tryOn, older, attempt } = await unreadablePicture()
+  const seen = new Set<string | undefined>()
+  tryOn.subscribe((view) => seen.add(view.attempt?.id))
+  await world.until(tryOn, 'final')
+  await world.pass(12_000)
+  room.close()
+  const next = world.room()
+  expect((await world.until(next.tryOn(product), 'final')).attempt?.id).toBe(attempt?.id)
+  expect([...seen]).not.toContain(older?.id)
+  expect((await next.list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId, older?.jobId])
+})
+
+it.each(['startOver', 'resume', 'retry'] as const)(
+  'a job that was begun where nothing could be read outlives a word said as soon as it can be: %s()',
+  async (intent) => {
+    const { world, tryOn, older, attempt } = await unreadablePicture()
+    await tryOn[intent]().catch(() => {})
+    await world.pass(12_000)
+    const listed = await world.room().list()
+    expect(listed.map(({ jobId }) => jobId)).toEqual(expect.arrayContaining([attempt?.jobId, older?.jobId]))
+  },
+)
 
 it('a job in whose place another word turns out to stand is written though storage takes nothing at first', async () => {
   const { world, storage, tryOn } = await unreadableConsent()

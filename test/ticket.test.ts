@@ -50,6 +50,19 @@ describe('a ticket', () => {
     expect(await phoneRoom().list()).toHaveLength(1)
   })
 
+  it('that is kept only later is known to another tab by then', async () => {
+    const ticket = await ticketOfFinal()
+    const beside = world.room({ storage: phone.another() })
+    beside.history.subscribe(() => {})
+    phone.meet((call) => !isRead(call), full)
+    await phoneRoom().claim(ticket)
+    await world.pass(6_000)
+    expect(beside.history.get()).toEqual([])
+    phone.recover()
+    await world.pass(12_000)
+    expect(beside.history.get()).toHaveLength(1)
+  })
+
   it('brings an attempt of its own for each job', () => {
     const jobs = Array.from({ length: 200_000 }, (_, at) => createHash('sha1').update(`${at}`).digest('hex'))
     expect(new Set(jobs.map(attemptIdOf)).size).toBe(jobs.length)
