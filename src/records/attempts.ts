@@ -46,7 +46,9 @@ export interface Attempts {
   rescue(record: AttemptRecord): Promise<void>
   /** A page that waits has what only the memory of the one that runs the try-on has, until it takes over or drops it. */
   hold(record: AttemptRecord): Promise<void>
-  /** Lets go of all that, or of what is not of that attempt, where only memory has it. */
+  /** What is held of an attempt. */
+  heldOf(attemptId: string): AttemptRecord | undefined
+  /** Lets go of all that is held, or of what is not of that attempt, where only memory has it. */
   dropHeld(but?: string): void
   /** Whether an attempt stands that this page was writing, once that has ended; gone on with, where it stood before. */
   isKept(attemptId: string, before: AttemptRecord | null): Promise<boolean>
@@ -93,8 +95,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   const blind = new Set<string>()
   /** Consents that other pages have passed on to this one. */
   const shared = new Set<string>()
-  /** Attempts of the page that runs the try-on. */
-  const held = new Set<string>()
+  /** What the page that runs the try-on has told of its attempts. */
+  const held = new Map<string, AttemptRecord>()
 
   const written = (record: AttemptRecord, kept: Kept): Written =>
     kept === 'unchanged'
@@ -331,9 +333,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   }
 
   const attempts: Attempts = {
-    restore() {
-      held.clear()
-      return restore()
+    async restore() {
+      const found = await restore()
+      // what was read is this page's own now
+      if (!isUnread) held.clear()
+      return found
     },
 
     async look() {
@@ -415,15 +419,17 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     async hold(record) {
-      held.add(record.attemptId)
+      held.set(record.attemptId, record)
       if (!current.shopperOf(record.attemptId)) current.remember(record, catalog.shopper())
       const found = await standingOf(record)
       const isThere = found.some((each) => isOf(each, record.attemptId))
       await put(record, (each) => (each === null ? !isThere : isLessFar(each, record)))
     },
 
+    heldOf: (attemptId) => held.get(attemptId),
+
     dropHeld(but) {
-      const dropped = new Set([...held].filter((id) => id !== but))
+      const dropped = new Set([...held.keys()].filter((id) => id !== but))
       dropFromMemory(dropped, () => true)
       dropped.forEach((id) => held.delete(id))
     },

@@ -41,7 +41,7 @@ export interface Company {
 
 interface CompanyParts {
   clock: Clock
-  attempts: Pick<Attempts, 'look' | 'dropHeld' | 'dropUnsent' | 'isStored' | 'hasExpired'>
+  attempts: Pick<Attempts, 'look' | 'dropHeld' | 'heldOf' | 'dropUnsent' | 'isStored' | 'hasExpired'>
   asks: Asks
   input: TryOnInput
   shown: Value<TryOnView>
@@ -110,6 +110,13 @@ export function createCompany(parts: CompanyParts): Company {
     withheld = null
   }
 
+  /** What the page that runs the flow does not know yet it is told; what it has written or left it has not in memory alone. */
+  function compareHeld({ attempt, durable }: TryOnView): void {
+    const record = attempts.heldOf(attempt?.id ?? '')
+    if (record?.job && attempt?.jobId === null) post({ type: 'lateAnswer', name: name(), record, durable: false })
+    else attempts.dropHeld(durable ? undefined : attempt?.id)
+  }
+
   return {
     isElsewhere: () => clock.monotonic() - heardAt < elsewhereMs,
     hasHeard: (own) => heard === own,
@@ -129,8 +136,7 @@ export function createCompany(parts: CompanyParts): Company {
       const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')
       withheld = tellsNothing && seenAttempt() !== null ? view : null
       if (withheld === null) shown.set(view)
-      // what that page has written, or left, it has not in its memory alone
-      if (!tellsNothing) attempts.dropHeld(view.durable ? undefined : view.attempt?.id)
+      if (!tellsNothing) compareHeld(view)
       parts.stand()
       if (isBlind) void lookPast(own, view)
       asks.knock()

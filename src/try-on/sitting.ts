@@ -34,7 +34,7 @@ export interface Sitting {
 
 interface SittingParts {
   clock: Clock
-  attempts: Pick<Attempts, 'dropHeld' | 'dropShared' | 'rescue' | 'underWay'>
+  attempts: Pick<Attempts, 'dropShared' | 'rescue' | 'underWay'>
   ownership: Ownership
   name: () => string
   /** Storage has been read; called at the first use. */
@@ -92,7 +92,6 @@ export function createSitting(parts: SittingParts): Sitting {
     if (left && isFreezing) givenUp.add(left)
     company().leave()
     attempts.dropShared()
-    attempts.dropHeld()
     // a page that is being frozen finishes nothing; what another one reads is what this one has written
     const writing = isFreezing ? null : attempts.underWay()
     const written = writing && withinLimit(clock, writingMs, writing).catch(() => undefined)

@@ -268,8 +268,15 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
   }
 
+  /** Who hears nobody any more can not tell what has become of it. */
+  function goDeaf(): void {
+    parts.attempts.dropHeld()
+    isOld = true
+  }
+
   function clear(why: TryOnError = gone()): void {
     sitting.leave(why)
+    goDeaf()
     isOld = false
     shown.set(isOver() ? storedView(null, input, false) : restoringView)
   }
@@ -287,14 +294,14 @@ export function createTryOn(parts: Parts): RunningTryOn {
     stop(isFreezing, until = null) {
       if (!until) keeping.leave(isFreezing)
       sitting.leave(until ? gone() : closed(), isFreezing, until)
-      isOld = true
+      goDeaf()
     },
     close() {
       keeping.leave()
       sitting.leave(closed(), false, telling.settling())
       life.abort()
       life = new AbortController()
-      isOld = true
+      goDeaf()
     },
     hear(message) {
       if (!('name' in message) || message.name !== name()) return

@@ -277,10 +277,13 @@ export class Page implements Host {
     for (const tryOn of this.tryOns.values()) onHost(this, () => this.watch(tryOn))
   }
 
-  /** It does so only by asking for the result, which may never come. */
+  /** It does so by asking for the result first, which may never come. */
   ask(): Promise<TryOnResult> | null {
     const [tryOn] = this.tryOns.values()
-    return this.isBack() && tryOn ? onHost(this, () => tryOn.result()) : null
+    if (!this.isBack() || !tryOn) return null
+    const result = onHost(this, () => tryOn.result())
+    for (const each of this.tryOns.values()) onHost(this, () => this.watch(each))
+    return result
   }
 
   private isBack(): boolean {
