@@ -132,7 +132,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     return { kind: 'overtaken', archived: record }
   }
 
-  /** Puts what was begun where nothing could be read in place of what was there before, which is left as it is by any word. */
+  /** Puts what was begun where nothing could be read in place of what was there before, as any later word leaves it. */
   async function putInPlace(record: AttemptRecord): Promise<Kept> {
     if (!blind.has(record.attemptId)) return 'unchanged'
     const found = await place()
