@@ -145,7 +145,8 @@ export class TryOnElement extends Base {
       else this.dataset[name] = says[name]
     }
     // after a reset() it is a former shopper's
-    if (view.attempt || (view.group === 'ready' && says.problem !== 'photoAdvice')) this.#photo = undefined
+    const isOver = view.state === 'restoring' || (view.group === 'ready' && says.problem !== 'photoAdvice')
+    if (view.attempt || isOver) this.#photo = undefined
     this.#draw(view.state, view.group, (view.result ?? view.preview)?.imageUrl)
     this.dispatchEvent(new CustomEvent('view', { detail: view }))
   }
