@@ -53,7 +53,7 @@ function isOurs(cause: NodeJS.ErrnoException & { address?: string }): boolean {
   return cause instanceof PutOff || isOut || isOfThisMachine(cause)
 }
 
-/** What a photo's own fault is, unless a process that stood still has ended what would have come. */
+/** The photo's own fault, unless this process stood still and has ended what would have come. */
 const brokenBy = (until: number) =>
   performance.now() > until + lateMs
     ? new PutOff('a photo was not fetched in time, as this process stood still')

@@ -675,8 +675,8 @@ const closing = sequencesOf(
   ),
 )
 
-/** What the sequence of that number is drawn from. */
-export const sequencesAt = (number: number) => (number % 20 === 0 ? away : numbered(number))
-
-const numbered = (number: number) =>
+const byLastDigit = (number: number) =>
   ({ 1: leaving, 3: broken, 5: closing, 7: newest, 8: latest, 9: later })[number % 10] ?? common
+
+/** What the sequence of that number is drawn from. */
+export const sequencesAt = (number: number) => (number % 20 === 0 ? away : byLastDigit(number))
