@@ -4,7 +4,8 @@ import { fetchPhoto } from './photo-fetcher.ts'
 import { imageTypeOf } from './photo-formats.ts'
 import { placeholderGarment } from './placeholder.ts'
 import type { Job } from './ports.ts'
-import { isOfThisMachine, PutOff } from './put-off.ts'
+import { PutOff } from './put-off.ts'
+import { isOfThisMachine } from './this-machine.ts'
 
 /** The picture of a product: its file, its address, or one that is drawn. */
 export async function garmentOf({ image, title }: Job['product'], fetch = fetchPhoto): Promise<Uint8Array> {

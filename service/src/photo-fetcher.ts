@@ -4,40 +4,46 @@ import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import { readBody } from './body.ts'
 import { PhotoNotAccessible } from './photo-problems.ts'
-import { isOfThisMachine, PutOff } from './put-off.ts'
+import { PutOff } from './put-off.ts'
 import { isPublic } from './public-address.ts'
 import { openResolver, publicLookup } from './public-lookup.ts'
 import { photoLimits } from './photo-limits.ts'
+import { isOfThisMachine } from './this-machine.ts'
 
 const lookup = publicLookup(openResolver)
 
 /** For the answer's head and all of its body. */
-const timeLimitMs = 15_000
+const longestMs = 15_000
 /** How much later than that a fetch ends where this process stood still, in ms. */
 const lateMs = 1_000
 /** How long one of a host's addresses is tried before the next, in ms: the last one may be of a kind that is not had here. */
 const autoSelectFamilyAttemptTimeout = 3_000
 const mostRedirects = 3
 
+export interface FetchOptions {
+  /** Of an address that is written out. */
+  isAllowed?: typeof isPublic
+  timeLimitMs?: number
+}
+
 /** The whole of what `openPhoto` gives. */
-export async function fetchPhoto(url: string, isAllowed = isPublic): Promise<Uint8Array> {
-  const bytes = await readBody(await openPhoto(url, isAllowed), photoLimits)
+export async function fetchPhoto(url: string, options?: FetchOptions): Promise<Uint8Array> {
+  const bytes = await readBody(await openPhoto(url, options), photoLimits)
   if (typeof bytes === 'string') throw new PhotoNotAccessible()
   return bytes
 }
 
 /**
  * Asks for a photo at a public address, whose bytes come as the body is read. Names are checked as they are resolved, so
- * neither a redirect nor a changing DNS answer leads to a private, loopback or link-local address; of one that is written
- * out `isAllowed` tells. Rejects with `PhotoNotAccessible`, as the body does; with `PutOff` where this machine can ask
- * nobody now.
+ * neither a redirect nor a changing DNS answer leads to a private, loopback or link-local address. Rejects with
+ * `PhotoNotAccessible`, as the body does; with `PutOff` where this machine can ask nobody now.
  */
-export async function openPhoto(url: string, isAllowed = isPublic): Promise<Body> {
-  const signal = AbortSignal.timeout(timeLimitMs)
-  const until = performance.now() + timeLimitMs
+export async function openPhoto(url: string, options: FetchOptions = {}): Promise<Body> {
+  const { isAllowed = isPublic, timeLimitMs = longestMs } = options
+  const limit = limitOf(timeLimitMs)
   let at = url
   for (let hop = 0; hop <= mostRedirects; hop++) {
-    const answer = await get(new URL(at), { signal, until }, isAllowed)
+    const answer = await get(new URL(at), limit, isAllowed)
     if (typeof answer !== 'string') return answer
     if (!URL.canParse(answer, at)) break
     at = new URL(answer, at).href
@@ -47,27 +53,27 @@ export async function openPhoto(url: string, isAllowed = isPublic): Promise<Body
 
 type Body = Pick<Request, 'body'>
 
-function isOurs(cause: NodeJS.ErrnoException & { address?: string }): boolean {
-  // no port is left; of another version of IP it says that there is none of that here
-  const isOut = cause.code === 'EADDRNOTAVAIL' && cause.address !== undefined && isIP(cause.address) === 4
-  return cause instanceof PutOff || isOut || isOfThisMachine(cause)
+interface Limit {
+  signal: AbortSignal
+  /** What a fetch that broke ends with: the photo's own fault, unless this process stood still and ended what would have come. */
+  broken(): Error
 }
 
-/** The photo's own fault, unless this process stood still and has ended what would have come. */
-const brokenBy = (until: number) =>
-  performance.now() > until + lateMs
-    ? new PutOff('a photo was not fetched in time, as this process stood still')
-    : new PhotoNotAccessible()
-
-interface Limits {
-  signal: AbortSignal
-  until: number
+function limitOf(ms: number): Limit {
+  const late = performance.now() + ms + lateMs
+  return {
+    signal: AbortSignal.timeout(ms),
+    broken: () =>
+      performance.now() > late
+        ? new PutOff('a photo was not fetched in time, as this process stood still')
+        : new PhotoNotAccessible(),
+  }
 }
 
 /** What arrives, or the address of a redirect. */
-function get(url: URL, { signal, until }: Limits, isAllowed: typeof isPublic): Promise<Body | string> {
+function get(url: URL, { signal, broken }: Limit, isAllowed: typeof isPublic): Promise<Body | string> {
   return new Promise((resolve, reject) => {
-    const refuse = () => reject(brokenBy(until))
+    const refuse = () => reject(broken())
     const host = url.hostname.replace(/^\[|\]$/g, '')
     if (!/^https?:$/.test(url.protocol) || (isIP(host) !== 0 && !isAllowed(host))) return refuse()
     const { get: send } = url.protocol === 'https:' ? https : http
@@ -82,10 +88,12 @@ function get(url: URL, { signal, until }: Limits, isAllowed: typeof isPublic): P
         answer.destroy()
         return refuse()
       }
-      resolve({ body: Readable.toWeb(Readable.from(partsOf(answer, until))) as Body['body'] })
+      resolve({ body: Readable.toWeb(Readable.from(partsOf(answer, broken))) as Body['body'] })
     })
     request.on('error', (cause) =>
-      isOurs(cause) ? reject(new PutOff('nobody can be asked for a photo now', { cause })) : refuse(),
+      cause instanceof PutOff || isOfThisMachine(cause)
+        ? reject(new PutOff('nobody can be asked for a photo now', { cause }))
+        : refuse(),
     )
     // a connection that became something else ends without an answer, and without an error
     request.on('close', refuse)
@@ -93,7 +101,7 @@ function get(url: URL, { signal, until }: Limits, isAllowed: typeof isPublic): P
 }
 
 /** What breaks, takes too long or is too large ends it, and the connection. */
-async function* partsOf(answer: AsyncIterable<Uint8Array<ArrayBuffer>>, until: number) {
+async function* partsOf(answer: AsyncIterable<Uint8Array<ArrayBuffer>>, broken: Limit['broken']) {
   let size = 0
   try {
     for await (const part of answer) {
@@ -102,7 +110,7 @@ async function* partsOf(answer: AsyncIterable<Uint8Array<ArrayBuffer>>, until: n
       yield part
     }
   } catch {
-    throw brokenBy(until)
+    throw broken()
   }
   if (size > photoLimits.atMost) throw new PhotoNotAccessible()
 }

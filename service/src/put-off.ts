@@ -5,8 +5,3 @@ export class PutOff extends Error {}
 export function putOff(cause: unknown): never {
   throw new PutOff('a job is put off, as its store failed', { cause })
 }
-
-const ofThisMachine = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'ENETDOWN']
-
-/** Whether an error is of this machine, and says nothing of what was asked for. */
-export const isOfThisMachine = (cause: unknown) => ofThisMachine.includes(String(Object(cause).code))

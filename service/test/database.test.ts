@@ -140,7 +140,7 @@ describe('the schema', () => {
     },
   )
 
-  it('waits for whoever reads it, as a backup does, and holds up nobody meanwhile', async () => {
+  it('waits for whoever reads it, as a backup does, for longer with each try, and holds up nobody meanwhile', async () => {
     const own = await opened()
     for (const migration of migrations.slice(0, -1)) await own.query(migration)
     await own.query('insert into fitting_room.schema_version values ($1)', [migrations.length - 1])
@@ -148,9 +148,19 @@ describe('the schema', () => {
     const [backup, other] = [new Client({ connectionString }), new Client({ connectionString })]
     await Promise.all([backup.connect(), other.connect()])
     await backup.query('begin; lock table fitting_room.jobs in access share mode')
-    const waited = deferred()
-    const migrating = migrate(own, () => waited.resolve())
-    await waited.promise
+    const waits: string[] = []
+    const transaction: typeof own.transaction = (work) =>
+      own.transaction((queries) => {
+        const query: typeof own.query = (text, values) => {
+          if (text.includes('lock_timeout')) waits.push(text)
+          return queries.query(text, values)
+        }
+        return work({ query })
+      })
+    const twice = deferred()
+    const migrating = migrate({ ...own, transaction }, () => waits.length === 2 && twice.resolve())
+    await twice.promise
+    expect(waits).toEqual(['set local lock_timeout = 200', 'set local lock_timeout = 400'])
     await other.query('select from fitting_room.jobs')
     await backup.query('commit')
     await migrating

@@ -11,7 +11,7 @@ const fares = (had: Promise<unknown>) =>
     (error: Error) => error.constructor.name,
   )
 const both = async () => [
-  await fares(fetchPhoto('http://127.0.0.1:1/photo', () => true)),
+  await fares(fetchPhoto('http://127.0.0.1:1/photo', { isAllowed: () => true })),
   await fares(garmentOf({ id: '1', title: 'Tee', image })),
 ]
 const before = await both()

@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +13,7 @@ import { createService, parseConfig } from '@fitting-room/service'
 import sharp from 'sharp'
 import { afterAll, describe, expect, it, vi, onTestFinished } from 'vitest'
 import { deferred } from '../../src/platform/deferred.ts'
+import { standStill } from '../../test/support/stand-still.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { cleaned } from '../src/drawing/cleaned.ts'
 import { openDrawing } from '../src/drawing/drawing-pool.ts'
@@ -25,6 +26,7 @@ import { ofJobs } from '../src/ports.ts'
 import { isPublic } from '../src/public-address.ts'
 import { openResolver, publicLookup } from '../src/public-lookup.ts'
 import { PutOff } from '../src/put-off.ts'
+import { isOfThisMachine } from '../src/this-machine.ts'
 
 const file = (name: string) => new Uint8Array(readFileSync(new URL(`photos/${name}`, import.meta.url)))
 /** Of a phone: with where it was taken. */
@@ -235,7 +237,17 @@ describe('a photo that lies elsewhere', () => {
     ['nothing', ''],
   ])('is not accessible where it is answered with %s', async (_, answer) => {
     const { server, url } = await serving(answer)
-    await expect(fetchPhoto(url, () => true)).rejects.toThrow(PhotoNotAccessible)
+    await expect(fetchPhoto(url, { isAllowed: () => true })).rejects.toThrow(PhotoNotAccessible)
+    server.close()
+  })
+
+  it('is put off where the process stood still until its time was over, in the middle of it', async () => {
+    const { server, url } = await serving('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\npho')
+    const connected = once(server, 'connection') as Promise<[Socket]>
+    const fetching = fetchPhoto(url, { isAllowed: () => true, timeLimitMs: 200 })
+    await once((await connected)[0], 'data')
+    standStill(1_500)
+    await expect(fetching).rejects.toThrow(PutOff)
     server.close()
   })
 
@@ -245,6 +257,15 @@ describe('a photo that lies elsewhere', () => {
     const { stdout } = await promisify(execFile)('sh', limited)
     expect(stdout).toBe('PhotoNotAccessible found PutOff PutOff\n')
   })
+})
+
+describe('that a photo could not be asked for', () => {
+  it.each([
+    ['no port is left', { code: 'EADDRNOTAVAIL', address: '8.8.4.4' }, true],
+    ['there is no IPv6', { code: 'EADDRNOTAVAIL', address: '2606:4700::1111' }, false],
+    ['the network is down', { code: 'ENETDOWN', address: '8.8.4.4' }, true],
+    ['nobody listens', { code: 'ECONNREFUSED', address: '8.8.4.4' }, false],
+  ])('as %s', (_, cause, isOurs) => expect(isOfThisMachine(cause)).toBe(isOurs))
 })
 
 it('a photo at a name of which the name servers say nothing is not waited for for ever', async () => {

@@ -12,6 +12,7 @@ import {
 } from '@fitting-room/service'
 import sharp from 'sharp'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { standStill } from '../../test/support/stand-still.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { DrawingEnded } from '../src/drawing/not-drawn.ts'
 import { PutOff } from '../src/put-off.ts'
@@ -37,9 +38,6 @@ const fetchPicture = async (url: string) => new Uint8Array(await (await fetch(ur
 const providerAt = (url: string) => fashn({ url, key: 'fa-secret', prepared, finished, fetchPicture, busyMs: 1 })
 
 const accepted = queuedJob({ id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff', storeId: 'main', provided: true, credit: 0 })
-
-/** As a process does that gets no processor. */
-const standStill = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
 interface WorkerTerms {
   webhook?: string | null

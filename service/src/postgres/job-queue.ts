@@ -53,6 +53,7 @@ const superviseIntervalSeconds = 10
 const firstTurn = Date.UTC(2026, 0, 1) / 1_000
 /** How long a job that nobody takes is remembered, in seconds: a year. */
 const retentionSeconds = 31_536_000
+
 export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> {
   const { place, places, turns = createTurns(), queryMs = longestQueryMs, report } = options
   const isOwn = 'query' in place
@@ -83,6 +84,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   for (const name of [givenUpName, ...stages]) await boss.updateQueue(name, retries)
   // what was in work before this process started is in nobody's work
   if (isOwn) await takeUpOrphans(boss)
+
   function wake(stage: Stage): void {
     const places = boss.getWipData().filter(({ name }) => name === stage)
     const idle = places.filter(({ count }) => count === 0).slice(0, wokenAtOnce)
