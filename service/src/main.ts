@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readArguments, usage, type RunArguments } from './arguments.ts'
 import { ConfigError } from './config.ts'
+import { connectPatiently } from './connecting.ts'
 import { canLock } from './embedded/folder-lock.ts'
 import { checkKeys } from './keys.ts'
 import { loadConfig } from './load-config.ts'
@@ -15,6 +16,7 @@ function fail(message: string): never {
 }
 
 async function main(): Promise<void> {
+  connectPatiently()
   const given = readArguments()
   if (given.command === null) return start(given)
   const { carryOut } = await import('./command.ts')

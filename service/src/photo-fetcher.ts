@@ -2,7 +2,7 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
-import { readBody } from './body.ts'
+import { readBody, type BodyLimits } from './body.ts'
 import { PhotoNotAccessible } from './photo-problems.ts'
 import { PutOff } from './put-off.ts'
 import { isPublic } from './public-address.ts'
@@ -16,9 +16,10 @@ const lookup = publicLookup(openResolver)
 const longestMs = 15_000
 /** How much later than that a fetch ends where this process stood still, in ms. */
 const lateMs = 1_000
-/** How long one of a host's addresses is tried before the next, in ms: the last one may be of a kind that is not had here. */
-const autoSelectFamilyAttemptTimeout = 3_000
 const mostRedirects = 3
+
+/** How a body is read that is fetched: for as long as the fetch itself lasts, also of a process that stood still. */
+export const fetchedLimits: BodyLimits = { atMost: photoLimits.atMost, longestMs: 2 ** 31 - 1 }
 
 export interface FetchOptions {
   /** Of an address that is written out. */
@@ -28,7 +29,7 @@ export interface FetchOptions {
 
 /** The whole of what `openPhoto` gives. */
 export async function fetchPhoto(url: string, options?: FetchOptions): Promise<Uint8Array> {
-  const bytes = await readBody(await openPhoto(url, options), photoLimits)
+  const bytes = await readBody(await openPhoto(url, options), fetchedLimits)
   if (typeof bytes === 'string') throw new PhotoNotAccessible()
   return bytes
 }
@@ -77,7 +78,7 @@ function get(url: URL, { signal, broken }: Limit, isAllowed: typeof isPublic): P
     const host = url.hostname.replace(/^\[|\]$/g, '')
     if (!/^https?:$/.test(url.protocol) || (isIP(host) !== 0 && !isAllowed(host))) return refuse()
     const { get: send } = url.protocol === 'https:' ? https : http
-    const options = { lookup, signal, agent: false, autoSelectFamilyAttemptTimeout }
+    const options = { lookup, signal, agent: false }
     const request = send(url, options, (answer) => {
       const { statusCode = 0, headers } = answer
       if (statusCode >= 300 && statusCode < 400 && headers.location) {

@@ -3,12 +3,12 @@ import { assemble, type Service, type ServiceParts } from './assemble.ts'
 import { bucketBlobs, bucketUploads } from './bucket/bucket-blobs.ts'
 import { openBucket, type Bucket } from './bucket/bucket.ts'
 import { openDrawing, type Drawing } from './drawing/drawing-pool.ts'
+import { connectPatiently } from './connecting.ts'
 import { checkKeys, type KeyOptions } from './keys.ts'
 import { garmentOf } from './garments.ts'
 import { IpLimiter, type RequestCount } from './ip-limiter.ts'
 import { memoryBlobs, memoryStore } from './memory.ts'
-import { fetchPhoto, openPhoto } from './photo-fetcher.ts'
-import { photoLimits } from './photo-limits.ts'
+import { fetchedLimits, fetchPhoto, openPhoto } from './photo-fetcher.ts'
 import { PhotoNotAccessible } from './photo-problems.ts'
 import { intakeByFile } from './file-intake.ts'
 import {
@@ -54,6 +54,7 @@ export interface ServiceOptions extends KeyOptions {
  */
 export function createService({ publicUrl, uploadSecret = randomBytes(32), ...options }: ServiceOptions): Service {
   checkKeys(options)
+  connectPatiently()
   const {
     report = (error) => console.error(error),
     store = memoryStore(placesFor(options.config)),
@@ -85,7 +86,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
     webhooks,
     provided: provider && createProvided({ provider, store, clock, webhookOf, report, ending: ending.signal }),
     async fetchPhoto(url, storeId) {
-      const photo = await takePhoto(await openPhoto(url), photoLimits, ofJobs(storeId))
+      const photo = await takePhoto(await openPhoto(url), fetchedLimits, ofJobs(storeId))
       if (typeof photo === 'string') throw new PhotoNotAccessible()
       return photo
     },

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
+import { subscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer, getDefaultAutoSelectFamilyAttemptTimeout, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -251,6 +252,24 @@ describe('a photo that lies elsewhere', () => {
     server.close()
   })
 
+  it('is read to its end by a process that stood still in the middle of it', async () => {
+    const server = createServer((socket) => {
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\npho'))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const connected = once(server, 'connection') as Promise<[Socket]>
+    const answered = new Promise((resolve) => subscribe('http.client.response.finish', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/photo`
+    const fetching = fetchPhoto(url, { isAllowed: () => true })
+    const [socket] = await connected
+    await answered
+    await new Promise((resolve) => setImmediate(resolve))
+    standStill(11_000)
+    socket.end('to')
+    expect(new TextDecoder().decode(await fetching)).toBe('photo')
+    server.close()
+  })
+
   it('is put off where the process has no file handles left to ask for it, as is a product’s picture in a file', async () => {
     const program = fileURLToPath(new URL('handle-less-process.ts', import.meta.url))
     const limited = ['-c', 'ulimit -n 128; exec "$0" --conditions=fitting-room-source "$1"', process.execPath, program]
@@ -259,12 +278,22 @@ describe('a photo that lies elsewhere', () => {
   })
 })
 
+it('a host with several addresses is given the time to answer at the first one', () =>
+  expect(getDefaultAutoSelectFamilyAttemptTimeout()).toBeGreaterThan(2_000))
+
 describe('that a photo could not be asked for', () => {
   it.each([
     ['no port is left', { code: 'EADDRNOTAVAIL', address: '8.8.4.4' }, true],
     ['there is no IPv6', { code: 'EADDRNOTAVAIL', address: '2606:4700::1111' }, false],
     ['the network is down', { code: 'ENETDOWN', address: '8.8.4.4' }, true],
     ['nobody listens', { code: 'ECONNREFUSED', address: '8.8.4.4' }, false],
+    [
+      'no port is left for any of several addresses',
+      Object.assign(new AggregateError([{ code: 'EADDRNOTAVAIL', address: '8.8.4.4' }, { code: 'ENETUNREACH' }]), {
+        code: 'EADDRNOTAVAIL',
+      }),
+      true,
+    ],
   ])('as %s', (_, cause, isOurs) => expect(isOfThisMachine(cause)).toBe(isOurs))
 })
 
