@@ -8,14 +8,13 @@ import { PutOff } from './put-off.ts'
 import { isPublic } from './public-address.ts'
 import { openResolver, publicLookup } from './public-lookup.ts'
 import { photoLimits } from './photo-limits.ts'
+import { stoodStillSince } from './still.ts'
 import { isOfThisMachine } from './this-machine.ts'
 
 const lookup = publicLookup(openResolver)
 
 /** For the answer's head and all of its body. */
 const longestMs = 15_000
-/** How much later than that a fetch ends where this process stood still, in ms. */
-const lateMs = 1_000
 const mostRedirects = 3
 
 /** How a body is read that is fetched: for as long as the fetch itself lasts, also of a process that stood still. */
@@ -61,11 +60,11 @@ interface Limit {
 }
 
 function limitOf(ms: number): Limit {
-  const late = performance.now() + ms + lateMs
+  const begunAt = performance.now()
   return {
     signal: AbortSignal.timeout(ms),
     broken: () =>
-      performance.now() > late
+      stoodStillSince(begunAt)
         ? new PutOff('a photo was not fetched in time, as this process stood still')
         : new PhotoNotAccessible(),
   }

@@ -384,6 +384,22 @@ describe('FASHN', () => {
 })
 
 describe('finished pictures that can not be had', () => {
+  it('by a process that stood still for long are looked for again', async () => {
+    let stoodStillMs = 0
+    const clock = { now: () => Date.now() + stoodStillMs }
+    const { look, prepare } = providerAt(standIn.url)
+    const provider: Provider = {
+      prepare,
+      look: async (id) => {
+        if (stoodStillMs > 0) return look(id)
+        stoodStillMs = 3_600_000
+        throw new Error('the network is not back')
+      },
+    }
+    const { worked } = await worker(provider, {}, { clock })
+    expect((await worked()).job.state).toBe('rendered')
+  })
+
   it('are no fault of the shopper’s photo, and whoever runs the service is told', async () => {
     const look = () => Promise.reject(new PhotoNotAccessible())
     const provider: Provider = { prepare: async () => async () => 'prediction-1', look }

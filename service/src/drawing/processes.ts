@@ -78,9 +78,19 @@ export function openProcesses({ file, args, atOnce, beginsAtOnce, longestMs }: P
   const beginning = () => places.filter(({ child, isReady }) => child && !isReady).length
   const lastTurn = (name: string) => turns.get(name) ?? 0
 
+  /** Null where there is no memory for one. */
+  function forked(): ChildProcess | null {
+    try {
+      // bytes as they are; and nothing of this process that a picture could want
+      return fork(file, args, { serialization: 'advanced', execArgv: [], env: {} })
+    } catch {
+      return null
+    }
+  }
+
   function begin(place: Place): void {
-    // bytes as they are; and nothing of this process that a picture could want
-    const child = fork(file, args, { serialization: 'advanced', execArgv: [], env: {} })
+    const child = forked()
+    if (child === null) return rest(place)
     place.child = child
     place.isReady = false
     place.isSpent = false

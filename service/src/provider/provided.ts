@@ -104,6 +104,18 @@ export function createProvided(parts: ProvidedParts) {
     return (found as { value: T }).value
   }
 
+  /** Of what passes between two looks a part counts at the most: this process may have stood still, or its clock was set. */
+  function patience(): () => boolean {
+    let leftMs = patienceMs
+    let lookedAt = clock.now()
+    return () => {
+      const passedMs = clock.now() - lookedAt
+      lookedAt += passedMs
+      leftMs -= Math.max(0, Math.min(passedMs, patienceMs / 10))
+      return leftMs <= 0
+    }
+  }
+
   /** The ID that the provider gave, in answer or later; rejects where it never came. */
   async function idOf(jobId: string): Promise<string> {
     for (;;) {
@@ -123,17 +135,16 @@ export function createProvided(parts: ProvidedParts) {
     async picturesOf(job: Job, orderOf: () => Promise<Omit<Order, 'webhook'>>): Promise<Pictures> {
       if (!job.asked) await ask(job, orderOf)
       const id = await idOf(job.id)
-      const until = clock.now() + patienceMs
+      const isOver = patience()
       for (;;) {
         const progress = await provider.look(id).catch((error: unknown) => {
           // whatever it is, the shopper's photo is not to blame
-          if (clock.now() >= until)
-            throw new Error('finished pictures of a provider could not be had', { cause: error })
+          if (isOver()) throw new Error('finished pictures of a provider could not be had', { cause: error })
           return { state: 'going' as const }
         })
         if (progress.state === 'failed') throw progress.error
         if (progress.state === 'done') return progress.pictures
-        if (clock.now() >= until) throw new Error('a provider never finished its pictures')
+        if (isOver()) throw new Error('a provider never finished its pictures')
         await after(lookMs)
       }
     },
