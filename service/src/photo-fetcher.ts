@@ -90,11 +90,12 @@ function get(url: URL, { signal, broken }: Limit, isAllowed: typeof isPublic): P
       }
       resolve({ body: Readable.toWeb(Readable.from(partsOf(answer, broken))) as Body['body'] })
     })
-    request.on('error', (cause) =>
-      cause instanceof PutOff || isOfThisMachine(cause)
-        ? reject(new PutOff('nobody can be asked for a photo now', { cause }))
-        : refuse(),
-    )
+    request.on('error', (cause: NodeJS.ErrnoException) => {
+      if (cause instanceof PutOff) reject(cause)
+      // whose photo it was would be told by its address
+      else if (isOfThisMachine(cause)) reject(new PutOff(`nobody can be asked for a photo now: ${cause.code}`))
+      else refuse()
+    })
     // a connection that became something else ends without an answer, and without an error
     request.on('close', refuse)
   })

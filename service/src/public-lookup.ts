@@ -13,9 +13,11 @@ export const openResolver = () => new Resolver({ timeout: 3_000, tries: 2 })
 /** What says nothing of the name: no name server hears this machine. */
 const unheard = ['ECONNREFUSED', 'ENOMEM']
 
+/** Whose photo it was would be told by the name. */
 function nothing(cause: unknown): string[] {
-  if (!unheard.includes(String(Object(cause).code))) return []
-  throw new PutOff('no name server can be asked', { cause })
+  const code = String(Object(cause).code)
+  if (!unheard.includes(code)) return []
+  throw new PutOff(`no name server can be asked: ${code}`)
 }
 
 /** Finds the addresses of a name, where all of them are public; fails with `PutOff` where nobody can be asked. */

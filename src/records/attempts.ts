@@ -45,10 +45,10 @@ export interface Attempts {
   /** A page that has lost the try-on keeps what storage has lost meanwhile, if money may have been spent on it. */
   rescue(record: AttemptRecord): Promise<void>
   /** A page that waits has what only the memory of the one that runs the try-on has, until it takes over or drops it. */
-  hold(record: AttemptRecord): Promise<void>
+  hold(record: AttemptRecord): void
   /** What is held of an attempt. */
   heldOf(attemptId: string): AttemptRecord | undefined
-  /** Lets go of all that is held, or of what is not of that attempt, where only memory has it. */
+  /** Lets go of all that is held, or of what is not of that attempt. */
   dropHeld(but?: string): void
   /** Whether an attempt stands that this page was writing, once that has ended; gone on with, where it stood before. */
   isKept(attemptId: string, before: AttemptRecord | null): Promise<boolean>
@@ -116,9 +116,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   /** Only what a submission has led to is written anew where storage lost it: another page may have left the rest. */
   async function keep(record: AttemptRecord, seen: AttemptRecord): Promise<Written> {
-    const lacksJob = (found: Found<AttemptRecord>) =>
-      record.job !== undefined && isOf(found, record.attemptId) && !readable(found)?.job
-    const kept = await put(record, (found) => isAsSeen(found, seen) || lacksJob(found))
+    const kept = await put(record, (found) => isAsSeen(found, seen) || (!!record.job && isLessFar(found, record)))
     // a job that its place does not take may still go to the archive, where a reload finds it
     if (kept === 'memory' && record.job !== undefined) await archive(record)
     const isPaidFor = record.job !== undefined || seen.phase === 'claimed'
@@ -142,6 +140,17 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (!stands || stands.attemptId === record.attemptId || stands.startedAt >= record.startedAt) return 'unchanged'
     if (mayBePaid(stands) && !(await archive(stands, true))) return 'unchanged'
     return put(record, (each) => isAsSeen(each, stands))
+  }
+
+  /** What the page that ran the try-on before could not write, unless it stands by now. */
+  async function takeUp(record: AttemptRecord): Promise<void> {
+    const found = await standingOf(record)
+    const own = found.filter((each) => isOf(each, record.attemptId))
+    if (own.some((each) => !isLessFar(each, record))) return
+    // nobody knows whether that page could read what stands there
+    blind.add(record.attemptId)
+    const kept = await put(record, (each) => (each === null ? own.length === 0 : isLessFar(each, record)))
+    if (kept === 'unchanged') await keep(record, record)
   }
 
   /** What was left for the archive and stands in memory only, and whose it is. */
@@ -335,9 +344,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   const attempts: Attempts = {
     async restore() {
       const found = await restore()
-      // what was read is this page's own now
-      if (!isUnread) held.clear()
-      return found
+      let last: AttemptRecord | undefined
+      for (last of held.values()) await takeUp(last)
+      held.clear()
+      if (last === undefined) return found
+      // nobody knows what stands there, and this is under way
+      return isUnread && (await isAlive(last)) ? { kind: 'stands', record: last, durable: false } : restore()
     },
 
     async look() {
@@ -418,20 +430,17 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (mayBePaid(record) && !isOf(found, record.attemptId)) await keep(record, record)
     },
 
-    async hold(record) {
+    hold(record) {
+      // what was not sent may not come to stand with two pages
+      if (!mayBePaid(record)) return
       held.set(record.attemptId, record)
       if (!current.shopperOf(record.attemptId)) current.remember(record, catalog.shopper())
-      const found = await standingOf(record)
-      const isThere = found.some((each) => isOf(each, record.attemptId))
-      await put(record, (each) => (each === null ? !isThere : isLessFar(each, record)))
     },
 
     heldOf: (attemptId) => held.get(attemptId),
 
     dropHeld(but) {
-      const dropped = new Set([...held.keys()].filter((id) => id !== but))
-      dropFromMemory(dropped, () => true)
-      dropped.forEach((id) => held.delete(id))
+      for (const id of held.keys()) if (id !== but) held.delete(id)
     },
 
     async leave(record, problem) {
@@ -477,8 +486,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     async forget(record) {
       const isMarked = await mark(record.attemptId, 'discarded')
-      // a job that a reload would bring back is not forgotten
-      if (!isMarked && mayBePaid(record) && isOf(current.onDisk(), record.attemptId)) {
+      // a job that a reload, or the page that has begun it, would bring back is not forgotten
+      const isOurs = begun.has(record.attemptId) && !isOf(current.onDisk(), record.attemptId)
+      if (!isMarked && mayBePaid(record) && !isOurs) {
         await catalog.unmark(record.attemptId)
         return notArchived(record)
       }
@@ -507,13 +517,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     underWay: () => (writes.size > 0 ? Promise.allSettled(writes) : null),
   }
-  const { begin, claim, write, hold, leave, forget } = attempts
+  const { begin, claim, write, leave, forget } = attempts
   return {
     ...attempts,
     begin: tracked(begin),
     claim: tracked(claim),
     write: tracked(write),
-    hold: tracked(hold),
     leave: tracked(leave),
     forget: tracked(forget),
   }
@@ -524,10 +533,11 @@ const isSubmitted = ({ phase }: AttemptRecord) => phase !== 'consented'
 const isConsentOf = (found: Found<AttemptRecord>, attemptId: string) =>
   isOf(found, attemptId) && readable(found)?.phase === 'consented'
 
-/** Whether the same attempt stands there less far. */
+/** Whether the same attempt stands there less far, and not with another job. */
 function isLessFar(found: Found<AttemptRecord>, record: AttemptRecord): boolean {
   const own = readable(found)
-  return own?.attemptId === record.attemptId && isBefore(own, record)
+  if (own?.attemptId !== record.attemptId) return false
+  return own.job ? own.job.jobId === record.job?.jobId && isBefore(own, record) : !!record.job || isBefore(own, record)
 }
 
 const unreadable: Problem = { kind: 'storageUnreadable' }

@@ -268,9 +268,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
   }
 
-  /** Who hears nobody any more can not tell what has become of it. */
+  /** Who hears nobody any more can not tell what has become of it: nothing is sent that only this page has. */
   function goDeaf(): void {
     parts.attempts.dropHeld()
+    parts.attempts.dropUnsent()
     isOld = true
   }
 
@@ -333,7 +334,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   }
 
   function hearAnswer({ record, durable }: TabMessage & { type: 'lateAnswer' }): void {
-    if (sitting.seat()?.isWaiting && !durable) void parts.attempts.hold(record)
+    if (sitting.seat()?.isWaiting && !durable) parts.attempts.hold(record)
     runnerNow()?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })
   }
 }

@@ -42,6 +42,8 @@ export function openDrawing({
   const processes = openProcesses({
     file: fileURLToPath(new URL(`./drawing-process${extname(import.meta.url)}`, import.meta.url)),
     args: [String(mostMemory), String(longestMs)],
+    // what it decodes is kept in memory, of which there is a limit: a folder for it may have no room
+    env: { VIPS_DISC_THRESHOLD: '1g' },
     atOnce,
     beginsAtOnce,
     longestMs: longestMs * 10,

@@ -13,6 +13,8 @@ export type Said = 'ready' | { value: unknown } | { error: string }
 export interface ProcessesOptions {
   file: string
   args: string[]
+  /** All that they are told of their environment. */
+  env?: Record<string, string>
   atOnce: number
   beginsAtOnce: boolean
   /** How long an errand may take by the clock, in ms. */
@@ -57,7 +59,8 @@ const mostBegins = 5
 /** How many lines are remembered in their order. */
 const mostLines = 1_000
 
-export function openProcesses({ file, args, atOnce, beginsAtOnce, longestMs }: ProcessesOptions): Processes {
+export function openProcesses(options: ProcessesOptions): Processes {
+  const { file, args, env = {}, atOnce, beginsAtOnce, longestMs } = options
   const places: Place[] = Array.from({ length: atOnce }, () => ({
     child: null,
     isReady: false,
@@ -82,7 +85,7 @@ export function openProcesses({ file, args, atOnce, beginsAtOnce, longestMs }: P
   function forked(): ChildProcess | null {
     try {
       // bytes as they are; and nothing of this process that a picture could want
-      return fork(file, args, { serialization: 'advanced', execArgv: [], env: {} })
+      return fork(file, args, { serialization: 'advanced', execArgv: [], env })
     } catch {
       return null
     }
