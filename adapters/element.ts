@@ -1,4 +1,4 @@
-import { createFittingRoom, type FittingRoom, type Intent, type TryOn, type TryOnView } from 'fitting-room'
+import { createFittingRoom, TryOnError, type FittingRoom, type Intent, type TryOn, type TryOnView } from 'fitting-room'
 
 /** What a `<fitting-room-try-on>` tells: each new view, and an intent of its markup that was refused. */
 export interface TryOnElementEvents extends HTMLElementEventMap {
@@ -145,8 +145,9 @@ export class TryOnElement extends Base {
       else this.dataset[name] = says[name]
     }
     // after a reset() it is a former shopper's
-    const isOver = view.state === 'restoring' || (view.group === 'ready' && says.problem !== 'photoAdvice')
-    if (view.attempt || isOver) this.#photo = undefined
+    const isOver =
+      view.state === 'restoring' || (says.problem !== 'photoAdvice' && (view.attempt ?? view.group === 'ready'))
+    if (isOver) this.#photo = undefined
     this.#draw(view.state, view.group, (view.result ?? view.preview)?.imageUrl)
     this.dispatchEvent(new CustomEvent('view', { detail: view }))
   }
@@ -191,7 +192,9 @@ export class TryOnElement extends Base {
       const { email = '', name } = Object.fromEntries(new FormData(from)) as { email?: string; name?: string }
       tryOn.submitEmail({ email, ...(name && { name }) }).catch(refused)
     } else if (event.type === 'click') {
-      if (intent === 'start' || intent === 'retry')
+      // without the file it would be begun with an earlier one
+      if (despiteAdvice && !this.#photo) refused(new TryOnError({ kind: 'photo', reason: 'missing' }))
+      else if (intent === 'start' || intent === 'retry')
         tryOn[intent](despiteAdvice ? this.#photo : undefined, terms).catch(refused)
       else if (intent !== 'submitEmail') tryOn[intent]().catch(refused)
     }

@@ -1,7 +1,7 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { isIP } from 'node:net'
-import { Readable } from 'node:stream'
+import { pipeline, Readable, Transform } from 'node:stream'
 import { readBody, type BodyLimits } from './body.ts'
 import { PhotoNotAccessible } from './photo-problems.ts'
 import { PutOff } from './put-off.ts'
@@ -16,6 +16,11 @@ const lookup = publicLookup(openResolver)
 /** For the answer's head and all of its body. */
 const longestMs = 15_000
 const mostRedirects = 3
+/** How many parts a photo may come in, and above that of how many bytes each: reading crumbs would take all of this process's time. */
+const mostParts = 1_000
+const leastPart = 64
+/** How often a host may say that there is an answer to come. */
+const mostAnnounced = 10
 
 /** How a body is read that is fetched: for as long as the fetch itself lasts, also of a process that stood still. */
 export const fetchedLimits: BodyLimits = { atMost: photoLimits.atMost, longestMs: 2 ** 31 - 1 }
@@ -78,18 +83,20 @@ function get(url: URL, { signal, broken }: Limit, isAllowed: typeof isPublic): P
     if (!/^https?:$/.test(url.protocol) || (isIP(host) !== 0 && !isAllowed(host))) return refuse()
     const { get: send } = url.protocol === 'https:' ? https : http
     const options = { lookup, signal, agent: false }
+    let announced = 0
     const request = send(url, options, (answer) => {
       const { statusCode = 0, headers } = answer
       if (statusCode >= 300 && statusCode < 400 && headers.location) {
         answer.destroy()
         return resolve(headers.location)
       }
-      if (statusCode !== 200) {
+      if (statusCode !== 200 || announced > mostAnnounced) {
         answer.destroy()
         return refuse()
       }
       resolve({ body: Readable.toWeb(Readable.from(partsOf(answer, broken))) as Body['body'] })
     })
+    request.on('information', () => void (++announced > mostAnnounced && request.destroy()))
     request.on('error', (cause: NodeJS.ErrnoException) => {
       if (cause instanceof PutOff) reject(cause)
       // whose photo it was would be told by its address
@@ -101,17 +108,24 @@ function get(url: URL, { signal, broken }: Limit, isAllowed: typeof isPublic): P
   })
 }
 
-/** What breaks, takes too long or is too large ends it, and the connection. */
-async function* partsOf(answer: AsyncIterable<Uint8Array<ArrayBuffer>>, broken: Limit['broken']) {
-  let size = 0
+/** What breaks, takes too long or is too large ends it, and the connection; as what comes in crumbs does. */
+async function* partsOf(answer: Readable, broken: Limit['broken']) {
+  const bounded = new Transform({ transform: withinBounds() })
+  pipeline(answer, bounded, () => {})
   try {
-    for await (const part of answer) {
-      size += part.length
-      if (size > photoLimits.atMost) break
-      yield part
-    }
-  } catch {
-    throw broken()
+    yield* bounded as AsyncIterable<Uint8Array<ArrayBuffer>>
+  } catch (error) {
+    throw error instanceof PhotoNotAccessible ? error : broken()
   }
-  if (size > photoLimits.atMost) throw new PhotoNotAccessible()
+}
+
+function withinBounds(): Transform['_transform'] {
+  let size = 0
+  let parts = 0
+  return (part: Uint8Array, _, done) => {
+    size += part.length
+    parts += 1
+    const isTooMuch = size > photoLimits.atMost || parts > mostParts + size / leastPart
+    done(isTooMuch ? new PhotoNotAccessible() : null, part)
+  }
 }

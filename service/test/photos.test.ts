@@ -236,6 +236,11 @@ describe('a photo that lies elsewhere', () => {
     ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'],
     ['a redirect to nowhere', 'HTTP/1.1 302 Found\r\nLocation: http://[\r\nContent-Length: 0\r\n\r\n'],
     ['nothing', ''],
+    ['crumbs', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(3_000)}0\r\n\r\n`],
+    [
+      'word that it is to come, again and again',
+      `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(20)}HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nphoto`,
+    ],
   ])('is not accessible where it is answered with %s', async (_, answer) => {
     const { server, url } = await serving(answer)
     await expect(fetchPhoto(url, { isAllowed: () => true })).rejects.toThrow(PhotoNotAccessible)

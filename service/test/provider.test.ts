@@ -183,6 +183,18 @@ describe('FASHN', () => {
     server.close()
   })
 
+  it('that fails before it was sent all has begun nothing', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.pause().write('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n'))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const body = 'x'.repeat(32 * 1024 * 1024)
+    await expect(sendOnce(url, { method: 'POST', body, longestMs: 60_000, againMs: 1 })).rejects.toThrow(NotBegun)
+    server.close()
+  })
+
   it('that has too much to do is asked again, as it has begun nothing', async () => {
     standIn.faults.push(answer(429), answer(429))
     const { worked } = await worker(providerAt(standIn.url))

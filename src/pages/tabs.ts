@@ -128,12 +128,18 @@ export function openTabs(parts: TabsParts): Tabs {
       looking = lookAgain().finally(() => (looking = null))
     }
     await looking
-    if (isOpen && isOfNow(theirs)) onMessage(heard)
+    if (!isOpen) return
+    if (isOfNow(theirs)) return onMessage(heard)
+    const known = epochs()
+    // who was away over a reset may not be able to read of it
+    if (ids.some((id) => Number(theirs[id]) < Number(known[id]))) post({ type: 'reset' })
   }
+
+  const post = (sent: TabMessage) => channel?.postMessage({ version: 1, epochs: epochs(), message: sent })
 
   const channel = openChannel(parts.name, (data) => void hear(data))
   return {
-    post: (sent) => channel?.postMessage({ version: 1, epochs: epochs(), message: sent }),
+    post,
     close() {
       isOpen = false
       channel?.close()

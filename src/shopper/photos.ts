@@ -66,7 +66,10 @@ const roomPhotoFields = { id: is.text, imageUrl: is.nullable(httpUrl), metadataK
 export const roomPhoto: is.Schema<RoomPhoto> = is.object(roomPhotoFields)
 
 /** The room's photo as storage has it, with where earlier ones are: a try-on may be about to begin with one of them. */
-const savedPhoto = is.object({ ...roomPhotoFields, earlier: is.optional(is.tableOf(httpUrl)) })
+const savedPhoto = is.object({
+  ...roomPhotoFields,
+  earlier: is.optional(is.tableOf(is.object({ imageUrl: httpUrl, at: is.number }))),
+})
 
 /** How many earlier photos' addresses are saved. */
 const earlierLimit = 8
@@ -82,7 +85,7 @@ export interface PhotosParts extends SavedParts {
 }
 
 export function createPhotos(parts: PhotosParts): Photos {
-  const { client, clock, catalog, keys, store, errands, prepare } = parts
+  const { client, clock, catalog, keys, store, errands, prepare, retentionMs } = parts
   const current = createValue<RoomPhoto | null>(null)
   const saved = savedValue(parts, () => keys().photo, savedPhoto)
   /** Bytes that the store has refused. */
@@ -92,7 +95,8 @@ export function createPhotos(parts: PhotosParts): Photos {
   /** How many photos were given, and which of them is the room's. */
   let keeps = 0
   let latest = 0
-  const uploaded = new Map<string, string>()
+  /** Where photos are, and since when, in epoch ms. */
+  const uploaded = new Map<string, { imageUrl: string; at: number }>()
   const targets = new Map<string, { target: UploadTarget; until: number }>()
 
   function check(shopper: Shopper): void {
@@ -105,15 +109,18 @@ export function createPhotos(parts: PhotosParts): Photos {
     await save(shopper, photo)
   }
 
+  const placed = (imageUrl: string) => ({ imageUrl, at: clock.now() })
+
   /** Saves where the photos of this page are. The room's is what is given, or what another page may have made it. */
   async function save(shopper: Shopper, photo?: RoomPhoto): Promise<void> {
     await saved.save((found) => {
       const rooms = photo ?? found ?? current.get()
       if (rooms === null) return null
       const known = new Map([...Object.entries(found?.earlier ?? {}), ...uploaded])
-      if (found?.imageUrl) known.set(found.id, found.imageUrl)
+      if (found?.imageUrl && !known.has(found.id)) known.set(found.id, placed(found.imageUrl))
       known.delete(rooms.id)
-      return { ...rooms, earlier: Object.fromEntries([...known].slice(-earlierLimit)) }
+      const lasting = [...known].filter(([, { at }]) => at > clock.now() - retentionMs)
+      return { ...rooms, earlier: Object.fromEntries(lasting.slice(-earlierLimit)) }
     }, shopper)
   }
 
@@ -144,7 +151,7 @@ export function createPhotos(parts: PhotosParts): Photos {
   async function upload(photoId: string, terms: UploadTerms, signal: AbortSignal): Promise<Outcome<UploadedPhoto>> {
     const shopper = catalog.shopper()
     const known = uploaded.get(photoId)
-    if (known !== undefined) return { kind: 'accepted', data: { id: photoId, imageUrl: known } }
+    if (known) return { kind: 'accepted', data: { id: photoId, imageUrl: known.imageUrl } }
     const stored = held.get(photoId) ?? (await store.get(keys().photoBytes(photoId)).catch(() => null))
     check(shopper)
     // a read that failed is tried again: it is no absence
@@ -160,7 +167,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     check(shopper)
     if (put.kind === 'rejected') targets.delete(photoId)
     if (put.kind !== 'accepted') return put
-    uploaded.set(photoId, imageUrl)
+    uploaded.set(photoId, placed(imageUrl))
     const shown = current.get()
     if (shown?.id === photoId) await show({ ...shown, imageUrl }, shopper)
     else await save(shopper)
@@ -198,8 +205,8 @@ export function createPhotos(parts: PhotosParts): Photos {
       const found = await saved.restore()
       if (found === null) return
       const { earlier = {}, ...photo } = found
-      for (const [id, imageUrl] of Object.entries(earlier)) uploaded.set(id, imageUrl)
-      if (photo.imageUrl !== null) uploaded.set(photo.id, photo.imageUrl)
+      for (const [id, each] of Object.entries(earlier)) uploaded.set(id, each)
+      if (photo.imageUrl !== null) uploaded.set(photo.id, placed(photo.imageUrl))
       current.set(photo)
     },
     async keep(input, despiteAdvice, isWanted) {
@@ -217,7 +224,7 @@ export function createPhotos(parts: PhotosParts): Photos {
       if (photo?.metadataKept) kept.metadataKept = true
       checkWanted()
       awaited.add(id)
-      if (kept.imageUrl !== null) uploaded.set(id, kept.imageUrl)
+      if (kept.imageUrl !== null) uploaded.set(id, placed(kept.imageUrl))
       const { bytes, type, metadataKept } = photo ?? {}
       if (bytes && type) await keepBytes(id, { bytes, type, metadataKept }, shopper)
       try {
@@ -240,7 +247,7 @@ export function createPhotos(parts: PhotosParts): Photos {
       return kept
     },
     takeOver({ id, imageUrl }) {
-      if (imageUrl !== null) uploaded.set(id, imageUrl)
+      if (imageUrl !== null) uploaded.set(id, placed(imageUrl))
     },
     async release(photoId) {
       if (awaited.delete(photoId)) await drop(photoId)

@@ -84,7 +84,8 @@ export function createKeeping(parts: KeepingParts): Keeping {
     const record = await attempts.look().catch(() => null)
     const runner = runnerNow()
     if (!runner || !mayBeAnswered(runner)) return
-    if (record && record.phase !== 'claimed')
+    const isOwn = record?.attemptId === runner.getSnapshot().context.record?.attemptId
+    if (record && isOwn && record.phase !== 'claimed')
       runner.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable: attempts.isStored(record) } })
     else keepLater(lookForAnswer)
   }

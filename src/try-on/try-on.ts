@@ -89,6 +89,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
   let life = new AbortController()
   /** What is shown is from before the room was closed or its page put away: others may have gone on since, or have reset it. */
   let isOld = false
+  /** No other page was heard of that is at the same try-on. */
+  let isAlone = true
   /** What was opened from the archive is over with its shopper: it shows nothing, and takes no part in anything. */
   const isOver = () => input.archived && parts.opener.aborted
   const gone = () => new TryOnError({ kind: 'stopped', reason: 'startedOver' })
@@ -268,10 +270,10 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
   }
 
-  /** Who hears nobody any more can not tell what has become of it: nothing is sent that only this page has. */
+  /** Who hears nobody any more can not tell what has become of it: nothing is sent that others may have left or sent. */
   function goDeaf(): void {
     parts.attempts.dropHeld()
-    parts.attempts.dropUnsent()
+    if (!isAlone) parts.attempts.dropUnsent()
     isOld = true
   }
 
@@ -306,6 +308,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     },
     hear(message) {
       if (!('name' in message) || message.name !== name()) return
+      isAlone = false
       const { type } = message
       if (type === 'answer') return company.hearAnswer(message)
       const seat = sitting.seat()

@@ -33,6 +33,8 @@ const markup = `
     <button slot="nowhere" data-intent="start" data-despite-advice>Use it all the same</button>
     <p slot="busy">One moment</p>
     <form slot="asks" data-intent="submitEmail"><input name="email"><button>Go on</button></form>
+    <label slot="nowhere">Another <input type="file" data-intent="retry"></label>
+    <button slot="nowhere" data-intent="retry" data-despite-advice>Use it all the same</button>
     <figure slot="final"><img data-picture alt="You in the Breton tee"></figure>
     <button slot="final" data-intent="startOver">Another photo</button>
     <p slot="done">never beside the final one</p>
@@ -118,6 +120,32 @@ describe('<fitting-room-try-on>', () => {
     await expect.poll(() => element.dataset['state']).toBe('final')
     expect(element.dataset['problem']).toBeUndefined()
     expect((await own.list()).map(({ notice }) => notice)).toEqual(['2026-11'])
+    own.close()
+  })
+
+  it('tries again with the file that was advised against, not with the one before', async () => {
+    let advice: string | null = null
+    const own = createFittingRoom({
+      baseUrl: inject('baseUrl'),
+      apiKey: 'sandbox-key',
+      storage: memoryStorage(),
+      checkPhoto: () => advice,
+    })
+    element.room = own
+    const photo = await (await fetch(photoUrl)).blob()
+    await element.tryOn?.start(photo)
+    await expect.poll(() => element.dataset['state']).toBe('final')
+    const [before, first] = [own.photo.get()?.id, element.tryOn?.get().attempt?.id]
+    advice = 'another one, please'
+    const input = element.querySelector<HTMLInputElement>('input[data-intent=retry]')
+    const files = new DataTransfer()
+    files.items.add(new File([photo], 'other.png', { type: 'image/png' }))
+    if (input) input.files = files.files
+    input?.dispatchEvent(new Event('change', { bubbles: true }))
+    await expect.poll(() => element.dataset['problem']).toBe('photoAdvice')
+    element.querySelector<HTMLElement>('[data-intent=retry][data-despite-advice]')?.click()
+    await expect.poll(() => element.tryOn?.get().attempt?.id !== first && element.dataset['state']).toBe('final')
+    expect(own.photo.get()?.id).not.toBe(before)
     own.close()
   })
 

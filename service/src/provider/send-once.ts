@@ -38,6 +38,8 @@ export function sendOnce(
     // a process that stood still reads first what has come meanwhile, and may be paid for
     const limit = setTimeout(() => void setTimeout(giveUp, graceMs), longestMs)
     const sent = request(url, { method, headers: { ...headers, ...length }, agent: false }, (answer) => {
+      // it has not even read what it would have to begin with
+      if (!isSent && Number(answer.statusCode) >= 500) return void sent.destroy()
       const chunks: Buffer[] = []
       let size = 0
       answer.on('data', (chunk: Buffer) => {
