@@ -345,6 +345,21 @@ it('a photo that is uploaded once another was chosen for another product is foun
   look.release()
 })
 
+it('where an earlier photo is stays no longer than anything else, however often another one is chosen', async () => {
+  const { items } = storage
+  for (const name of ['one', 'two', 'three', 'four']) {
+    const room = world.room()
+    await room.tryOn(product).start({ imageUrl: `https://photos.test/${name}.png` })
+    await world.settle()
+    await room.tryOn(product).discard({ abandonPaidJob: true })
+    room.close()
+    world.clock.advance(20 * 3_600_000)
+    await world.settle()
+  }
+  const kept = [...items.values()].join()
+  expect(['one', 'two', 'three', 'four'].filter((name) => kept.includes(`/${name}.png`))).toEqual(['three', 'four'])
+})
+
 describe('a failed read', () => {
   async function unreadable() {
     const first = world.room()

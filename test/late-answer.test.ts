@@ -102,6 +102,22 @@ describe('a lost answer', () => {
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
+  it('that is a refusal is found in storage, too, by a page that hears nobody', async () => {
+    vi.stubGlobal('BroadcastChannel', undefined)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const unknown = { ...product, variantId: '2999' }
+    const held = world.hold('POST', '/generations', 'after')
+    const room = world.room()
+    await started(room.tryOn(unknown))
+    await held.reached
+    room.close()
+    const other = world.room().tryOn(unknown)
+    await world.until(other, 'outcomeUnknown')
+    held.release()
+    await world.until(other, 'rejected')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
   it('is told to a page that was put away and is used all the same', async () => {
     let life: Parameters<NonNullable<FittingRoomOptions['pageLife']>>[0] | undefined
     const away = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)

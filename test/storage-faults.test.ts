@@ -582,6 +582,63 @@ it('a picture that was left where nothing can be written does not come back in t
   expect(tryOn.get().state).toBe('idle')
 })
 
+it('what was left with a page that can write nothing is written by no other one that has heard of it', async () => {
+  const { world, storage, there, first, tryOn } = await twoPages()
+  storage.meet(() => true, refused)
+  await first.start(person)
+  await world.until(tryOn, 'final')
+  await first.discard({ abandonPaidJob: true })
+  await world.until(tryOn, 'idle')
+  await world.pass(12_000)
+  expect(await world.room({ storage: there.another() }).list()).toEqual([])
+})
+
+it('what waits as it was refused for now, and only memory has, is sent once, whoever takes over', async () => {
+  const { world, storage, there, first, room, tryOn, hide, show } = await twoPages()
+  for (const each of [storage, there]) each.meet((call) => !isRead(call), full)
+  world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 30 })])
+  await first.start(person)
+  await world.until(tryOn, ({ trouble }) => trouble?.kind === 'throttled')
+  hide()
+  await world.pass(60_000)
+  room.close()
+  show()
+  await world.pass(60_000)
+  expect(world.count('POST', '/generations')).toBe(1)
+})
+
+it('a picture that another page has of a job which is written late is durable all the same', async () => {
+  const { world, storage, there, first, tryOn, hide } = await twoPages()
+  const held = world.hold('POST', '/generations', 'after')
+  await first.start(person)
+  await held.reached
+  hide()
+  await world.until(tryOn, 'outcomeUnknown')
+  for (const each of [storage, there]) each.meet((call) => !isRead(call), full)
+  held.release()
+  await world.until(tryOn, 'final')
+  for (const each of [storage, there]) each.recover()
+  await world.until(tryOn, ({ durable }) => durable)
+  expect(await world.room({ storage: there.another() }).list()).toMatchObject([{ state: 'final', archived: false }])
+})
+
+it('a page that was away over a reset(), and can read nothing, shows nothing of the shopper before', async () => {
+  const { world, storage, there, first, room, hide, show } = await twoPages()
+  room.close()
+  const held = world.hold('POST', '/generations', 'after')
+  await first.start(person)
+  await held.reached
+  storage.meet(() => true, refused)
+  held.release()
+  await world.until(first, 'final')
+  hide()
+  const beside = world.room({ storage: there.another() })
+  await beside.reset()
+  show()
+  await world.pass(30_000)
+  expect([first.get().state, first.get().result]).toEqual(['idle', null])
+})
+
 it('a job of a closed room that is written late is told to the page that runs the try-on by then', async () => {
   const { world, storage, room, held } = await submitted()
   room.close()
@@ -957,6 +1014,34 @@ it('what was begun where nothing could be read is shown, and not the older pictu
   expect((await world.until(next.tryOn(product), 'final')).attempt?.id).toBe(attempt?.id)
   expect([...seen]).not.toContain(older?.id)
   expect((await next.list()).map(({ jobId }) => jobId)).toEqual([attempt?.jobId, older?.jobId])
+})
+
+it('a job that was begun where nothing could be read is shown on by a page that has heard of it', async () => {
+  vi.stubGlobal('isSecureContext', true)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const storage = testStorage()
+  const there = storage.another()
+  const made = (world = createWorld({ storage, gated: false }))
+  const before = made.room()
+  const older = (await made.until(await started(before.tryOn(product)), 'final')).attempt
+  before.close()
+  const rooms = [made.room(), made.room({ storage: there })]
+  await Promise.all(rooms.map(({ ready }) => ready))
+  for (const each of [storage, there]) each.meet(() => true, refused)
+  const [first, tryOn] = rooms.map((each) => each.tryOn(product))
+  for (const each of [first, tryOn]) {
+    each?.subscribe(() => {})
+    await made.settle()
+  }
+  await first?.start(person)
+  const { attempt } = await made.until(tryOn!, 'processing')
+  rooms[0]?.close()
+  there.recover()
+  await made.until(tryOn!, 'final')
+  await made.pass(12_000)
+  expect(tryOn?.get().attempt?.id).toBe(attempt?.id)
+  const listed = await made.room({ storage: there.another() }).list()
+  expect(listed.map(({ jobId }) => jobId)).toEqual([attempt?.jobId, older?.jobId])
 })
 
 it.each(['startOver', 'resume', 'retry'] as const)(

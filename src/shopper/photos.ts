@@ -68,6 +68,7 @@ export const roomPhoto: is.Schema<RoomPhoto> = is.object(roomPhotoFields)
 /** The room's photo as storage has it, with where earlier ones are: a try-on may be about to begin with one of them. */
 const savedPhoto = is.object({
   ...roomPhotoFields,
+  at: is.optional(is.number),
   earlier: is.optional(is.tableOf(is.object({ imageUrl: httpUrl, at: is.number }))),
 })
 
@@ -109,7 +110,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     await save(shopper, photo)
   }
 
-  const placed = (imageUrl: string) => ({ imageUrl, at: clock.now() })
+  const placed = (imageUrl: string, at = clock.now()) => ({ imageUrl, at })
 
   /** Saves where the photos of this page are. The room's is what is given, or what another page may have made it. */
   async function save(shopper: Shopper, photo?: RoomPhoto): Promise<void> {
@@ -117,10 +118,11 @@ export function createPhotos(parts: PhotosParts): Photos {
       const rooms = photo ?? found ?? current.get()
       if (rooms === null) return null
       const known = new Map([...Object.entries(found?.earlier ?? {}), ...uploaded])
-      if (found?.imageUrl && !known.has(found.id)) known.set(found.id, placed(found.imageUrl))
+      if (found?.imageUrl) known.set(found.id, placed(found.imageUrl, found.at))
+      const at = known.get(rooms.id)?.at
       known.delete(rooms.id)
-      const lasting = [...known].filter(([, { at }]) => at > clock.now() - retentionMs)
-      return { ...rooms, earlier: Object.fromEntries(lasting.slice(-earlierLimit)) }
+      const lasting = [...known].filter((each) => each[1].at > clock.now() - retentionMs)
+      return { ...rooms, at, earlier: Object.fromEntries(lasting.slice(-earlierLimit)) }
     }, shopper)
   }
 
@@ -204,9 +206,9 @@ export function createPhotos(parts: PhotosParts): Photos {
     async restore() {
       const found = await saved.restore()
       if (found === null) return
-      const { earlier = {}, ...photo } = found
+      const { at, earlier = {}, ...photo } = found
       for (const [id, each] of Object.entries(earlier)) uploaded.set(id, each)
-      if (photo.imageUrl !== null) uploaded.set(photo.id, placed(photo.imageUrl))
+      if (photo.imageUrl !== null) uploaded.set(photo.id, placed(photo.imageUrl, at))
       current.set(photo)
     },
     async keep(input, despiteAdvice, isWanted) {
