@@ -332,7 +332,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
       const seat = sitting.seat()
       // it has read storage since it was hidden
       if (seat?.runner) showOthers(seat)
-      else if (!seat || seat.isWaiting) restart(closed())
+      // what it holds of the one that runs the flow it has heard since
+      else if (seat?.isWaiting) sitting.sitAgain()
+      else if (!seat) restart(closed())
     },
   }
 
