@@ -87,34 +87,22 @@ describe('a lost answer', () => {
     expect(listed).toMatchObject([{ state: 'final', jobId: attempt?.jobId }])
   })
 
-  it('is found in storage by a page that hears nobody', async () => {
+  it.each([
+    ['a picture', '2001', 'final'],
+    ['a refusal', '2999', 'rejected'],
+  ] as const)('that is %s is found in storage by a page that hears nobody', async (_, variantId, state) => {
     vi.stubGlobal('BroadcastChannel', undefined)
     onTestFinished(() => void vi.unstubAllGlobals())
+    const asked = { ...product, variantId }
     const held = world.hold('POST', '/generations', 'after')
     const room = world.room()
-    await started(room.tryOn(product))
+    await started(room.tryOn(asked))
     await held.reached
     room.close()
-    const other = world.room().tryOn(product)
+    const other = world.room().tryOn(asked)
     await world.until(other, 'outcomeUnknown')
     held.release()
-    await world.until(other, 'final')
-    expect(world.count('POST', '/generations')).toBe(1)
-  })
-
-  it('that is a refusal is found in storage, too, by a page that hears nobody', async () => {
-    vi.stubGlobal('BroadcastChannel', undefined)
-    onTestFinished(() => void vi.unstubAllGlobals())
-    const unknown = { ...product, variantId: '2999' }
-    const held = world.hold('POST', '/generations', 'after')
-    const room = world.room()
-    await started(room.tryOn(unknown))
-    await held.reached
-    room.close()
-    const other = world.room().tryOn(unknown)
-    await world.until(other, 'outcomeUnknown')
-    held.release()
-    await world.until(other, 'rejected')
+    await world.until(other, state)
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
