@@ -148,8 +148,18 @@ export class TryOnElement extends Base {
     const isOver =
       view.state === 'restoring' || (says.problem !== 'photoAdvice' && (view.attempt ?? view.group === 'ready'))
     if (isOver) this.#photo = undefined
+    if (isOver && view.attempt === null) this.#empty()
     this.#draw(view.state, view.group, (view.result ?? view.preview)?.imageUrl)
     this.dispatchEvent(new CustomEvent('view', { detail: view }))
+  }
+
+  /** Whoever comes next sees nothing of what was typed or chosen. */
+  #empty(): void {
+    for (const part of this.querySelectorAll<HTMLElement>('form[data-intent], input[type=file][data-intent]')) {
+      if (!this.#owns(part)) continue
+      if (isNamed(part, 'form')) part.reset()
+      else if (isNamed(part, 'input')) part.value = ''
+    }
   }
 
   #draw(stateName: string, groupName: string, picture: string | undefined): void {

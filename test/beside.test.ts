@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoom, FittingRoomOptions, TryOn, TryOnError } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
+import { deferred } from '../src/platform/deferred.ts'
 import type { Clock } from '../src/ports.ts'
 import {
   any,
@@ -775,6 +776,26 @@ describe('a page that stands still in mid-write while another one takes over', (
     await word
     const second = watched(world.room().tryOn(product))
     await world.until(second, 'idle')
+  })
+
+  it('stops where its lock is stolen, and goes on once it has it again, without another submission', async () => {
+    useLocks()
+    const room = world.room()
+    const { release } = world.hold('POST', '/generations', 'after')
+    const tryOn = await started(watched(room.tryOn(product)))
+    const states: string[] = []
+    tryOn.subscribe(({ state }) => states.push(state))
+    await expect.poll(submissions).toBe(1)
+    const [lock] = (await navigator.locks.query()).held ?? []
+    const thief = deferred()
+    const stolen = navigator.locks.request(lock!.name!, { steal: true }, () => thief.promise)
+    await world.settle()
+    expect((await navigator.locks.query()).held).toHaveLength(1)
+    release()
+    thief.resolve()
+    await stolen
+    await world.until(tryOn, 'final')
+    expect([submissions(), states.includes('outcomeUnknown')]).toEqual([1, false])
   })
 
   it('lets go of what it is granted after its room was closed', async () => {

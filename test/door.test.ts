@@ -3,7 +3,7 @@ import type { Core, FittingRoomOptions, FlowStorage, RoomOptions, TryOn } from '
 import { createRoom, type Outside } from 'fitting-room/core'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { catalogOf, namesOf } from '../src/records/names.ts'
-import { createWorld, person, product, started, type World } from './support/world.ts'
+import { createWorld, lost, person, product, started, type World } from './support/world.ts'
 
 let world: World
 beforeEach(() => void (world = createWorld({ storage: diskOf() })))
@@ -475,6 +475,16 @@ it('what list() opens keeps the funnels that the application has asked for', asy
   await tryOn.start(person)
   // the first of them is the dress's, which this product is not in
   expect(await world.until(tryOn, 'rejected')).toMatchObject({ problem: { kind: 'refused', status: 403 } })
+})
+
+it('a consent goes on with the funnels that it was given with, whatever is asked for meanwhile', async () => {
+  world.fault('GET', '/funnel', [lost])
+  const room = world.room()
+  const tryOn = await started(room.tryOn(product))
+  await world.until(tryOn, ({ trouble }) => trouble !== null)
+  room.tryOn({ ...product, funnelIds: [13] })
+  await world.until(tryOn, 'final')
+  expect(world.sent.find(({ path }) => path === '/generations')?.body.funnelId).toBe(12)
 })
 
 it('close() ends a consent that waits for the core', async () => {

@@ -104,6 +104,16 @@ describe.each([
     expect([sandbox.ledger.accepted, sent('GET /funnel'), sent('POST /uploads')]).toEqual([8, 1, 1])
   })
 
+  it('keeps no place from others for what waits for a photo that can not be uploaded', async () => {
+    const runner = await open({ putPhoto: async () => Promise.reject(new Error('no way there')) })
+    const imageUrl = 'https://shop.test/person.png'
+    for (const nth of [1, 2, 3]) await runner.add({ id: `held-${nth}`, product: tee, photo })
+    await runner.add({ id: 'free', product: tee, photo: { imageUrl } })
+    await runner.run({ atOnce: 2 })
+    await vi.waitUntil(async () => (await runner.get('free'))?.isEnded, { timeout: 120_000, interval: 20 })
+    expect((await runner.list()).filter(({ isEnded }) => isEnded).map(({ id }) => id)).toEqual(['free'])
+  })
+
   it('takes the same id for the same try-on, whichever process says it, and for no other one', async () => {
     const [one, other] = [await open(), await open()]
     await one.run()

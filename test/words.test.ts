@@ -119,6 +119,14 @@ describe('words', () => {
     expect(intent('resume', unloaded)).toBe('Try again')
   })
 
+  it.each(Object.values(languages))('do not call done what is not, nor let go of what would be lost', (texts) => {
+    const { progress, sentence } = createWords(texts)
+    const almost = { phase: 'generation' as const, value: 0.9967, exact: false, bytes: null }
+    expect(progress(viewOf('processing', { progress: almost }))).toMatch(/99\s?%/)
+    const [kept, unkept] = [true, false].map((durable) => sentence(viewOf('processing', { durable })))
+    expect([kept!.startsWith(unkept!), unkept!.length < kept!.length]).toEqual([true, true])
+  })
+
   it('say where a reload would lose the try-on', () => {
     const { notDurable } = createWords(en)
     expect([notDurable(views.final), notDurable(viewOf('final', { durable: false }))]).toEqual([null, en.notDurable])
@@ -147,6 +155,12 @@ describe('an announcement', () => {
     expect(hear([views.restoring])).toEqual([])
     expect(announcementOf(views.idle, null)).toBeNull()
     expect(announcementOf(views.final, null)?.text).toContain(en.titles.final)
+  })
+
+  it('says that the page must stay open, once for a try-on that is nowhere else', () => {
+    const unkept = viewOf('processing', { durable: false })
+    const about = (seen: TryOnView[]) => hear(seen).filter(({ text }) => text.includes(en.notDurable)).length
+    expect([about([views.submitting, unkept, { ...unkept }]), about([views.processing, unkept])]).toEqual([1, 1])
   })
 
   it('says what was wrong with an input, once for each time', () => {

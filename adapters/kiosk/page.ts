@@ -12,8 +12,9 @@ export function missingHere(): readonly Missing[] {
 }
 
 /**
- * Hears each touch, key and scroll of the page, before the page itself does; what comes too late (`onActivity` says false)
- * the page does not hear, as it may be the next shopper's. Returns what ends that; where there is no page nothing is heard.
+ * Hears each touch, key and turn of a wheel of the page, before the page itself does, and no scrolling, which a page may do
+ * by itself; what comes too late (`onActivity` says false) the page does not hear, as it may be the next shopper's. Returns
+ * what ends that; where there is no page nothing is heard.
  */
 export function watchPage(onActivity: () => boolean): () => void {
   const ends = new AbortController()
@@ -27,7 +28,7 @@ export function watchPage(onActivity: () => boolean): () => void {
       globalThis.document?.addEventListener(type, hear, { capture: true, passive, signal: ends.signal })
   }
   listen(['pointerdown', 'pointerup', 'click', 'keydown', 'keyup', 'input'], false)
-  listen(['wheel', 'scroll'], true)
+  listen(['wheel'], true)
   return () => ends.abort()
 }
 

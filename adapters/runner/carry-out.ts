@@ -1,5 +1,6 @@
 import type { RoomOptions } from '../../src/options.ts'
-import type { AtomicStorage } from '../../src/ports.ts'
+import { withinLimit } from '../../src/platform/clock.ts'
+import type { AtomicStorage, Clock } from '../../src/ports.ts'
 import { createRoom } from '../../src/room.ts'
 import type { Core } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
@@ -17,6 +18,7 @@ export interface CarryOutParts {
   storage: AtomicStorage
   items: Items
   customerEmail: string | undefined
+  clock: Clock
 }
 
 export interface CarryOut {
@@ -53,10 +55,10 @@ function isThere({ state, problem }: TryOnView): boolean {
 }
 
 /** Carries try-ons out, each in a room of its own that any process can go on with. */
-export function createCarryOut({ options, storage, items, customerEmail }: CarryOutParts): CarryOut {
+export function createCarryOut({ options, storage, items, customerEmail, clock }: CarryOutParts): CarryOut {
   const funnels: KnownFunnels = new Map()
   const rooms = new Set<Core>()
-  const inOrder = createFirsts()
+  const inOrder = createFirsts(clock)
 
   function roomOf(item: Item): Core {
     const { namespace, visitor } = item
@@ -207,14 +209,25 @@ function stopped(tryOn: TryOn, signal: AbortSignal, onState: (view: TryOnView) =
   })
 }
 
-/** The first of each kind goes alone until it has passed: the others need not ask what it has learnt. */
-function createFirsts() {
+/** How long the first of a kind is waited for, in ms: who waits keeps a place from all others. */
+const firstMs = 30_000
+
+/**
+ * The first of each kind goes alone until it has passed: the others need not ask what it has learnt. Where that takes long
+ * they have another turn.
+ */
+function createFirsts(clock: Clock) {
   const firsts = new Map<string, Promise<void>>()
-  return async <T>(kind: string, work: (passed: () => void) => Promise<T>): Promise<T> => {
+  return async (kind: string, work: (passed: () => void) => Promise<'ended' | 'again'>) => {
     const first = firsts.get(kind)
     let passed = () => {}
-    if (first) await first
-    else {
+    if (first) {
+      const isFound = await withinLimit(clock, firstMs, first).then(
+        () => true,
+        () => false,
+      )
+      if (!isFound) return 'again'
+    } else {
       firsts.set(kind, new Promise((resolve) => (passed = resolve)))
       void firsts.get(kind)?.then(() => firsts.delete(kind))
     }

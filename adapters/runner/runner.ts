@@ -87,6 +87,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
     storage: postgresStorage(database, { name }),
     items,
     customerEmail,
+    clock,
   })
   let isRunning = false
 

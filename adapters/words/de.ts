@@ -45,7 +45,8 @@ export const de: Texts = {
     preparing: 'Ihr Foto ist unterwegs.',
     submitting: 'Bitte lassen Sie diese Seite noch einen Moment offen.',
     needsEmail: 'Der Laden bittet vor der nächsten Anprobe um Ihre E-Mail-Adresse.',
-    processing: 'Das dauert meist keine Minute. Sie können die Seite verlassen: Es geht weiter.',
+    processing: ({ durable }) =>
+      `Das dauert meist keine Minute.${durable ? ' Sie können die Seite verlassen: Es geht weiter.' : ''}`,
     preview: 'Das ist ein erster Blick. Das fertige Bild ist unterwegs.',
     stalled: ({ attempt, problem }) => {
       if (problem?.kind === 'core') return 'Es wurde nichts Neues abgeschickt.'

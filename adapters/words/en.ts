@@ -44,7 +44,8 @@ export const en: Texts = {
     preparing: 'Your photo is on its way.',
     submitting: 'Please keep this page open for a moment.',
     needsEmail: 'The shop asks for your e-mail address before the next try-on.',
-    processing: 'This usually takes less than a minute. You can leave this page: it goes on.',
+    processing: ({ durable }) =>
+      `This usually takes less than a minute.${durable ? ' You can leave this page: it goes on.' : ''}`,
     preview: 'This is a first look. The finished picture is on its way.',
     stalled: ({ attempt, problem }) => {
       if (problem?.kind === 'core') return 'Nothing new was sent.'

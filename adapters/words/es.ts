@@ -44,7 +44,8 @@ export const es: Texts = {
     preparing: 'Tu foto está en camino.',
     submitting: 'Deja esta página abierta un momento.',
     needsEmail: 'La tienda pide tu correo electrónico antes de la próxima prueba.',
-    processing: 'Suele tardar menos de un minuto. Puedes salir de esta página: sigue sola.',
+    processing: ({ durable }) =>
+      `Suele tardar menos de un minuto.${durable ? ' Puedes salir de esta página: sigue sola.' : ''}`,
     preview: 'Esto es un primer vistazo. La imagen definitiva está en camino.',
     stalled: ({ attempt, problem }) => {
       if (problem?.kind === 'core') return 'No se ha enviado nada nuevo.'

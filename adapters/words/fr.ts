@@ -45,7 +45,8 @@ export const fr: Texts = {
     preparing: 'Votre photo est en route.',
     submitting: 'Gardez cette page ouverte un instant.',
     needsEmail: 'La boutique demande votre adresse e-mail avant le prochain essayage.',
-    processing: 'Cela prend en général moins d’une minute. Vous pouvez quitter cette page : l’essayage continue.',
+    processing: ({ durable }) =>
+      `Cela prend en général moins d’une minute.${durable ? ' Vous pouvez quitter cette page : l’essayage continue.' : ''}`,
     preview: 'Voici un premier aperçu. L’image définitive est en route.',
     stalled: ({ attempt, problem }) => {
       if (problem?.kind === 'core') return 'Rien de nouveau n’a été envoyé.'

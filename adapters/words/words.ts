@@ -74,7 +74,12 @@ export interface Words {
 
 /** The words of one language; what is to be said otherwise is replaced: `createWords({ ...en, titles: … })`. */
 export function createWords(texts: Texts): Words {
-  const percent = new Intl.NumberFormat(texts.language, { style: 'percent', maximumFractionDigits: 0 })
+  const percent = new Intl.NumberFormat(texts.language, {
+    style: 'percent',
+    maximumFractionDigits: 0,
+    // what is not done is not told to be
+    roundingMode: 'floor',
+  })
   const time = new Intl.DateTimeFormat(texts.language, { timeStyle: 'medium' })
 
   const title: Words['title'] = (of) => textOf(texts.titles[of.state], of)
@@ -95,12 +100,16 @@ export function createWords(texts: Texts): Words {
   const progress: Words['progress'] = ({ progress: found }) =>
     found && texts.progress[found.phase](percent.format(found.value))
 
+  const notDurable: Words['notDurable'] = ({ durable }) => (durable ? null : texts.notDurable)
+  /** As long as what is under way would be. */
+  const lostIfLeft = (view: TryOnView) => (view.state === 'processing' ? notDurable(view) : null)
+
   function announcementOf(view: TryOnView, before: TryOnView | null): Announcement | null {
     // an attempt gets its ID once its consent is written down
     const isOther = before?.attempt != null && before.attempt.id !== view.attempt?.id
     const isNew = before?.state !== view.state || isOther
     if (isNew && view.state !== 'restoring' && (before !== null || view.state !== 'idle')) {
-      const said = new Set([title(view), sentence(view), problem(view.problem)])
+      const said = new Set([title(view), sentence(view), problem(view.problem), lostIfLeft(view)])
       const isUrgent = view.group === 'asks' || view.group === 'stopped'
       return { text: [...said].filter(Boolean).join(' '), urgency: isUrgent ? 'assertive' : 'polite' }
     }
@@ -109,7 +118,8 @@ export function createWords(texts: Texts): Words {
     if (wrong !== null) return { text: wrong, urgency: 'assertive' }
     const heldUp = view.trouble && view.trouble.kind !== before.trouble?.kind ? texts.troubles[view.trouble.kind] : null
     const come = quarterOf(view) > quarterOf(before) ? progress(view) : null
-    const text = heldUp ?? come
+    const lost = before.durable ? lostIfLeft(view) : null
+    const text = lost ?? heldUp ?? come
     return text === null ? null : { text, urgency: 'polite' }
   }
 
@@ -124,7 +134,7 @@ export function createWords(texts: Texts): Words {
       if (view === undefined) return texts.intents[intent]
       return textOf(texts.intentsIn[view.state]?.[intent] ?? texts.intents[intent], view)
     },
-    notDurable: ({ durable }) => (durable ? null : texts.notDurable),
+    notDurable,
     metadataKept: ({ metadataKept }) => (metadataKept ? texts.metadataKept : null),
     announcementOf,
   }

@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import { createCore } from './core.ts'
 import type { RequestCount } from './ip-limiter.ts'
 import type { BlobStore, Clock, Generator, Observer, PhotoIntake, Store } from './ports.ts'
+import { startedAs } from './provider/changed-job.ts'
 import type { Webhooks } from './provider/webhooks.ts'
 import type { Uploads } from './uploads.ts'
 import { createWorker, type WorkerParts } from './worker.ts'
@@ -38,7 +39,7 @@ export function assemble(parts: ServiceParts): Service {
   const { config, store, report } = parts
   const respond = createApp({
     ...parts,
-    hear: async (jobId, id) => void (await parts.provided?.startedAs(jobId, id)),
+    hear: async (jobId, id) => void (await startedAs(store, jobId, id)),
     core: createCore(parts),
     keepPhoto: (name, at) => store.keepPhoto(name, at),
     trustedProxies: () => config.trustedProxies,

@@ -101,12 +101,9 @@ export function createCore({ config, store, uploads, clock, publicUrl, provided,
     /** The store of a key; one that a command has issued is the only one, at once (contract §5, rule 5). */
     async storeOfKey(key: string | null): Promise<StoreConfig | null> {
       if (key === null) return null
-      const { issued, imported } = await store.told(key)
-      const isOf = (id: string, configured?: string) => issued.get(id) ?? configured === key
-      const isConfigured = (id: string) => imported.every((each) => each.id !== id)
-      const found =
-        imported.find(({ id }) => isOf(id)) ??
-        config.stores.find(({ id, apiKey }) => isOf(id, apiKey) && isConfigured(id))
+      const { issuedTo, isIssued, imported } = await store.told(key)
+      const isOf = ({ id, apiKey }: (typeof config.stores)[number]) => (isIssued(id) ? id === issuedTo : apiKey === key)
+      const found = imported.get(issuedTo ?? '') ?? config.stores.find((each) => isOf(each) && !imported.has(each.id))
       return found && (found.integrations.sdk || found.integrations.api) ? found : null
     },
 
@@ -195,9 +192,11 @@ function uploadedAt(imageUrl: string, publicUrl: string): Job['photo'] | null {
 
 /** What the request names must belong to the store and to each other (contract §4, rules 2 and 3). */
 function scopeOf(of: StoreConfig, request: GenerationRequest) {
-  const product = of.products.find(({ id }) => id === digitsOf(request.productId))
+  // once, and not for each product of the store: an ID may be as long as a body
+  const [productId, variantId] = [digitsOf(request.productId), digitsOf(request.variantId)]
+  const product = of.products.find(({ id }) => id === productId)
   if (!product) throw notFound('Product')
-  const variant = product.variants.find(({ id }) => id === digitsOf(request.variantId))
+  const variant = product.variants.find(({ id }) => id === variantId)
   if (!variant) throw notFound('Variant')
   const funnel = of.funnels.find(({ id }) => id === request.funnelId)
   if (!funnel) throw notFound('Funnel')

@@ -10,9 +10,9 @@ import type { BlobStore } from './ports.ts'
 /** How a file is called while it is written. */
 const partPrefix = '.'
 
-/** Photos and pictures as files of a folder, made if need be; what is in them tells the type. */
+/** Photos and pictures as files of a folder, made if need be, that nobody else on the machine reads; what is in them tells the type. */
 export function fileBlobs(folder: string): BlobStore {
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   keepRemovingLeft(folder, (name) => name.startsWith(partPrefix))
   const fileOf = (name: string) => join(folder, basename(name))
   return {
@@ -20,7 +20,7 @@ export function fileBlobs(folder: string): BlobStore {
       // a reader never sees half a picture, and two writers never each other's
       const part = join(folder, partPrefix + randomUUID())
       try {
-        await writeFile(part, bytes)
+        await writeFile(part, bytes, { mode: 0o600 })
         await rename(part, fileOf(name))
       } finally {
         await rm(part, { force: true })

@@ -84,7 +84,7 @@ export function memoryStore(places = usualPlaces, turns = createTurns()): Store 
       const job = of<Job>(kept, jobIn(jobId))
       return job && { job, visitor: visitorOf(kept, job.storeId, visitorId ?? job.visitorId) }
     },
-    told: async () => ({ issued: new Map(), imported: [] }),
+    told: async () => ({ issuedTo: null, isIssued: () => false, imported: new Map() }),
     keepPhoto: async (name, at) => void photos.set(name, at),
     async expire(until, remove) {
       const jobs = [...kept].filter(

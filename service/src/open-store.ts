@@ -23,7 +23,7 @@ export interface DurableStoreOptions {
   places?: Readonly<Record<Stage, Places>>
   /** The line in which jobs wait. */
   turns?: Turns
-  /** What several processes count requests by. Default: the database's. */
+  /** What several processes count requests and delete by. Default: the database's. */
   clock?: Clock
   /** How long a statement may take, in ms, before its connection is given up. Default: a minute. */
   queryMs?: number
@@ -50,7 +50,8 @@ export async function openStore(
     const queue = await openJobQueue({ place: isEmbedded ? database : connection, places, turns, queryMs, report })
     const ask = openRounds(database)
     const shared = !isEmbedded && { limiter: postgresLimiter(database, ask, report, clock) }
-    return { store: postgresStore(database, ask, queue), uploadSecret, ...shared }
+    const store = postgresStore(database, ask, queue)
+    return { store: isEmbedded ? store : { ...store, now: () => timeOf(database, clock) }, uploadSecret, ...shared }
   } catch (error) {
     await database.close()
     throw error
@@ -61,6 +62,13 @@ export async function openStore(
 async function migrateServer(connection: Connection, report: (error: unknown) => void): Promise<void> {
   const database = openDatabase(connection, 1, report, 0)
   await migrate(database, report).finally(database.close)
+}
+
+/** In epoch ms. */
+async function timeOf({ query }: Database, clock: Clock | undefined): Promise<number> {
+  if (clock) return clock.now()
+  const [row] = await query<{ now: string }>('select extract(epoch from clock_timestamp()) * 1000 as now')
+  return Number(row?.now)
 }
 
 /** Random bytes that all processes of the database share. */

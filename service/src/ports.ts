@@ -119,10 +119,12 @@ type OfMaking = (typeof ofMaking)[number]
 
 /** What commands have said of stores, in the light of one key. */
 export interface Told {
-  /** The stores whose key was issued by a command, each with whether it is that one: their configured ones are void. */
-  issued: ReadonlyMap<string, boolean>
-  /** The stores that were imported: in place of a configured one of that ID. */
-  imported: readonly StoreConfig[]
+  /** The store that a command has issued the key to; null where it has to none. */
+  issuedTo: string | null
+  /** Whether a command has said which key a store has, or that it has none: its configured one is void. */
+  isIssued(storeId: string): boolean
+  /** The stores that were imported, by their IDs: in place of the configured ones. */
+  imported: ReadonlyMap<string, StoreConfig>
 }
 
 /** What the service must remember, and the jobs on their way to the renderer. */
@@ -140,6 +142,8 @@ export interface Store {
   told(key: string): Promise<Told>
   /** Remembers an uploaded photo, as of then. */
   keepPhoto(name: string, at: number): Promise<void>
+  /** The time where it is, in epoch ms; of one that is on this machine there is none. */
+  now?(): Promise<number>
   /**
    * Forgets some of the jobs that were not accepted after a time, and then, with their pictures, of the photos that were not
    * used after one, those that `remove` tells it has removed: the others are for another time. Resolves with how many it has

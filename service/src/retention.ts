@@ -16,7 +16,8 @@ export interface RetentionParts {
 /** Deletes what has had its time, photos and try-ons with their pictures, until all of it is gone or `isOver` says so. */
 export async function deleteExpired(parts: RetentionParts, isOver = () => false): Promise<void> {
   const { config, store, blobs, clock, report } = parts
-  const now = clock.now()
+  // what is deleted too early is gone: of two clocks one that is ahead decides nothing
+  const now = Math.min(clock.now(), (await store.now?.()) ?? Infinity)
   const until = { photos: Math.floor(now - config.keep.photoHours * hourMs), jobs: Math.floor(now - pictureMs(config)) }
 
   async function remove(names: string[]): Promise<string[]> {

@@ -8,6 +8,7 @@ import { checkKeys, type KeyOptions } from './keys.ts'
 import { garmentOf } from './garments.ts'
 import { IpLimiter, type RequestCount } from './ip-limiter.ts'
 import { memoryBlobs, memoryStore } from './memory.ts'
+import { movedBlobs } from './moved-blobs.ts'
 import { fetchedLimits, fetchPhoto, openPhoto } from './photo-fetcher.ts'
 import { PhotoNotAccessible } from './photo-problems.ts'
 import { intakeByFile } from './file-intake.ts'
@@ -77,7 +78,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
     limiter: new IpLimiter(clock),
     works: true,
     ...options,
-    ...(bucket && { blobs: bucketBlobs(bucket, takePhoto) }),
+    ...(bucket && { blobs: movedBlobs(bucketBlobs(bucket, takePhoto), options.blobs ?? memoryBlobs()) }),
     store,
     clock,
     report,

@@ -69,10 +69,11 @@ export function createWorker(parts: WorkerParts) {
     }
   }
 
+  /** Whoever wanted it has gone, or it ends every process that does it. */
+  const isTooOld = (since: number) => clock.now() >= since + config.giveUpAfterMinutes * 60_000
+
   function checkWanted(job: Job): void {
-    // whoever wanted it has gone, or it ends every process that does it
-    if (!job.asked && clock.now() >= job.acceptedAt + config.giveUpAfterMinutes * 60_000)
-      throw new Error('a job was too old to be done')
+    if (!job.asked && isTooOld(job.acceptedAt)) throw new Error('a job was too old to be done')
     if (job.test === 'jobError') throw new Error('the job was made to fail')
     if (job.test === 'photoGone') throw new PhotoNotAccessible()
   }
@@ -123,9 +124,10 @@ export function createWorker(parts: WorkerParts) {
       const { photo, garment } = await orderOf()
       return generator(photo, garment, job.funnelType, job.storeId)
     }
+    if (provided) return provided.picturesOf(job, orderOf)
+    const noProvider = new Error('a job is a provider’s, and this process has none')
     // a process may have one that began after this one, or before
-    if (!provided) return putOff(new Error('a job is a provider’s, and this process has none'))
-    return provided.picturesOf(job, orderOf)
+    return isTooOld(job.asked?.since ?? job.acceptedAt) ? Promise.reject(noProvider) : putOff(noProvider)
   }
 
   async function render(job: Job, photoName: string): Promise<End> {

@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import S3rver from '@20minutes/s3rver'
-import { createService, memoryStore, parseConfig, type Service, type Store } from '@fitting-room/service'
+import {
+  createService,
+  memoryBlobs,
+  memoryStore,
+  parseConfig,
+  type Service,
+  type ServiceOptions,
+  type Store,
+} from '@fitting-room/service'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../../test/support/free-port.ts'
@@ -12,6 +20,7 @@ import { deleteExpired } from '../src/retention.ts'
 import { seldom } from '../../test/limits.ts'
 import { bucketBlobs } from '../src/bucket/bucket-blobs.ts'
 import { openBucket } from '../src/bucket/bucket.ts'
+import { movedBlobs } from '../src/moved-blobs.ts'
 import { png } from './contract.suite.ts'
 
 const url = 'http://service.test'
@@ -51,10 +60,10 @@ interface World {
   tryOn(photo: Uint8Array, more?: Record<string, string>): Promise<{ imageUrl: string; end: Record<string, string> }>
 }
 
-function open(): World {
+function open(more: Partial<ServiceOptions> = {}): World {
   const config = parseConfig({ ...suiteConfig, bucket: place })
   const store = memoryStore()
-  const service = createService({ config, publicUrl: url, bucketKeys: keys, store, report: () => {} })
+  const service = createService({ config, publicUrl: url, bucketKeys: keys, store, report: () => {}, ...more })
   onTestFinished(() => service.close())
   const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
   const ask: World['ask'] = async (path, body) => {
@@ -96,6 +105,27 @@ function open(): World {
 }
 
 describe('a service whose photos and pictures are in a bucket', () => {
+  it('has those of before where they were put then, and deletes them there', async () => {
+    const blobs = memoryBlobs()
+    await blobs.put('before.png', { bytes: png, type: 'image/png' })
+    const { fetch: ask, store, config } = open({ blobs })
+    expect((await ask(new Request(`${url}/pictures/before.png`))).status).toBe(200)
+    const moved = movedBlobs(
+      bucketBlobs(openBucket(place, keys), () => expect.fail('nothing is looked at')),
+      blobs,
+    )
+    await store.keepPhoto('before.png', 0)
+    await deleteExpired({ config, store, blobs: moved, clock: Date, report: (error) => expect.fail(String(error)) })
+    expect(await blobs.get('before.png')).toBeNull()
+  })
+
+  it('is told that the bucket is away, and not that a photo is, where there is no such bucket', async () => {
+    const away = openBucket({ ...place, name: 'nowhere' }, keys)
+    await expect(away.get('kept/a.png')).rejects.toThrow('NoSuchBucket')
+    await expect(away.remove('kept/a.png')).rejects.toThrow('NoSuchBucket')
+    expect(await openBucket(place, keys).get('kept/a.png')).toBeNull()
+  })
+
   it('has a photo put there by a URL that takes its type alone, and nothing when it is changed', async () => {
     const { ask } = open()
     const { data } = await ask('/uploads', { contentType: 'image/png' })

@@ -134,7 +134,7 @@ describe('the schema', () => {
         { id: jobId, at: 1_234 },
       ])
       await own.query('select had_key, former_hash from fitting_room.stores')
-      // what the last one adds is there
+      expect(await own.query('select version from fitting_room.told')).toHaveLength(1)
       const [known] = await own.query<{ polled: string }>('select polled from fitting_room.jobs')
       expect(JSON.parse(known!.polled)).toEqual(withoutMaking(job))
     },
@@ -142,8 +142,9 @@ describe('the schema', () => {
 
   it('waits for whoever reads it, as a backup does, for longer with each try, and holds up nobody meanwhile', async () => {
     const own = await opened()
-    for (const migration of migrations.slice(0, -1)) await own.query(migration)
-    await own.query('insert into fitting_room.schema_version values ($1)', [migrations.length - 1])
+    // the sixth changes the jobs
+    for (const migration of migrations.slice(0, 5)) await own.query(migration)
+    await own.query('insert into fitting_room.schema_version values (5)')
     const { connectionString } = own
     const [backup, other] = [new Client({ connectionString }), new Client({ connectionString })]
     await Promise.all([backup.connect(), other.connect()])
@@ -280,10 +281,13 @@ it('of imported stores only those are read that are not known', async () => {
   }))
   const ask = openRounds(database)(toldStores({ query }))
   await importStore(database, one!)
-  expect((await ask('key 0')).imported.map(({ id }) => id)).toEqual(['told-0'])
+  expect([...(await ask('key 0')).imported.keys()]).toEqual(['told-0'])
   await importStore(database, other!)
-  expect((await ask('key 1')).imported.map(({ id }) => id).toSorted()).toEqual(['told-0', 'told-1'])
+  expect([...(await ask('key 1')).imported.keys()].toSorted()).toEqual(['told-0', 'told-1'])
+  await ask('key 1')
   expect(read).toEqual([['told-0'], ['told-1']])
+  // however many stores and keys there are, a request asks for no more
+  expect(await database.query(toldStores(database).text)).toHaveLength(1)
   for (const { id } of [one!, other!]) await removeStore(database, id)
 })
 
@@ -309,6 +313,27 @@ it('is refused where it is not in UTF8', async () => {
   await database.query(`create database latin1 encoding 'LATIN1' locale 'C' template template0`)
   const other = openServerStore(address.replace(/[^/]+$/, 'latin1'), { report })
   await expect(other).rejects.toThrow('the database is in LATIN1')
+})
+
+it('goes on where two write the same at once, however the database is set up', async () => {
+  const strict = openDatabase(
+    {
+      connectionString: `${address}${address.includes('?') ? '&' : '?'}options=-c%20default_transaction_isolation%3Dserializable`,
+    },
+    1,
+    report,
+  )
+  onTestFinished(strict.close)
+  const show = () => strict.transaction(({ query }) => query('show transaction_isolation'))
+  expect(await show()).toEqual([{ transaction_isolation: 'read committed' }])
+})
+
+it('of a server tells the time there', async () => {
+  const { store } = await openServerStore(address, { report })
+  onTestFinished(store.close)
+  const [row] = await database.query<{ at: string }>('select extract(epoch from now()) * 1000 as at')
+  const now = await store.now?.()
+  expect([now! >= Number(row?.at), now! - Number(row?.at) < 600_000]).toEqual([true, true])
 })
 
 it('ends a transaction of which nobody says anything', async () => {

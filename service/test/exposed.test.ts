@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createService, memoryBlobs, memoryStore, parseConfig, serve, type Store } from '@fitting-room/service'
@@ -270,6 +270,8 @@ describe('photos', () => {
     const bytes = new Uint8Array(200_000).map((_, at) => at % 251)
     bytes.set(png)
     await blobs.put('a.png', { bytes, type: 'image/png' })
+    // they are shoppers' own: no other user of the machine reads them
+    if (process.platform !== 'win32') expect((await stat(join(folder, 'a.png'))).mode & 0o777).toBe(0o600)
     const server = await serve({ config: parseConfig(suiteConfig), blobs, report: () => {} }, 0)
     open.push(server)
     const answer = await fetch(`${server.url}/pictures/a.png`)

@@ -158,6 +158,13 @@ describe('for whoever runs the service', () => {
     expect(second?.error).toEqual({ message: 'nothing but a text with [key]' })
   })
 
+  it('an error of any length is a short line, whose end is no half of an address', async () => {
+    const { log, lines } = await operated()
+    log.report(`refused: ${'a '.repeat(1_990)}shopper@example.com ${'b'.repeat(100_000)}`)
+    const [{ error }] = lines.map((line) => JSON.parse(line) as { error: { message: string } }) as [any]
+    expect([error.message.length < 4_100, error.message.endsWith('a …')]).toEqual([true, true])
+  })
+
   it('an error with a file is a line without the name of a photo or picture, which is its address', async () => {
     const { log, lines } = await operated()
     const id = crypto.randomUUID()

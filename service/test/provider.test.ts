@@ -22,6 +22,7 @@ import { NotBegun } from '../src/provider/not-begun.ts'
 import type { Clock } from '../src/ports.ts'
 import { createProvided } from '../src/provider/provided.ts'
 import { sendOnce } from '../src/provider/send-once.ts'
+import { startedAs } from '../src/provider/changed-job.ts'
 import { createWorker } from '../src/worker.ts'
 import { png } from './contract.suite.ts'
 import { answer, lost, startFashnStandIn, type Answer, type FashnStandIn } from './fashn-stand-in.ts'
@@ -52,7 +53,7 @@ interface WorkerTerms {
 
 /** A worker with one job, whose store has one credit, which that job has. */
 async function worker(
-  provider: Provider,
+  provider: Provider | undefined,
   stored: Partial<Job> = {},
   { webhook = null, answerMs = 0, patienceMs = 600_000, photo = png, ...more }: WorkerTerms = {},
 ) {
@@ -65,7 +66,8 @@ async function worker(
   const reports: Error[] = []
   const report = (error: unknown) => void reports.push(error as Error)
   const times = { lookMs: 1, answerMs, patienceMs }
-  const provided = createProvided({ provider, store, clock, webhookOf: () => webhook, report, ending, ...times })
+  const provided =
+    provider && createProvided({ provider, store, clock, webhookOf: () => webhook, report, ending, ...times })
   const { work } = createWorker({
     config: parseConfig(suiteConfig),
     store,
@@ -80,7 +82,7 @@ async function worker(
   return {
     blobs,
     reports,
-    startedAs: provided.startedAs,
+    startedAs: (jobId: string, id: string) => startedAs(store, jobId, id),
     job: () => store.job(accepted.id),
     /** The job once it is done with, and whether its credit was given back. */
     async worked() {
@@ -225,6 +227,13 @@ describe('FASHN', () => {
     const { worked, reports } = await worker(providerAt(standIn.url))
     expect((await worked()).job.state).toBe('failed')
     expect((reports[0] as Error).message).toBe('the provider answered 400')
+  })
+
+  it('that fails with more than a word is told of without that, which may be of any length', async () => {
+    standIn.states = [{ status: 'failed', error: { name: 'a'.repeat(30_000), message: '' } }]
+    const { worked, reports } = await worker(providerAt(standIn.url))
+    expect((await worked()).job.state).toBe('failed')
+    expect((reports[0] as Error).message).toBe('the provider says no more than that it failed')
   })
 
   it('that has too much to do is not asked again once it has told by itself that it has begun', async () => {
@@ -451,6 +460,16 @@ describe('a job whose process ended', () => {
     expect(standIn.runs).toEqual([])
   })
 
+  it('is left to a process that has its provider, and fails once its time is over', async () => {
+    let now = Date.now()
+    const asked = { since: now, id: 'prediction-1' }
+    const { worked, job } = await worker(undefined, { asked }, { clock: { now: () => now } })
+    await expect(worked()).rejects.toThrow(PutOff)
+    expect((await job())?.state).toBe('queued')
+    now += parseConfig(suiteConfig).giveUpAfterMinutes * 60_000
+    expect(await worked()).toMatchObject({ job: { state: 'failed' }, isCreditBack: true })
+  })
+
   it('is not asked for by two processes at once', async () => {
     const { worked, job } = await worker(providerAt(standIn.url), {}, { answerMs: 60_000 })
     await Promise.all([worked(), worked()])
@@ -459,7 +478,7 @@ describe('a job whose process ended', () => {
 })
 
 describe('a provider that tells of its jobs', () => {
-  it('does so at an address that nobody else can make', async () => {
+  it('does so at an address that nobody else can make, to whichever process that leads', async () => {
     const config = parseConfig({
       ...suiteConfig,
       generation: { previewAfterMs: 0, readyAfterMs: 0 },
@@ -467,6 +486,7 @@ describe('a provider that tells of its jobs', () => {
       publicUrl: 'http://service.test',
     })
     const store = memoryStore()
+    const uploadSecret = new Uint8Array(32)
     const url = 'http://service.test'
     // its answer is lost, whatever it has begun
     standIn.faults.push(lost)
@@ -475,11 +495,13 @@ describe('a provider that tells of its jobs', () => {
       config,
       store,
       publicUrl: url,
+      uploadSecret,
       provider: providerAt(standIn.url),
       report: (error) => reports.push(error as Error),
     })
-    const call = (path: string, body: object) =>
-      service.fetch(
+    const other = createService({ config: parseConfig(suiteConfig), store, publicUrl: url, uploadSecret, works: false })
+    const call = (path: string, body: object, process = service) =>
+      process.fetch(
         new Request(url + path, {
           method: 'POST',
           headers: { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' },
@@ -498,10 +520,11 @@ describe('a provider that tells of its jobs', () => {
     const webhook = new URL(new URLSearchParams(standIn.asked[0]?.search).get('webhook_url') ?? '')
     expect((await call(`${webhook.pathname}x`, { id: 'prediction-1' })).status).toBe(404)
     expect((await call(webhook.pathname, { id: '' })).status).toBe(400)
-    expect((await call(webhook.pathname, { id: 'prediction-1', status: 'completed' })).status).toBe(200)
+    expect((await call(webhook.pathname, { id: 'prediction-1', status: 'completed' }, other)).status).toBe(200)
     await expect.poll(async () => (await store.job(started.data.jobId))?.state).toBe('rendered')
     expect(standIn.runs).toHaveLength(1)
     await service.close()
+    await other.close()
   })
 
   it('is one whose key is there', () => {

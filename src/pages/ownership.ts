@@ -79,7 +79,7 @@ function uncontested(_place: string, { onOwn }: Turns): Hold {
   return { ...firm(() => isHeld), isProven: () => true, release: () => void (isHeld = false) }
 }
 
-function byLock(name: string, { onOwn, onWait }: Turns): Hold {
+function byLock(name: string, { onOwn, onWait, onLose }: Turns): Hold {
   const ended = new AbortController()
   let isHeld = false
   const hold = async () => {
@@ -91,14 +91,22 @@ function byLock(name: string, { onOwn, onWait }: Turns): Hold {
       onOwn()
     })
   }
-  const queue = () => navigator.locks.request(name, { signal: ended.signal }, hold).catch(() => undefined)
+  let isAnswered = false
+  /** Any script of the origin may steal it. */
+  const lose = () => {
+    if (!isHeld || ended.signal.aborted) return
+    ended.abort()
+    onLose()
+  }
+  const queue = () => navigator.locks.request(name, { signal: ended.signal }, hold).catch(lose)
   const tryFirst = async (lock: Lock | null) => {
+    isAnswered = true
     if (lock || ended.signal.aborted) return hold()
     onWait()
     void queue()
   }
   // a page without an origin of its own has no locks, and no storage that another page could share
-  navigator.locks.request(name, { ifAvailable: true }, tryFirst).catch(() => void hold())
+  navigator.locks.request(name, { ifAvailable: true }, tryFirst).catch(() => void (isAnswered ? lose() : hold()))
   const isMine = () => isHeld && !ended.signal.aborted
   return { ...firm(isMine), isProven: () => isHeld, release: () => ended.abort() }
 }

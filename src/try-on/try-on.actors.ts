@@ -251,7 +251,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     lookUpFunnel: request(async ({ record }, options) =>
       record?.funnel
         ? { kind: 'accepted', data: record.funnel }
-        : parts.funnels.find(product.funnelIds, { ...options, turn: given(record).attemptId }),
+        : parts.funnels.find(given(record).funnelIds, { ...options, turn: given(record).attemptId }),
     ),
     uploadPhoto: request(async ({ record }) => {
       const { photo, customKey, attemptId: turn } = given(record)

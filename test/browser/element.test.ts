@@ -87,6 +87,21 @@ describe('<fitting-room-try-on>', () => {
     expect(element.querySelector('img')?.hasAttribute('src')).toBe(false)
   })
 
+  it('shows the next shopper nothing of what was typed and chosen', async () => {
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    const input = element.querySelector('input[type=file]') as HTMLInputElement
+    const files = new DataTransfer()
+    files.items.add(new File([await (await fetch(photoUrl)).blob()], 'person.png', { type: 'image/png' }))
+    input.files = files.files
+    input.dispatchEvent(new Event('change', { bubbles: true }))
+    const email = element.querySelector('input[name=email]') as HTMLInputElement
+    email.value = 'ada@example.com'
+    await expect.poll(() => element.dataset['state']).toBe('final')
+    await room.reset()
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    expect([email.value, input.files.length]).toEqual(['', 0])
+  })
+
   it('names the notice with each consent, and takes what was advised against where that is said', async () => {
     const own = createFittingRoom({
       baseUrl: inject('baseUrl'),
@@ -100,10 +115,14 @@ describe('<fitting-room-try-on>', () => {
     const refused = vi.fn<(kind: unknown) => void>()
     element.addEventListener('refused', ({ detail }) => refused(Object(detail).kind))
     const input = element.querySelector('input[type=file]') as HTMLInputElement
-    const files = new DataTransfer()
-    files.items.add(new File([await (await fetch(photoUrl)).blob()], 'person.png', { type: 'image/png' }))
-    input.files = files.files
-    const choose = () => input.dispatchEvent(new Event('change', { bubbles: true }))
+    const photo = new File([await (await fetch(photoUrl)).blob()], 'person.png', { type: 'image/png' })
+    const choose = () => {
+      // an input that is emptied empties the list that it was given
+      const files = new DataTransfer()
+      files.items.add(photo)
+      input.files = files.files
+      input.dispatchEvent(new Event('change', { bubbles: true }))
+    }
     choose()
     await expect.poll(() => refused.mock.calls).toEqual([['input']])
     element.setAttribute('notice', '2026-11')

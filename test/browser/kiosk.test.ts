@@ -38,7 +38,6 @@ it.each([
   new KeyboardEvent('keydown', { bubbles: true, key: 'a' }),
   new InputEvent('input', { bubbles: true }),
   new WheelEvent('wheel', { bubbles: true }),
-  new Event('scroll'),
 ])('a session of a page is kept by what its shopper does: $type', async (event) => {
   const { clock, button, state } = await kiosk()
   clock.advance(times.idleMs - times.warnMs - 1)
@@ -47,6 +46,14 @@ it.each([
   expect(state()).toBe('active')
   clock.advance(times.idleMs - times.warnMs - 3)
   expect(state()).toBe('active')
+  clock.advance(2)
+  expect(state()).toBe('warning')
+})
+
+it('a session of a page is not kept by what scrolls there by itself', async () => {
+  const { clock, button, state } = await kiosk()
+  clock.advance(times.idleMs - times.warnMs - 1)
+  button.dispatchEvent(new Event('scroll'))
   clock.advance(2)
   expect(state()).toBe('warning')
 })

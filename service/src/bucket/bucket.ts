@@ -40,19 +40,19 @@ export function openBucket(
   const client = new AwsClient({ ...credentials, service: 's3', region, retries })
   const urlOf = (name: string) => `${endpoint}/${bucket}/${name.split('/').map(encodeURIComponent).join('/')}`
 
+  /** Null where there is no such file, which a 404 alone does not say: a bucket, or its server, may be away. */
   async function ask(method: string, name: string, init: RequestInit = {}): Promise<Response | null> {
     const answer = await client.fetch(urlOf(name), { ...init, method, signal: AbortSignal.timeout(longestMs) })
     if (answer.ok) return answer
-    await answer.body?.cancel()
-    if (answer.status === 404) return null
-    throw new Error(`the bucket answered ${method} with ${answer.status}`)
+    const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(await answer.text()) ?? []
+    if (code === 'NoSuchKey') return null
+    throw new Error(`the bucket answered ${method} with ${answer.status} ${code}`.trimEnd())
   }
 
   return {
     async put(name, { bytes, type }) {
       const answer = await ask('PUT', name, { body: bytes, headers: { 'Content-Type': type } })
-      if (answer === null) throw new Error('there is no such bucket')
-      await answer.body?.cancel()
+      await answer?.body?.cancel()
     },
     async open(name) {
       const answer = await ask('GET', name)

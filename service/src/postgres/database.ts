@@ -38,8 +38,11 @@ export const longestQueryMs = 60_000
 /** How long a process may hold what others want and say, or take, nothing, in ms: one that stands still stops nobody else. */
 const longestIdleMs = 10_000
 
-/** What each session begins with: a pooler before the server would take none of it for a connection's own terms. */
-const begun = `deallocate all; set idle_in_transaction_session_timeout = ${longestIdleMs}; set tcp_user_timeout = ${longestIdleMs}`
+/**
+ * What each session begins with: a pooler before the server would take none of it for a connection's own terms. In any other
+ * isolation what two say at once of the same row ends one of them.
+ */
+const begun = `deallocate all; set default_transaction_isolation = 'read committed'; set idle_in_transaction_session_timeout = ${longestIdleMs}; set tcp_user_timeout = ${longestIdleMs}`
 
 function prepared(text: string, values: readonly unknown[]): QueryConfig {
   const name = names.get(text) ?? Buffer.from(keyOf(text)).toString('hex').slice(0, 32)

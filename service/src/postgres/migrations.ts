@@ -77,6 +77,21 @@ export const migrations: readonly string[] = [
   -- each request changes its row where that stands, as long as there is room beside it
   alter table fitting_room.requests set (fillfactor = 50);
   `,
+  `
+  -- another one with everything that a command says of keys and stores: each request asks for that alone
+  create table fitting_room.told (version uuid not null);
+  insert into fitting_room.told values (gen_random_uuid());
+  create function fitting_room.tell() returns trigger language plpgsql as $$
+    begin
+      update fitting_room.told set version = gen_random_uuid();
+      return null;
+    end
+  $$;
+  create trigger tell after insert or update or delete or truncate on fitting_room.keys
+    for each statement execute function fitting_room.tell();
+  create trigger tell after insert or update or delete or truncate on fitting_room.stores
+    for each statement execute function fitting_room.tell();
+  `,
 ]
 
 /** The number under which one process at a time changes the schema. */

@@ -6,51 +6,64 @@ import { hexKeyOf, keyOf } from './key-of.ts'
 import type { Question } from './rounds.ts'
 
 interface Row {
-  store_id: string
+  /** Of all that commands have said: another one with each of them. */
+  told: string
+  /** Null in a row that says nothing of a store. */
+  store_id: string | null
   /** In hexadecimal digits. */
   hash: string | null
   version: string | null
-  /** Null where it was not asked for, or is known. */
+  /** Null where it is known. */
   data: StoreConfig | null
 }
 
-/** All of them, at one moment. */
-const rowsWith = (data: string) =>
-  `select store_id, encode(hash, 'hex') as hash, null as version, null::jsonb as data from fitting_room.keys
-   union all select store_id, null, version::text, ${data} from fitting_room.stores order by version`
+/** All of it, at one moment. */
+const everything = `select told.version::text as told, said.* from fitting_room.told left join (
+    select store_id, encode(hash, 'hex') as hash, null as version, null::jsonb as data from fitting_room.keys
+    union all select store_id, null, version::text, case when version = any($1::uuid[]) then null else data end
+    from fitting_room.stores
+  ) as said on true`
 
-const withUnknown = rowsWith('case when version = any($1::uuid[]) then null else data end')
+interface Known {
+  told: string | null
+  issued: ReadonlySet<string>
+  /** By the hashes of their keys. */
+  holders: ReadonlyMap<string, string>
+  imported: ReadonlyMap<string, StoreConfig>
+  byVersion: ReadonlyMap<string, StoreConfig>
+}
 
-const versionsOf = (rows: Row[]) => rows.flatMap(({ version }) => version ?? []).join()
-
-/** What commands have said, for each key. An imported store is read again when it is another one. */
+/** What commands have said, for each key. It is read again when that is another one, and of imported stores those that are. */
 export function toldStores({ query }: Queries): Question<string, Told> {
-  /** By their versions, in the order of those. */
-  let known = new Map<string, StoreConfig>()
+  let known: Known = { told: null, issued: new Set(), holders: new Map(), imported: new Map(), byVersion: new Map() }
   return {
     name: 'told',
-    text: rowsWith('null'),
-    of: (keys) => ({ values: [], answers: (rows: Row[]) => told(rows, keys) }),
+    text: 'select version from fitting_room.told',
+    of: (keys) => ({ values: [], answers: (rows: { version: string }[]) => answers(rows, keys) }),
   }
 
-  async function told(asked: Row[], keys: string[]): Promise<Told[]> {
-    let rows = asked
-    if (versionsOf(rows) !== [...known.keys()].join()) {
-      const before = known
-      // the keys again, too: an answer is of one moment
-      rows = await query<Row>(withUnknown, [[...before.keys()]])
-      const found = rows.flatMap(({ version, data }) => (version === null ? [] : [{ version, data }]))
-      known = new Map(found.map(({ version, data }) => [version, (data ?? before.get(version))!]))
-    }
-    const imported = [...known.values()]
-    const issued = rows.filter(({ version }) => version === null)
-    const toldOf = (key: string): Told => {
-      const hash = hexKeyOf(key)
-      return { imported, issued: new Map(issued.map((row) => [row.store_id, row.hash === hash])) }
-    }
+  async function answers([asked]: { version: string }[], keys: string[]): Promise<Told[]> {
+    if (asked?.version !== known.told) known = knownOf(await query(everything, [[...known.byVersion.keys()]]), known)
+    const { issued, holders, imported } = known
+    const isIssued = (storeId: string) => issued.has(storeId)
+    const toldOf = (key: string): Told => ({ issuedTo: holders.get(hexKeyOf(key)) ?? null, isIssued, imported })
     // most of them have the same
     const told = new Map([...new Set(keys)].map((key) => [key, toldOf(key)]))
     return keys.map((key) => told.get(key) as Told)
+  }
+}
+
+function knownOf(rows: Row[], before: Known): Known {
+  const ofKeys = rows.filter(({ store_id, version }) => store_id !== null && version === null)
+  const stores = rows.flatMap(({ version, data }): [string, StoreConfig][] =>
+    version === null ? [] : [[version, (data ?? before.byVersion.get(version))!]],
+  )
+  return {
+    told: rows[0]?.told ?? null,
+    issued: new Set(ofKeys.map(({ store_id }) => store_id!)),
+    holders: new Map(ofKeys.flatMap(({ store_id, hash }) => (hash === null ? [] : [[hash, store_id!]]))),
+    imported: new Map(stores.map(([, store]) => [store.id, store])),
+    byVersion: new Map(stores),
   }
 }
 

@@ -40,8 +40,9 @@ const longestMs = 30_000
 const longestBusyMs = 60_000
 
 /** Names of refusals are words; whatever else is told may be anybody's. */
-const refusal = z.object({ error: z.string().regex(/^\w{1,60}$/) })
-const error = z.object({ name: z.string(), message: z.string() })
+const word = z.string().regex(/^\w{1,60}$/)
+const refusal = z.object({ error: word })
+const error = z.object({ name: word.catch('no more than that it failed'), message: z.string() })
 const begun = z.object({ id: z.string().min(1) })
 const prediction = z.object({
   status: z.string(),

@@ -3,6 +3,7 @@ import type { Clock, Job, Order, Pictures, Provider, Store } from '../ports.ts'
 import { DrawingEnded } from '../drawing/not-drawn.ts'
 import { PutOff, putOff } from '../put-off.ts'
 import { untilWritten } from '../until-written.ts'
+import { changedJob, startedAs } from './changed-job.ts'
 import { NotBegun } from './not-begun.ts'
 
 export interface ProvidedParts {
@@ -36,21 +37,7 @@ export function createProvided(parts: ProvidedParts) {
   const { provider, store, clock, webhookOf, report, ending } = parts
   const { lookMs = 2_000, patienceMs = 600_000, answerMs = 60_000 } = parts
 
-  /** The job as `change` makes it of how it stands; null where that is nothing to change. */
-  function changed(jobId: string, change: (job: Job) => Job | null): Promise<Job | null> {
-    return store.transaction(async (ledger) => {
-      const known = await ledger.job(jobId)
-      const next = known && change(known)
-      if (next) await ledger.saveJob(next)
-      return next
-    })
-  }
-
-  /** Says that the pictures are made under that ID. */
-  const startedAs = (jobId: string, id: string) =>
-    changed(jobId, (job) =>
-      job.state === 'queued' && job.asked?.id === null ? { ...job, asked: { ...job.asked, id } } : null,
-    )
+  const changed = (jobId: string, change: (job: Job) => Job | null) => changedJob(store, jobId, change)
 
   /** Asks, each time once it is written that it will, until it is known that there are pictures to come, or may be. */
   async function ask(job: Job, orderOf: () => Promise<Omit<Order, 'webhook'>>): Promise<void> {
@@ -76,7 +63,7 @@ export function createProvided(parts: ProvidedParts) {
         throw new PutOff('a provider was not asked in time')
       }
       const refused = await send().then(
-        (id) => written(() => startedAs(job.id, id)),
+        (id) => written(() => startedAs(store, job.id, id)),
         (error: unknown) => {
           if (error instanceof NotBegun) return error
           report(new Error('whether a provider has begun pictures is not known', { cause: error }))
@@ -148,7 +135,5 @@ export function createProvided(parts: ProvidedParts) {
         await after(lookMs)
       }
     },
-    /** A provider has told of a job under its own ID. */
-    startedAs,
   }
 }
