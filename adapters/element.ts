@@ -47,6 +47,9 @@ export class TryOnElement extends Base {
   #tryOn: TryOn | null = null
   /** The last file that was chosen, for as long as it may be advised against. */
   #photo: File | undefined
+  /** Fields of its forms that somebody has typed in, for the attempt that is shown. */
+  readonly #typed = new Set<HTMLInputElement | HTMLTextAreaElement>()
+  #attempt: string | undefined
   #end = () => {}
   #isHearing = false
   #isChanging = false
@@ -71,6 +74,7 @@ export class TryOnElement extends Base {
       // a theme may bring its own
       if (!this.shadowRoot) this.attachShadow({ mode: 'open' }).append(slot(), state, group)
       for (const type of ['click', 'change', 'submit']) this.addEventListener(type, (event) => this.#hear(event))
+      this.addEventListener('input', ({ target }) => this.#note(target as Element))
       this.#isHearing = true
     }
     // what was set before the element was defined
@@ -148,18 +152,25 @@ export class TryOnElement extends Base {
     const isOver =
       view.state === 'restoring' || (says.problem !== 'photoAdvice' && (view.attempt ?? view.group === 'ready'))
     if (isOver) this.#photo = undefined
-    if (isOver && view.attempt === null) this.#empty()
     this.#draw(view.state, view.group, (view.result ?? view.preview)?.imageUrl)
+    // while it is looked what there is, it may be the same shopper's
+    if (view.state !== 'restoring') {
+      if ((isOver && view.group === 'ready') || view.attempt?.id !== this.#attempt) this.#empty()
+      this.#attempt = view.attempt?.id
+    }
     this.dispatchEvent(new CustomEvent('view', { detail: view }))
   }
 
-  /** Whoever comes next sees nothing of what was typed or chosen. */
+  /** Whoever comes next sees nothing of what was typed or chosen; what a page has filled in itself stays. */
   #empty(): void {
-    for (const part of this.querySelectorAll<HTMLElement>('form[data-intent], input[type=file][data-intent]')) {
-      if (!this.#owns(part)) continue
-      if (isNamed(part, 'form')) part.reset()
-      else if (isNamed(part, 'input')) part.value = ''
+    for (const input of this.querySelectorAll<HTMLInputElement>('input[type=file][data-intent]'))
+      if (this.#owns(input)) input.value = ''
+    for (const field of this.#typed) {
+      // frameworks keep what was typed, and take notice only of what comes as if it were
+      Reflect.set(Object.getPrototypeOf(field) as object, 'value', '', field)
+      for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true }))
     }
+    this.#typed.clear()
   }
 
   #draw(stateName: string, groupName: string, picture: string | undefined): void {
@@ -179,6 +190,12 @@ export class TryOnElement extends Base {
   /** What stands in an element within this one is that one's. */
   #owns(part: Element): boolean {
     return part.closest(this.localName) === this
+  }
+
+  #note(field: Element): void {
+    const form = field.closest('form[data-intent]')
+    const isText = isNamed(field, 'textarea') || (isNamed(field, 'input') && !untyped.has(field.type))
+    if (form && isText && this.#owns(form)) this.#typed.add(field)
   }
 
   /** What the markup asks for. */
@@ -211,8 +228,13 @@ export class TryOnElement extends Base {
   }
 }
 
-const isNamed = <Name extends 'input' | 'form'>(of: Element, name: Name): of is HTMLElementTagNameMap[Name] =>
-  of.localName === name
+/** What is chosen, not typed. */
+const untyped: ReadonlySet<string> = new Set(['file', 'checkbox', 'radio', 'range', 'color'])
+
+const isNamed = <Name extends 'input' | 'textarea' | 'form'>(
+  of: Element,
+  name: Name,
+): of is HTMLElementTagNameMap[Name] => of.localName === name
 
 const slot = () => document.createElement('slot')
 

@@ -375,7 +375,8 @@ describe('an e-mail address that was sent', () => {
 
 it('a key that an answer repeats is hidden in it, and so is an address, but no ID and no URL is rewritten', async () => {
   const key = client()
-  answer = () => Response.json({ error: 'not with key-1' }, { status: 400 })
+  settings = { ...settings, apiKey: 'key-12345' }
+  answer = () => Response.json({ error: 'not with key-12345' }, { status: 400 })
   expect(await key.getFunnel([12])).toMatchObject({ answer: { error: 'not with [key]' } })
   const uniqueUserId = 'ada@shop.example'
   answer = () => Response.json({ data: { requestsLeft: 1, totalRequests: 1, uniqueUserId } })
@@ -386,6 +387,8 @@ it.each(['_', 'x', 'email_required'])('a key %j hides nothing of what the contra
   settings = { ...settings, apiKey }
   answer = () => Response.json({ error: 'email_required', code: 'EMAIL_REQUIRED' }, { status: 403 })
   expect(await client().getFunnel([12])).toMatchObject({ answer: { error: 'email_required', code: 'EMAIL_REQUIRED' } })
+  answer = () => Response.json({ error: 'x', message: 'Please relax' }, { status: 429 })
+  expect(await client().getFunnel([12])).toMatchObject({ answer: { message: 'Please relax' } })
   answer = () => Response.json({ error: 'Rate limit exceeded' }, { status: 429, headers: { 'Retry-After': '7' } })
   expect(await client().getFunnel([12])).toMatchObject({ kind: 'throttled' })
 })

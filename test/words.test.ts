@@ -125,6 +125,8 @@ describe('words', () => {
     expect(progress(viewOf('processing', { progress: almost }))).toMatch(/99\s?%/)
     const [kept, unkept] = [true, false].map((durable) => sentence(viewOf('processing', { durable })))
     expect([kept!.startsWith(unkept!), unkept!.length < kept!.length]).toEqual([true, true])
+    const [waits, waitsHere] = [true, false].map((durable) => sentence(viewOf('unauthorized', { durable })))
+    expect(waits).not.toBe(waitsHere)
   })
 
   it('say where a reload would lose the try-on', () => {

@@ -25,8 +25,8 @@ export interface SessionOptions extends DeviceOptions {
   /** How long a job that runs, or a picture that has just come, holds it after the last activity. Default: 300,000. */
   holdMs?: number | undefined
   /**
-   * Tells of activity, and is told whether that came in time; returns what ends that. Default: touches, keys and
-   * scrolling of the page.
+   * Tells of activity, and is told whether that came in time; returns what ends that. Default: touches, keys and the
+   * wheel on the page, and no scrolling.
    */
   watch?: ((onActivity: () => boolean) => () => void) | undefined
   /** Whether the display is kept on, where the browser can. Default: true. */

@@ -7,7 +7,7 @@ import { memoryStorage } from './memory.ts'
 
 /** Pages have IndexedDB; a runtime that has none, or has it denied, keeps nothing unless it is given a storage. */
 export function defaultStorage(clock: Clock): FlowStorage {
-  if (typeof indexedDB === 'undefined' || isDenied()) return memoryStorage()
+  if (!globalThis.indexedDB || isDenied()) return memoryStorage()
   return storageChain([indexedDbStorage(), webStorage()], clock)
 }
 

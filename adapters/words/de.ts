@@ -54,8 +54,8 @@ export const de: Texts = {
         ? 'Ihre Anprobe kann noch fertig werden. Weiter zu warten kostet nichts; eine neue kann eine weitere Anprobe kosten.'
         : 'Bisher wurde nichts abgeschickt.'
     },
-    unauthorized: ({ attempt }) =>
-      `Der Laden muss seinen Zugang erneuern. Ihre Anprobe bleibt erhalten${attempt?.jobId ? '; eine neue kann eine weitere Anprobe kosten' : ''}.`,
+    unauthorized: ({ attempt, durable }) =>
+      `Der Laden muss seinen Zugang erneuern. ${durable ? 'Ihre Anprobe bleibt erhalten' : 'Ihre Anprobe wartet hier'}${attempt?.jobId ? '; eine neue kann eine weitere Anprobe kosten' : ''}.`,
     final: 'Ihr Bild ist fertig.',
     failed: 'Aus diesem Foto ließ sich kein Bild machen. Vielleicht gelingt es mit einem anderen.',
     outcomeUnknown: 'Ihre Anprobe läuft vielleicht schon; ein neuer Versuch kann eine weitere Anprobe kosten.',

@@ -53,8 +53,8 @@ export const en: Texts = {
         ? 'Your try-on may still be finished. To keep waiting costs nothing; a new one can cost another try-on.'
         : 'Nothing was sent so far.'
     },
-    unauthorized: ({ attempt }) =>
-      `The shop has to renew its access. Your try-on is kept${attempt?.jobId ? '; a new one can cost another try-on' : ''}.`,
+    unauthorized: ({ attempt, durable }) =>
+      `The shop has to renew its access. ${durable ? 'Your try-on is kept' : 'Your try-on waits here'}${attempt?.jobId ? '; a new one can cost another try-on' : ''}.`,
     final: 'Your picture is ready.',
     failed: 'The picture could not be made. Another photo may work better.',
     outcomeUnknown: 'Your try-on may already be under way; trying again can cost another try-on.',

@@ -53,8 +53,8 @@ export const es: Texts = {
         ? 'Tu prueba aún puede terminar. Seguir esperando no cuesta nada; empezar otra puede costar otra prueba.'
         : 'Hasta ahora no se ha enviado nada.'
     },
-    unauthorized: ({ attempt }) =>
-      `La tienda tiene que renovar su acceso. Tu prueba se conserva${attempt?.jobId ? '; empezar otra puede costar otra prueba' : ''}.`,
+    unauthorized: ({ attempt, durable }) =>
+      `La tienda tiene que renovar su acceso. ${durable ? 'Tu prueba se conserva' : 'Tu prueba espera aquí'}${attempt?.jobId ? '; empezar otra puede costar otra prueba' : ''}.`,
     final: 'Tu imagen está lista.',
     failed: 'No se ha podido hacer la imagen. Quizá otra foto funcione mejor.',
     outcomeUnknown: 'Puede que tu prueba ya esté en marcha; volver a intentarlo puede costar otra prueba.',

@@ -54,8 +54,8 @@ export const fr: Texts = {
         ? 'Votre essayage peut encore aboutir. Attendre ne coûte rien ; recommencer peut coûter un essayage de plus.'
         : 'Rien n’a été envoyé jusqu’ici.'
     },
-    unauthorized: ({ attempt }) =>
-      `La boutique doit renouveler son accès. Votre essayage est conservé${attempt?.jobId ? ' ; recommencer peut coûter un essayage de plus' : ''}.`,
+    unauthorized: ({ attempt, durable }) =>
+      `La boutique doit renouveler son accès. ${durable ? 'Votre essayage est conservé' : 'Votre essayage attend ici'}${attempt?.jobId ? ' ; recommencer peut coûter un essayage de plus' : ''}.`,
     final: 'Votre image est prête.',
     failed: 'L’image n’a pas pu être réalisée. Une autre photo conviendra peut-être mieux.',
     outcomeUnknown: 'Votre essayage est peut-être déjà en cours ; réessayer peut coûter un essayage de plus.',

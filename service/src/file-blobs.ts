@@ -5,13 +5,17 @@ import { basename, join } from 'node:path'
 import { isBlobName } from './blob-name.ts'
 import { keepRemovingLeft } from './left-files.ts'
 import { imageTypeOf } from './photo-formats.ts'
-import type { BlobStore } from './ports.ts'
+import type { BlobStore, OpenBlob } from './ports.ts'
 
 /** How a file is called while it is written. */
 const partPrefix = '.'
 
-/** Photos and pictures as files of a folder, made if need be, that nobody else on the machine reads; what is in them tells the type. */
-export function fileBlobs(folder: string): BlobStore {
+interface FileBlobs extends BlobStore {
+  open(name: string): Promise<OpenBlob | null>
+}
+
+/** Photos and pictures as files of a folder, one that nobody else reads where it has to be made; what is in them tells the type. */
+export function fileBlobs(folder: string): FileBlobs {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   keepRemovingLeft(folder, (name) => name.startsWith(partPrefix))
   const fileOf = (name: string) => join(folder, basename(name))
@@ -20,7 +24,7 @@ export function fileBlobs(folder: string): BlobStore {
       // a reader never sees half a picture, and two writers never each other's
       const part = join(folder, partPrefix + randomUUID())
       try {
-        await writeFile(part, bytes, { mode: 0o600 })
+        await writeFile(part, bytes)
         await rename(part, fileOf(name))
       } finally {
         await rm(part, { force: true })

@@ -3,7 +3,7 @@ import { answer, answerPreflight } from './answers.ts'
 import { ApiProblem, badInput } from './api-problem.ts'
 import { PhotoTooCostly } from './drawing/not-drawn.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
-import type { BlobStore, Clock, PhotoIntake, Store } from './ports.ts'
+import { openIn, type BlobStore, type Clock, type PhotoIntake, type Store } from './ports.ts'
 import { photoLimits } from './photo-limits.ts'
 import type { Uploads } from './uploads.ts'
 
@@ -81,10 +81,13 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
 
   async function picture(context: Context<E>): Promise<Response> {
     const name = context.req.param('name') ?? ''
-    const blob = await (blobs.open ? blobs.open(name) : blobs.get(name))
+    const blob = await openIn(blobs, name)
     if (blob === null) throw new ApiProblem(404, { error: 'Picture not found' })
     const [body, size] = 'body' in blob ? [blob.body, blob.size] : [blob.bytes, blob.bytes.length]
-    return answer(context, 200, body, {
+    const isHead = context.req.raw.method === 'HEAD'
+    // nobody else says that it will not be read
+    if (isHead && 'body' in blob) await blob.body.cancel()
+    return answer(context, 200, isHead ? null : body, {
       'Content-Type': blob.type,
       'Content-Length': String(size),
       'Cache-Control': 'private, max-age=3600',

@@ -205,7 +205,7 @@ export interface Blob {
 }
 
 /** One that is read bit by bit, by whoever reads slowly. */
-interface OpenBlob extends Pick<Blob, 'type'> {
+export interface OpenBlob extends Pick<Blob, 'type'> {
   body: ReadableStream<Uint8Array<ArrayBuffer>>
   /** In bytes. */
   size: number
@@ -215,11 +215,13 @@ interface OpenBlob extends Pick<Blob, 'type'> {
 export interface BlobStore {
   put(name: string, blob: Blob): Promise<void>
   get(name: string): Promise<Blob | null>
-  /** As `get`, without its bytes in memory; a store that has them there has none. */
-  open?(name: string): Promise<OpenBlob | null>
+  /** As `get`, where it can without its bytes in memory; a store that has them there has none. */
+  open?(name: string): Promise<OpenBlob | Blob | null>
   /** Also of what is not there. */
   remove(name: string): Promise<void>
 }
+
+export const openIn = (blobs: BlobStore, name: string) => (blobs.open ? blobs.open(name) : blobs.get(name))
 
 /** Who waits for whom where pictures are drawn: one of a line comes before the next line's second, and uploads leave a place to jobs. */
 export interface Line {

@@ -109,7 +109,8 @@ describe('a service whose photos and pictures are in a bucket', () => {
     const blobs = memoryBlobs()
     await blobs.put('before.png', { bytes: png, type: 'image/png' })
     const { fetch: ask, store, config } = open({ blobs })
-    expect((await ask(new Request(`${url}/pictures/before.png`))).status).toBe(200)
+    for (const method of ['GET', 'HEAD'])
+      expect((await ask(new Request(`${url}/pictures/before.png`, { method }))).status).toBe(200)
     const moved = movedBlobs(
       bucketBlobs(openBucket(place, keys), () => expect.fail('nothing is looked at')),
       blobs,
@@ -117,6 +118,20 @@ describe('a service whose photos and pictures are in a bucket', () => {
     await store.keepPhoto('before.png', 0)
     await deleteExpired({ config, store, blobs: moved, clock: Date, report: (error) => expect.fail(String(error)) })
     expect(await blobs.get('before.png')).toBeNull()
+  })
+
+  it('passes a picture on as it is read, however slowly', async () => {
+    const bucket = openBucket(place, keys)
+    const blobs = bucketBlobs(bucket, () => expect.fail('nothing is looked at'))
+    await blobs.put('slow.png', { bytes: png, type: 'image/png' })
+    const found = await blobs.open?.('slow.png')
+    expect(found).toMatchObject({ size: png.length, type: 'image/png' })
+    expect(await new Response(found && 'body' in found ? found.body : null).bytes()).toEqual(new Uint8Array(png))
+    const { fetch: ask } = open()
+    const picture = (method: string) => ask(new Request(`${url}/pictures/slow.png`, { method }))
+    expect(await (await picture('GET')).bytes()).toEqual(new Uint8Array(png))
+    expect((await picture('HEAD')).headers.get('Content-Length')).toBe(String(png.length))
+    expect(await blobs.open?.('none.png')).toBeNull()
   })
 
   it('is told that the bucket is away, and not that a photo is, where there is no such bucket', async () => {

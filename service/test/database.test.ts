@@ -16,7 +16,7 @@ import { oneByOne } from '../src/postgres/limited.ts'
 import { migrate, migrations } from '../src/postgres/migrations.ts'
 import { postgresLimiter } from '../src/postgres/postgres-limiter.ts'
 import { openRounds, type Question, type Rounds } from '../src/postgres/rounds.ts'
-import { importStore, removeStore, toldStores } from '../src/postgres/told-stores.ts'
+import { disconnect, importStore, issueKey, removeStore, toldStores } from '../src/postgres/told-stores.ts'
 import { parseConfig } from '../src/config.ts'
 import { deferred } from '../../src/platform/deferred.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
@@ -313,6 +313,22 @@ it('is refused where it is not in UTF8', async () => {
   await database.query(`create database latin1 encoding 'LATIN1' locale 'C' template template0`)
   const other = openServerStore(address.replace(/[^/]+$/, 'latin1'), { report })
   await expect(other).rejects.toThrow('the database is in LATIN1')
+})
+
+it('what commands say counts beside others that say the same, and where the database has lost that it was said', async () => {
+  const [store] = parseConfig(suiteConfig).stores
+  const own = { ...store!, id: 'told-apart', apiKey: 'told apart' }
+  const ask = openRounds(database)(toldStores(database))
+  for (let round = 0; round < 20; round += 1) {
+    await importStore(database, own)
+    await Promise.all([removeStore(database, own.id), issueKey(database, own.id), disconnect(database, own.id)])
+  }
+  const key = await issueKey(database, own.id)
+  await database.query('truncate fitting_room.told')
+  expect((await ask(key)).issuedTo).toBe(own.id)
+  await disconnect(database, own.id)
+  expect([(await ask(key)).issuedTo, (await ask(key)).isIssued(own.id)]).toEqual([null, true])
+  expect(await database.query('select version from fitting_room.told')).toHaveLength(1)
 })
 
 it('goes on where two write the same at once, however the database is set up', async () => {

@@ -266,12 +266,12 @@ describe('photos', () => {
   it('and pictures in files are sent as they are, and what is no name of one is not found', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'blobs-'))
     onTestFinished(() => rm(folder, { recursive: true }))
-    const blobs = fileBlobs(folder)
+    const blobs = fileBlobs(join(folder, 'made'))
     const bytes = new Uint8Array(200_000).map((_, at) => at % 251)
     bytes.set(png)
     await blobs.put('a.png', { bytes, type: 'image/png' })
     // they are shoppers' own: no other user of the machine reads them
-    if (process.platform !== 'win32') expect((await stat(join(folder, 'a.png'))).mode & 0o777).toBe(0o600)
+    if (process.platform !== 'win32') expect((await stat(join(folder, 'made'))).mode & 0o777).toBe(0o700)
     const server = await serve({ config: parseConfig(suiteConfig), blobs, report: () => {} }, 0)
     open.push(server)
     const answer = await fetch(`${server.url}/pictures/a.png`)

@@ -148,7 +148,8 @@ describe('for whoever runs the service', () => {
     const cause = new Error('postgres://user:password@db.example/x refused shopper@example.com')
     log.report(new TypeError('GET https://cdn.example/photo.png?signature=1 with main-key failed', { cause }))
     log.report('nothing but a text with main-key')
-    const [first, second] = lines.map((line) => JSON.parse(line) as { error: any })
+    log.report(`${'a'.repeat(200)}@shop.example saw photo_https://cdn.example/x.png and file:///srv/app.js`)
+    const [first, second, third] = lines.map((line) => JSON.parse(line) as { error: any })
     expect(first?.error).toMatchObject({
       type: 'TypeError',
       message: 'GET [address] with [key] failed',
@@ -156,6 +157,7 @@ describe('for whoever runs the service', () => {
     })
     expect(first?.error.stack).toContain('operation.test.ts')
     expect(second?.error).toEqual({ message: 'nothing but a text with [key]' })
+    expect(third?.error).toEqual({ message: '[e-mail] saw photo_[address] and file:///srv/app.js' })
   })
 
   it('an error of any length is a short line, whose end is no half of an address', async () => {

@@ -37,8 +37,9 @@ export function createExchange(fetch: Fetch | undefined, addresses: Addresses): 
   return async (operation, parts, { base, key, streamed, turn, signal }) => {
     const { body } = parts
     const hideAddress = addresses.note(addressIn(parts))
-    // an answer may repeat what it was sent
-    const hide = (text: string) => hideAddress(text).replaceAll(key, '[key]')
+    // an answer may repeat what it was sent; a short key is a word of the page's own, and may be any
+    const hide = (text: string) =>
+      key.length < shortestKey ? hideAddress(text) : hideAddress(text).replaceAll(key, '[key]')
     const url = urlOf(base, operation, parts)
     try {
       const answer = await send(url, {
@@ -146,6 +147,9 @@ function parsed(text: string, hide: (text: string) => string): unknown {
     return undefined
   }
 }
+
+/** How long a key of a service is at the least, in characters. */
+const shortestKey = 8
 
 /** What the service tells in words; its IDs and URLs are used as they are. */
 const told: ReadonlySet<string> = new Set(['error', 'code', 'message'])

@@ -95,11 +95,26 @@ describe('<fitting-room-try-on>', () => {
     input.files = files.files
     input.dispatchEvent(new Event('change', { bubbles: true }))
     const email = element.querySelector('input[name=email]') as HTMLInputElement
-    email.value = 'ada@example.com'
+    const filledIn = email.form?.appendChild(Object.assign(document.createElement('input'), { name: 'reset' }))
+    filledIn?.setAttribute('value', 'of the theme')
+    let held = ''
+    email.addEventListener('input', () => (held = email.value))
+    const type = () => {
+      email.value = 'ada@example.com'
+      email.dispatchEvent(new Event('input', { bubbles: true }))
+    }
+    type()
     await expect.poll(() => element.dataset['state']).toBe('final')
     await room.reset()
     await expect.poll(() => element.dataset['state']).toBe('idle')
-    expect([email.value, input.files.length]).toEqual(['', 0])
+    expect([email.value, held, input.files.length, filledIn?.value]).toEqual(['', '', 0, 'of the theme'])
+    await element.tryOn?.start(await (await fetch(photoUrl)).blob())
+    await expect.poll(() => element.dataset['state']).toBe('final')
+    type()
+    element.remove()
+    await room.reset()
+    document.body.append(element)
+    await expect.poll(() => email.value).toBe('')
   })
 
   it('names the notice with each consent, and takes what was advised against where that is said', async () => {

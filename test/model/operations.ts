@@ -598,14 +598,16 @@ const waitsUnwritten = own.chain((page) => {
     fc
       .tuple(weighted([3, [0, 1]], [2, [page]], [1, [1 - page]]), weighted<Mode>([3, 'full'], [1, 'fail']))
       .map(([pages, mode]) => modesOf(pages, mode)),
-    one(fc.oneof({ weight: 3, arbitrary: throttled }, { weight: 1, arbitrary: fault })),
+    one(throttled),
     one(word(mine, fc.constant(0))),
     shortly,
     one(fc.oneof({ weight: 3, arbitrary: goneFrom(mine) }, { weight: 1, arbitrary: goneFrom(other) })),
-    maybe(standing),
+    // for longer than what was asked to wait, so that the other one has sent it
+    one(fc.oneof(standing, longWait)),
     seldom(fc.oneof(word(other, fc.constant(0)), say(other))),
-    maybe(simple('wake', mine)),
-    one(standing),
+    fc.oneof({ weight: 2, arbitrary: one(goneFrom(other)) }, { weight: 1, arbitrary: nothing }),
+    one(simple('wake', mine)),
+    one(fc.oneof(standing, longWait)),
     seldom(goneFrom(own)),
     seldom(simple('wake', other)),
     one(longWait),

@@ -44,15 +44,21 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     }
   }
 
+  async function get(name: string): Promise<Blob | null> {
+    if (!isBlobName(name)) return null
+    const found = await bucket.get(kept(name))
+    if (found) return found
+    const look = looks.get(name) ?? lookAt(name)
+    looks.set(name, look)
+    return look
+  }
+
   return {
     put: (name, blob) => bucket.put(kept(name), blob),
-    async get(name) {
-      if (!isBlobName(name)) return null
-      const found = await bucket.get(kept(name))
-      if (found) return found
-      const look = looks.get(name) ?? lookAt(name)
-      looks.set(name, look)
-      return look
+    get,
+    async open(name) {
+      const found = isBlobName(name) ? await bucket.read(kept(name)) : null
+      return found ?? get(name)
     },
     async remove(name) {
       await Promise.all([arrived(name), kept(name)].map((each) => bucket.remove(each)))

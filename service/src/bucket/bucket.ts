@@ -1,6 +1,6 @@
 import { AwsClient } from 'aws4fetch'
 import type { Config } from '../config.ts'
-import type { Blob } from '../ports.ts'
+import type { Blob, OpenBlob } from '../ports.ts'
 
 export interface BucketKeys {
   id: string
@@ -14,6 +14,8 @@ export interface Bucket {
   put(name: string, blob: Blob): Promise<void>
   /** Null where there is none. */
   get(name: string): Promise<Blob | null>
+  /** The same, whose bytes come as they are read, which may last; null also where its length is not told. */
+  read(name: string): Promise<OpenBlob | null>
   /** The file of that name as it comes, byte for byte; null where there is none. Rejects with `Encoded` for one that is packed. */
   open(name: string): Promise<Pick<Response, 'body'> | null>
   /** Also what is not there. */
@@ -42,7 +44,7 @@ export function openBucket(
 
   /** Null where there is no such file, which a 404 alone does not say: a bucket, or its server, may be away. */
   async function ask(method: string, name: string, init: RequestInit = {}): Promise<Response | null> {
-    const answer = await client.fetch(urlOf(name), { ...init, method, signal: AbortSignal.timeout(longestMs) })
+    const answer = await client.fetch(urlOf(name), { signal: AbortSignal.timeout(longestMs), ...init, method })
     if (answer.ok) return answer
     const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(await answer.text()) ?? []
     if (code === 'NoSuchKey') return null
@@ -52,7 +54,8 @@ export function openBucket(
   return {
     async put(name, { bytes, type }) {
       const answer = await ask('PUT', name, { body: bytes, headers: { 'Content-Type': type } })
-      await answer?.body?.cancel()
+      if (answer === null) throw new Error('the bucket has nothing under a name that was put there')
+      await answer.body?.cancel()
     },
     async open(name) {
       const answer = await ask('GET', name)
@@ -62,9 +65,16 @@ export function openBucket(
     },
     async get(name) {
       const answer = await ask('GET', name)
-      if (answer === null) return null
-      const bytes = new Uint8Array(await answer.arrayBuffer())
-      return { bytes, type: answer.headers.get('Content-Type') ?? 'application/octet-stream' }
+      return answer && { bytes: new Uint8Array(await answer.arrayBuffer()), type: typeOf(answer) }
+    },
+    async read(name) {
+      const waiting = new AbortController()
+      const timer = setTimeout(() => waiting.abort(), longestMs)
+      const answer = await ask('GET', name, { signal: waiting.signal }).finally(() => clearTimeout(timer))
+      const size = answer?.headers.get('Content-Length') ?? null
+      if (answer?.body && size !== null) return { body: answer.body, size: Number(size), type: typeOf(answer) }
+      await answer?.body?.cancel()
+      return null
     },
     async remove(name) {
       await (await ask('DELETE', name))?.body?.cancel()
@@ -78,3 +88,5 @@ export function openBucket(
     },
   }
 }
+
+const typeOf = ({ headers }: Response) => headers.get('Content-Type') ?? 'application/octet-stream'

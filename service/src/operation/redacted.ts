@@ -1,6 +1,6 @@
 /** Addresses of anything but the program's own files. */
-const address = /\b(?!file:|node:)[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>)]+/gi
-const email = /[^\s@"'<>(),:;]{1,99}@[^\s@"'<>(),:;]+\.[a-z]{2,}/gi
+const address = /(?<![a-z0-9+.-])(?!file:|node:)[a-z0-9+.-]+:\/\/[^\s"'<>)]+/gi
+const email = /(?<![^\s@"'<>(),:;])[^\s@"'<>(),:;]+@[^\s@"'<>(),:;]+\.[a-z]{2,}/gi
 
 /** Names that begin or end with a random ID, as photos and pictures have them, whose addresses are no secret but them. */
 const word = /[\w.-]{36,}/g

@@ -40,9 +40,9 @@ const longestIdleMs = 10_000
 
 /**
  * What each session begins with: a pooler before the server would take none of it for a connection's own terms. In any other
- * isolation what two say at once of the same row ends one of them.
+ * isolation what two say at once of the same row ends one of them. No statement is worth being compiled.
  */
-const begun = `deallocate all; set default_transaction_isolation = 'read committed'; set idle_in_transaction_session_timeout = ${longestIdleMs}; set tcp_user_timeout = ${longestIdleMs}`
+const begun = `deallocate all; set default_transaction_isolation = 'read committed'; set jit = off; set idle_in_transaction_session_timeout = ${longestIdleMs}; set tcp_user_timeout = ${longestIdleMs}`
 
 function prepared(text: string, values: readonly unknown[]): QueryConfig {
   const name = names.get(text) ?? Buffer.from(keyOf(text)).toString('hex').slice(0, 32)

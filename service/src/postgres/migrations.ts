@@ -84,6 +84,9 @@ export const migrations: readonly string[] = [
   create function fitting_room.tell() returns trigger language plpgsql as $$
     begin
       update fitting_room.told set version = gen_random_uuid();
+      if not found then
+        insert into fitting_room.told values (gen_random_uuid());
+      end if;
       return null;
     end
   $$;

@@ -6,8 +6,8 @@ import { hexKeyOf, keyOf } from './key-of.ts'
 import type { Question } from './rounds.ts'
 
 interface Row {
-  /** Of all that commands have said: another one with each of them. */
-  told: string
+  /** Of all that commands have said: another one with each of them; null where the database has lost it. */
+  told: string | null
   /** Null in a row that says nothing of a store. */
   store_id: string | null
   /** In hexadecimal digits. */
@@ -18,7 +18,8 @@ interface Row {
 }
 
 /** All of it, at one moment. */
-const everything = `select told.version::text as told, said.* from fitting_room.told left join (
+const everything = `select (select version::text from fitting_room.told limit 1) as told, said.* from (select 1) as one
+  left join (
     select store_id, encode(hash, 'hex') as hash, null as version, null::jsonb as data from fitting_room.keys
     union all select store_id, null, version::text, case when version = any($1::uuid[]) then null else data end
     from fitting_room.stores
@@ -70,16 +71,18 @@ function knownOf(rows: Row[], before: Known): Known {
 const putKey = 'insert into fitting_room.keys values ($1, $2) on conflict (store_id) do update set hash = excluded.hash'
 
 /** Gives a store a new key, which is its only one at once, in all processes; also where it was disconnected. */
-export async function issueKey({ query }: Queries, storeId: string): Promise<string> {
+export async function issueKey(database: Database, storeId: string): Promise<string> {
   const key = randomText()
-  await query(putKey, [storeId, keyOf(key)])
+  await setKey(database, storeId, keyOf(key))
   return key
 }
 
 /** Leaves a store without a key, at once, in all processes. */
-export async function disconnect({ query }: Queries, storeId: string): Promise<void> {
-  await query(putKey, [storeId, null])
-}
+export const disconnect = (database: Database, storeId: string): Promise<void> => setKey(database, storeId, null)
+
+/** As a transaction, which is said again where it and another command waited for each other. */
+const setKey = (database: Database, storeId: string, hash: Uint8Array | null): Promise<void> =>
+  database.transaction(async ({ query }) => void (await query(putKey, [storeId, hash])))
 
 /** Puts a store in the place of whatever has its ID, with its key, at once, in all processes; false where another one has that. */
 export function importStore(database: Database, { apiKey, ...store }: Config['stores'][number]): Promise<boolean> {
