@@ -77,17 +77,17 @@ describe('file blobs', () => {
     const put = (length: number, fill: number) =>
       blobs.put('a.png', { bytes: new Uint8Array(length).fill(fill), type: 'image/png' })
     await put(1_000, 1)
-    const small = await blobs.open!('a.png')
+    const small = await blobs.open('a.png')
     await put(3_000, 2)
     expect(await new Response(small!.body).bytes()).toEqual(new Uint8Array(1_000).fill(1))
     for (const next of [3_000, 100_000, 300_000]) {
       await put(100_000, 1)
-      const opened = await blobs.open!('a.png')
+      const opened = await blobs.open('a.png')
       await put(next, 2)
       await expect(new Response(opened!.body).bytes()).rejects.toThrow('a file was written anew')
     }
     await put(200_000, 3)
-    const reader = (await blobs.open!('a.png'))!.body.getReader()
+    const reader = (await blobs.open('a.png'))!.body.getReader()
     let length = (await reader.read()).value!.length
     await put(100, 4)
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
@@ -102,7 +102,7 @@ describe('file blobs', () => {
     const folder = await mkdtemp(join(tmpdir(), 'blobs-'))
     const blobs = fileBlobs(folder)
     await blobs.put('secret-name.png', { bytes: new Uint8Array(200_000), type: 'image/png' })
-    const opened = await blobs.open!('secret-name.png')
+    const opened = await blobs.open('secret-name.png')
     await blobs.remove('secret-name.png')
     const failed = await new Response(opened!.body).arrayBuffer().catch((error: Error) => error)
     expect(inspect(failed)).toContain('ENOENT')
@@ -117,7 +117,7 @@ describe('file blobs', () => {
     const blobs = {
       ...files,
       async open(name: string) {
-        const opened = await files.open!(name)
+        const opened = await files.open(name)
         await put(500_000)
         return opened
       },
