@@ -14,13 +14,6 @@ export type ErrorSituation = keyof typeof situations
 
 type Named = { status: number; error: string; code?: string }
 
-const words: ReadonlySet<string> = new Set(
-  (Object.values(situations) as Named[]).flatMap(({ error, code = error }) => [error, code]),
-)
-
-/** Whether a text of an error is the contract's own. */
-export const isContractText = (text: string): boolean => words.has(text)
-
 /** Which named situation an error answer is: by its `code` when that is known, else by its `error` text (contract §7). */
 export function situationOf(status: number, body: ApiError): ErrorSituation | null {
   const named = (Object.entries(situations) as [ErrorSituation, Named][]).filter(([, known]) => known.status === status)

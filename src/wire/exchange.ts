@@ -1,5 +1,4 @@
 import { endpoints, keyHeader, type Operation } from '../contract/endpoints.ts'
-import { isContractText } from '../contract/errors.ts'
 import type { GenerationRequest, RegisterRequest, UploadRequest } from '../contract/resources.ts'
 import { TimeLimit, withinLimit } from '../platform/clock.ts'
 import type { Clock, Fetch, PutOptions, PutPhoto, StoredPhoto } from '../ports.ts'
@@ -138,8 +137,7 @@ function addressIn({ body }: RequestParts): string | undefined {
 function parsed(text: string, hide: (text: string) => string): unknown {
   try {
     return JSON.parse(text, (name, value: unknown) => {
-      // a key of the page's own may be any word
-      if (typeof value !== 'string' || !told.has(name) || isContractText(value)) return value
+      if (typeof value !== 'string' || !told.has(name)) return value
       // a merchant may name an address of its own
       return name === 'message' ? hide(value) : withoutAddresses(hide(value))
     })
