@@ -340,6 +340,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
 
   function hearAnswer({ record, durable }: TabMessage & { type: 'lateAnswer' }): void {
     if (sitting.seat()?.isWaiting && !durable) parts.attempts.hold(record)
-    runnerNow()?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })
+    const runner = runnerNow()
+    const isKnown = JSON.stringify(runner?.getSnapshot().context.record) === JSON.stringify(record)
+    // two pages that both run it, as where no lease can be written, would tell each other without end
+    if (durable || !isKnown) runner?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })
   }
 }

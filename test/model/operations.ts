@@ -583,10 +583,10 @@ const usedAway = own.chain((page) => {
 })
 const goneFrom = (page: fc.Arbitrary<number>): fc.Arbitrary<Op> =>
   fc.record({
-    do: weighted([3, 'putAway' as const], [2, 'hide' as const], [1, 'leave' as const], [1, 'kill' as const]),
+    do: weighted([3, 'putAway' as const], [2, 'hide' as const], [1, 'leave' as const]),
     page,
   })
-/** What waits, or is about to be sent, can not be written, by nobody or by one page alone, and pages are put away and shown meanwhile. */
+/** What waits for a rate limit can not be written, and pages are put away and shown meanwhile. */
 const waitsUnwritten = own.chain((page) => {
   const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
   const bothWork = [page, 1 - page].map((each): Op => ({ do: 'load', page: each, modes: ['ok', 'ok'] }))
@@ -595,9 +595,7 @@ const waitsUnwritten = own.chain((page) => {
     one(wait),
     seldom(word(own, fc.constant(0))),
     shortly,
-    fc
-      .tuple(weighted([3, [0, 1]], [2, [page]], [1, [1 - page]]), weighted<Mode>([3, 'full'], [1, 'fail']))
-      .map(([pages, mode]) => modesOf(pages, mode)),
+    weighted<Mode>([3, 'full'], [1, 'fail']).map((mode) => modesOf([0, 1], mode)),
     one(throttled),
     one(word(mine, fc.constant(0))),
     shortly,
@@ -615,27 +613,6 @@ const waitsUnwritten = own.chain((page) => {
     shortly,
     seldom(goneFrom(own)),
     maybe(load(own)),
-    one(longWait),
-  )
-})
-/** Words are said on pages that can not read what there is, one of which may have read it before. */
-const saidBlind = own.chain((page) => {
-  const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
-  const blind = weighted<[Mode, Mode]>([3, ['fail', 'fail']], [1, ['fail', 'full']], [1, ['hang', 'fail']])
-  const loadBlind = (on: fc.Arbitrary<number>): fc.Arbitrary<Op> => fc.record({ ...of('load'), page: on, modes: blind })
-  const saidOn = fc.oneof({ weight: 3, arbitrary: word(anyOf(2), fc.constant(0)) }, { weight: 1, arbitrary: say(own) })
-  return flat(
-    seldom(word(mine, fc.constant(0))),
-    maybe(wait),
-    one(loadBlind(mine)),
-    one(fc.oneof(loadBlind(other), load(other))),
-    shortly,
-    seldom(fault),
-    fc.array(fc.tuple(saidOn, wait), { minLength: 1, maxLength: 3 }).map((said) => said.flat()),
-    seldom(fc.oneof(goneFrom(own), reset(own))),
-    fc.constant(modesOf([0, 1], 'ok')),
-    one(wait),
-    seldom(fc.oneof(saidOn, goneFrom(own), load(own))),
     one(longWait),
   )
 })
@@ -724,10 +701,7 @@ const broken = sequencesOf(
 )
 
 const away = sequencesOf(usedAway, slowly)
-const unkept = sequencesOf(
-  fc.oneof({ weight: 2, arbitrary: waitsUnwritten }, { weight: 1, arbitrary: saidBlind }),
-  slowly,
-)
+const unkept = sequencesOf(waitsUnwritten, slowly)
 
 const closing = sequencesOf(
   fc.oneof(
