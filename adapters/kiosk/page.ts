@@ -11,15 +11,26 @@ export function missingHere(): readonly Missing[] {
   return (Object.keys(has) as Missing[]).filter((each) => !has[each])
 }
 
+/** Events with which a touch or the press of a key begins and ends. */
+const beginnings: ReadonlySet<string> = new Set(['pointerdown', 'keydown'])
+const endings: ReadonlySet<string> = new Set(['click', 'keyup'])
+
 /**
- * Hears each touch, key and turn of a wheel of the page, before the page itself does, and no scrolling, which a page may do
- * by itself; what comes too late (`onActivity` says false) the page does not hear, as it may be the next shopper's. Returns
+ * Hears each touch, key and turn of a wheel of the page, before the page itself does, and nothing that the page does by
+ * itself, as it scrolls or a script clicks; what comes too late (`onActivity` says false) the page does not hear, as it may be the next shopper's. Returns
  * what ends that; where there is no page nothing is heard.
  */
 export function watchPage(onActivity: () => boolean): () => void {
   const ends = new AbortController()
+  let isLate = false
   function hear(event: Event): void {
-    if (onActivity()) return
+    if (!event.isTrusted) return
+    const isBegun = beginnings.has(event.type)
+    // what has begun too late is so to its end
+    const isHeard = (isBegun || !isLate) && onActivity()
+    if (isBegun) isLate = !isHeard
+    if (endings.has(event.type)) isLate = false
+    if (isHeard) return
     event.stopImmediatePropagation()
     if (event.cancelable) event.preventDefault()
   }

@@ -71,6 +71,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
   const webhookOf = (jobId: string) => (hasWebhook ? urlNow() + webhooks.pathOf(jobId) : null)
   const bucket = bucketOf(options)
   const { takePhoto = intakeByFile(drawing.cleanedFile) } = options
+  const inBucket = bucket && bucketBlobs(bucket, takePhoto)
   const parts: ServiceParts = {
     blobs: memoryBlobs(),
     generator: drawing.render,
@@ -78,7 +79,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
     limiter: new IpLimiter(clock),
     works: true,
     ...options,
-    ...(bucket && { blobs: movedBlobs(bucketBlobs(bucket, takePhoto), options.blobs ?? memoryBlobs()) }),
+    ...(inBucket && { blobs: options.blobs ? movedBlobs(inBucket, options.blobs) : inBucket }),
     store,
     clock,
     report,

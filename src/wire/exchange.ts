@@ -36,7 +36,7 @@ export function createExchange(fetch: Fetch | undefined, addresses: Addresses): 
   return async (operation, parts, { base, key, streamed, turn, signal }) => {
     const { body } = parts
     const hideAddress = addresses.note(addressIn(parts))
-    // an answer may repeat what it was sent; a short key is a word of the page's own, and may be any
+    // an answer may repeat what it was sent
     const hide = (text: string) =>
       key.length < shortestKey ? hideAddress(text) : hideAddress(text).replaceAll(key, '[key]')
     const url = urlOf(base, operation, parts)
@@ -146,7 +146,7 @@ function parsed(text: string, hide: (text: string) => string): unknown {
   }
 }
 
-/** How long a key of a service is at the least, in characters. */
+/** From how many characters on a key is found in a text: a shorter one may be any word of it. */
 const shortestKey = 8
 
 /** What the service tells in words; its IDs and URLs are used as they are. */

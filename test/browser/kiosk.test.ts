@@ -1,3 +1,4 @@
+import { commands } from 'vitest/browser'
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { createFittingRoom } from 'fitting-room'
 import { createSession, newShopperId } from 'fitting-room/kiosk'
@@ -21,6 +22,8 @@ async function kiosk() {
   })
   const session = createSession(room, { ...times, clock, storage: memoryStorage(), keepAwake: false })
   const button = document.body.appendChild(document.createElement('button'))
+  button.id = 'pressed'
+  button.textContent = 'Press'
   onTestFinished(() => {
     session.close()
     room.close()
@@ -33,15 +36,16 @@ async function kiosk() {
 }
 
 it.each([
-  new PointerEvent('pointerdown', { bubbles: true }),
-  new MouseEvent('click', { bubbles: true }),
-  new KeyboardEvent('keydown', { bubbles: true, key: 'a' }),
-  new InputEvent('input', { bubbles: true }),
-  new WheelEvent('wheel', { bubbles: true }),
-])('a session of a page is kept by what its shopper does: $type', async (event) => {
+  ['touch', 'click'],
+  ['key', 'keyup'],
+  ['wheel', 'wheel'],
+] as const)('a session of a page is kept by what its shopper does: %s', async (act, last) => {
   const { clock, button, state } = await kiosk()
+  button.focus()
   clock.advance(times.idleMs - times.warnMs - 1)
-  button.dispatchEvent(event)
+  const isHeard = new Promise((resolve) => window.addEventListener(last, resolve, { once: true }))
+  await commands.act(act, '#pressed')
+  await isHeard
   clock.advance(2)
   expect(state()).toBe('active')
   clock.advance(times.idleMs - times.warnMs - 3)
@@ -50,25 +54,38 @@ it.each([
   expect(state()).toBe('warning')
 })
 
-it('a session of a page is not kept by what scrolls there by itself', async () => {
-  const { clock, button, state } = await kiosk()
+it.each([
+  new PointerEvent('pointerdown', { bubbles: true }),
+  new MouseEvent('click', { bubbles: true }),
+  new KeyboardEvent('keydown', { bubbles: true, key: 'a' }),
+  new InputEvent('input', { bubbles: true }),
+  new WheelEvent('wheel', { bubbles: true }),
+  new Event('scroll'),
+])('a session of a page is not kept by what that does by itself: $type', async (event) => {
+  const { clock, button, sleep, state } = await kiosk()
+  let heard = 0
+  button.addEventListener(event.type, () => heard++)
   clock.advance(times.idleMs - times.warnMs - 1)
-  button.dispatchEvent(new Event('scroll'))
+  button.dispatchEvent(event)
   clock.advance(2)
   expect(state()).toBe('warning')
+  // nor is that kept from it once the session is over
+  sleep(times.idleMs)
+  button.dispatchEvent(event)
+  expect(heard).toBe(2)
 })
 
 it('a page does not hear a touch that comes once its session is over', async () => {
   const { clock, button, sleep, state } = await kiosk()
   let heard = 0
   button.addEventListener('click', () => heard++)
-  button.click()
+  await commands.act('touch', '#pressed')
   expect(heard).toBe(1)
   sleep(times.idleMs)
-  button.click()
+  await commands.act('touch', '#pressed')
   expect(heard).toBe(1)
   clock.advance(times.idleMs)
   await expect.poll(state).toBe('ready')
-  button.click()
+  await commands.act('touch', '#pressed')
   expect(heard).toBe(2)
 })

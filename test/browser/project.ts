@@ -5,6 +5,7 @@ import { chromiumLaunch } from '../engines/chromium.ts'
 import { firefoxIsInstalled, firefoxLaunch } from '../engines/firefox.ts'
 import { webKitIsInstalled } from '../engines/webkit.ts'
 import { hangMs, limits } from '../limits.ts'
+import { act } from './acts.ts'
 import oldest from '../oldest/package.json' with { type: 'json' }
 import { compilers } from './compilers.ts'
 import { webkitgtk } from './webkit-provider.ts'
@@ -89,6 +90,7 @@ async function browserProject(
         screenshotFailures: false,
         provider: await providers[engine](),
         instances: [{ browser: engine }],
+        commands: { act },
       },
     },
   }

@@ -24,7 +24,7 @@ export const webkitgtk = () =>
       return {
         name: 'webkitgtk',
         supportsParallelism: false,
-        getCommandsContext: () => ({}),
+        getCommandsContext: () => ({ webkit: browser }),
         async openPage(_session, url) {
           browser ??= launchWebKit()
           await (await browser).goto(url)

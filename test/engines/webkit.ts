@@ -31,6 +31,8 @@ export interface WebKit {
   goto(url: string): Promise<void>
   /** What an expression comes to in the page, as JSON. */
   run(expression: string): Promise<unknown>
+  /** What a shopper does at the first element of the selector, in the page's first frame. */
+  act(what: 'touch' | 'key' | 'wheel', selector: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -57,6 +59,7 @@ export async function launchWebKit(): Promise<WebKit> {
   )
   const session = `/session/${sessionId}`
   const switchTo = (handle: string) => send<void>('POST', `${session}/window`, { handle })
+  const switchToFrame = (id: number | null) => send<void>('POST', `${session}/frame`, { id })
 
   return {
     version: capabilities.browserVersion,
@@ -72,12 +75,38 @@ export async function launchWebKit(): Promise<WebKit> {
     },
     goto: (url) => send('POST', `${session}/url`, { url }),
     run: (expression) => send('POST', `${session}/execute/sync`, { script: `return (${expression})`, args: [] }),
+    async act(what, selector) {
+      await switchToFrame(0)
+      const origin = await send<object>('POST', `${session}/element`, { using: 'css selector', value: selector })
+      await send('POST', `${session}/actions`, { actions: [actionsOf(what, origin)] })
+      await switchToFrame(null)
+    },
     async close() {
       await send('DELETE', session).catch(() => undefined)
       driver.kill()
       display.kill()
     },
   }
+}
+
+/** What is done, in the protocol's words. */
+function actionsOf(what: 'touch' | 'key' | 'wheel', origin: object): object {
+  const at = { origin, x: 0, y: 0 }
+  if (what === 'wheel') return { id: what, type: 'wheel', actions: [{ type: 'scroll', ...at, deltaX: 0, deltaY: 10 }] }
+  if (what === 'key')
+    return {
+      id: what,
+      type: 'key',
+      actions: [
+        { type: 'keyDown', value: 'a' },
+        { type: 'keyUp', value: 'a' },
+      ],
+    }
+  const [down, up] = [
+    { type: 'pointerDown', button: 0 },
+    { type: 'pointerUp', button: 0 },
+  ]
+  return { id: what, type: 'pointer', actions: [{ type: 'pointerMove', ...at }, down, up] }
 }
 
 /** The driver tells nobody when it is ready, so it is asked until it answers. */

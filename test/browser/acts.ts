@@ -1,0 +1,32 @@
+import type { Frame } from 'playwright'
+import type { BrowserCommand } from 'vitest/node'
+import type { WebKit } from '../engines/webkit.ts'
+
+/** What a shopper can do at an element; unlike what a script does, the browser vouches for it. */
+export type Act = 'touch' | 'key' | 'wheel'
+
+declare module 'vitest/browser' {
+  interface BrowserCommands {
+    /** Does that at the first element of the selector. */
+    act: (act: Act, selector: string) => Promise<void>
+  }
+}
+
+interface Context {
+  /** The tests' own frame, in engines that Playwright knows. */
+  frame?(): Promise<Frame>
+  webkit?: Promise<WebKit>
+}
+
+export const act: BrowserCommand<[Act, string]> = async (context, what, selector) => {
+  const { frame, webkit } = context as Context
+  if (webkit) return (await webkit).act(what, selector)
+  const at = await frame!()
+  const element = at.locator(selector)
+  if (what === 'touch') await element.click()
+  else if (what === 'key') await element.press('a')
+  else {
+    await element.hover()
+    await at.page().mouse.wheel(0, 10)
+  }
+}
