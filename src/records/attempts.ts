@@ -42,9 +42,9 @@ export interface Attempts {
   write(record: AttemptRecord, seen: AttemptRecord): Promise<Written>
   /** Takes the record away, into the archive if money may have been spent on it. */
   leave(record: AttemptRecord, problem: Problem | null): Promise<Written>
-  /** A page that has lost the try-on keeps what storage has lost meanwhile, if money may have been spent on it. */
+  /** A page that does not run the try-on keeps what storage has not, if money may have been spent on it. */
   rescue(record: AttemptRecord): Promise<void>
-  /** A page that waits has what only the memory of the one that runs the try-on has, until it takes over or drops it. */
+  /** A page that waits has what only the memory of the one that runs the try-on has, until it takes over or drops it; a job it writes. */
   hold(record: AttemptRecord): void
   /** What is held of an attempt. */
   heldOf(attemptId: string): AttemptRecord | undefined
@@ -435,6 +435,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (!mayBePaid(record)) return
       held.set(record.attemptId, record)
       if (!current.shopperOf(record.attemptId)) current.remember(record, catalog.shopper())
+      // the storage of that page may be the only one that fails, and both may be gone before this one takes over
+      if (record.job) void quiet(attempts.rescue(record))
     },
 
     heldOf: (attemptId) => held.get(attemptId),

@@ -339,8 +339,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
   }
 
   function hearAnswer({ record, durable }: TabMessage & { type: 'lateAnswer' }): void {
-    if (sitting.seat()?.isWaiting && !durable) parts.attempts.hold(record)
+    const seat = sitting.seat()
+    if (seat?.isWaiting && !durable) parts.attempts.hold(record)
     const runner = runnerNow()
+    // it may stand in place of what is run here
+    const isOther = record.attemptId !== shown.get().attempt?.id
+    if (seat?.runner && durable && isOther) void company.answerHello(seat, record.attemptId)
     const isKnown = JSON.stringify(runner?.getSnapshot().context.record) === JSON.stringify(record)
     // two pages that both run it, as where no lease can be written, would tell each other without end
     if (durable || !isKnown) runner?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })

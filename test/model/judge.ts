@@ -40,6 +40,8 @@ export class Judge implements Witness {
   private readonly announced = new Set<Disk>()
   private readonly fresh = new Map<Told, Page>()
   /** Which pages were told of each job, and when. */
+  /** What pages write as they are closed, and since when. */
+  private readonly writing = new Map<Page, { since: number; learnt: Told[] }>()
   private readonly toldTo = new Map<Told, Map<Page, number>>()
   /** Views that a page has shown as the one that runs the try-on. */
   private readonly ownViews = new WeakSet<TryOnView>()
@@ -216,7 +218,15 @@ export class Judge implements Witness {
   closing(page: Page, livesOn = false): void {
     const isQuick = this.parts.setup.slowMs === 0
     if (!page.runs || !page.works || !page.prompt || !(isQuick || livesOn)) return
-    for (const [told, pages] of this.toldTo) if (pages.has(page)) told.firm = true
+    const learnt = [...this.toldTo].flatMap(([told, pages]) => (pages.has(page) && !told.firm ? [told] : []))
+    for (const told of learnt) told.firm = true
+    if (!isQuick) this.writing.set(page, { since: this.now, learnt })
+  }
+
+  /** A page that was closed a moment ago ends in the middle of what it writes. */
+  ending(page: Page): void {
+    const { since, learnt } = this.writing.get(page) ?? { since: -Infinity, learnt: [] }
+    if (this.now - since < noticeMs) for (const told of learnt) told.firm = false
   }
 
   private lookAt(page: Page): void {

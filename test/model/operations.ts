@@ -583,7 +583,7 @@ const usedAway = own.chain((page) => {
 })
 const goneFrom = (page: fc.Arbitrary<number>): fc.Arbitrary<Op> =>
   fc.record({
-    do: weighted([3, 'putAway' as const], [2, 'hide' as const], [1, 'leave' as const]),
+    do: weighted([3, 'putAway' as const], [2, 'hide' as const], [1, 'leave' as const], [1, 'kill' as const]),
     page,
   })
 /** What waits for a rate limit can not be written, and pages are put away and shown meanwhile. */
@@ -613,6 +613,27 @@ const waitsUnwritten = own.chain((page) => {
     shortly,
     seldom(goneFrom(own)),
     maybe(load(own)),
+    one(longWait),
+  )
+})
+/** Words are said on pages that can not read what there is, one of which may have read it before. */
+const saidBlind = own.chain((page) => {
+  const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
+  const blind = weighted<[Mode, Mode]>([3, ['fail', 'fail']], [1, ['fail', 'full']], [1, ['hang', 'fail']])
+  const loadBlind = (on: fc.Arbitrary<number>): fc.Arbitrary<Op> => fc.record({ ...of('load'), page: on, modes: blind })
+  const saidOn = word(anyOf(2), fc.constant(0))
+  return flat(
+    seldom(word(mine, fc.constant(0))),
+    maybe(wait),
+    one(loadBlind(mine)),
+    one(fc.oneof(loadBlind(other), load(other))),
+    shortly,
+    seldom(fault),
+    fc.array(fc.tuple(saidOn, wait), { minLength: 1, maxLength: 3 }).map((said) => said.flat()),
+    seldom(fc.oneof(goneFrom(own), reset(own))),
+    fc.constant(modesOf([0, 1], 'ok')),
+    one(wait),
+    seldom(fc.oneof(saidOn, goneFrom(own), load(own))),
     one(longWait),
   )
 })
@@ -701,7 +722,10 @@ const broken = sequencesOf(
 )
 
 const away = sequencesOf(usedAway, slowly)
-const unkept = sequencesOf(waitsUnwritten, slowly)
+const unkept = sequencesOf(
+  fc.oneof({ weight: 2, arbitrary: waitsUnwritten }, { weight: 1, arbitrary: saidBlind }),
+  slowly,
+)
 
 const closing = sequencesOf(
   fc.oneof(

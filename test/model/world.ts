@@ -62,7 +62,9 @@ export class World {
   }
 
   load(slot: number, modes: readonly Mode[]): Page {
-    this.pages[slot]?.kill()
+    const before = this.pages[slot]
+    if (before) this.judge.ending(before)
+    before?.kill()
     const isSecond = slot === 2
     const disks = isSecond ? this.disks.b : this.disks.a
     const { second, storage } = this.setup
