@@ -161,10 +161,13 @@ export class TryOnElement extends Base {
     this.dispatchEvent(new CustomEvent('view', { detail: view }))
   }
 
-  /** Whoever comes next sees nothing of what was typed or chosen; what a page has filled in itself stays. */
+  /** Whoever comes next sees nothing of what was typed or chosen, by whatever means; what the markup itself gives stays. */
   #empty(): void {
     for (const input of this.querySelectorAll<HTMLInputElement>('input[type=file][data-intent]'))
       if (this.#owns(input)) input.value = ''
+    for (const form of this.querySelectorAll<HTMLFormElement>('form[data-intent]'))
+      // a field may be named as the method is
+      if (this.#owns(form)) HTMLFormElement.prototype.reset.call(form)
     for (const field of this.#typed) {
       // frameworks keep what was typed, and take notice only of what comes as if it were
       Reflect.set(Object.getPrototypeOf(field) as object, 'value', '', field)

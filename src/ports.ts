@@ -27,6 +27,11 @@ export interface FlowStorage {
   isBegun?(what: 'values' | 'photos'): MaybePromise<boolean>
   /** False for a storage that a reload empties. */
   readonly durable?: boolean | undefined
+  /**
+   * False where pages may come in each other's way though it has `update`, as each of them reads a copy of its own: nothing
+   * is submitted by itself then.
+   */
+  readonly exclusive?: boolean | undefined
   /** Where photos wait that are kept beside these records; without it they wait in memory. */
   readonly photos?: PhotoStore | undefined
 }

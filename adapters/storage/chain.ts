@@ -152,6 +152,9 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
 
   return {
     durable,
+    get exclusive() {
+      return lasting.some(({ exclusive }) => exclusive !== false) ? undefined : false
+    },
     async getItem(key) {
       const { failed, unread, why } = await look(key)
       if (unread.length > 0) throw why

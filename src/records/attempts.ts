@@ -44,7 +44,7 @@ export interface Attempts {
   leave(record: AttemptRecord, problem: Problem | null): Promise<Written>
   /** A page that does not run the try-on keeps what storage has not, if money may have been spent on it. */
   rescue(record: AttemptRecord): Promise<void>
-  /** A page that waits has what only the memory of the one that runs the try-on has, until it takes over or drops it; a job it writes. */
+  /** A page that waits has what only the memory of the one that runs the try-on has, until it takes over or drops it. */
   hold(record: AttemptRecord): void
   /** What is held of an attempt. */
   heldOf(attemptId: string): AttemptRecord | undefined
@@ -435,8 +435,6 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (!mayBePaid(record)) return
       held.set(record.attemptId, record)
       if (!current.shopperOf(record.attemptId)) current.remember(record, catalog.shopper())
-      // the storage of that page may be the only one that fails, and both may be gone before this one takes over
-      if (record.job) void quiet(attempts.rescue(record))
     },
 
     heldOf: (attemptId) => held.get(attemptId),

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { createFittingRoom, type FittingRoom, type TryOnView } from 'fitting-room'
 import { TryOnElement } from 'fitting-room/element'
 import { memoryStorage } from 'fitting-room/storage/memory'
@@ -22,6 +22,16 @@ tryOnsSuite('element', (place, tryOns) => {
   place.append(...elements)
   return () => elements.forEach((element) => element.remove())
 })
+
+/** A field of a theme's own, as component libraries bring them. */
+class OwnField extends HTMLElement {
+  static readonly formAssociated = true
+  value = ''
+  formResetCallback(): void {
+    this.value = ''
+  }
+}
+customElements.define('own-field', OwnField)
 
 let room: FittingRoom
 let element: TryOnElement
@@ -115,6 +125,29 @@ describe('<fitting-room-try-on>', () => {
     await room.reset()
     document.body.append(element)
     await expect.poll(() => email.value).toBe('')
+  })
+
+  it('shows the next shopper nothing of what was put into fields without being typed', async () => {
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    const form = element.querySelector('form') as HTMLFormElement
+    form.id = 'asks'
+    form.insertAdjacentHTML(
+      'beforeend',
+      '<select name="name"><option>Choose<option>Ada</select><own-field></own-field>',
+    )
+    const outside = document.body.appendChild(document.createElement('input'))
+    onTestFinished(() => outside.remove())
+    outside.setAttribute('form', 'asks')
+    const [email, name, own] = ['input', 'select', 'own-field'].map(
+      (each) => form.querySelector(each) as HTMLInputElement,
+    )
+    // as an on-screen keyboard and a browser that restores a page do, which tell nobody
+    for (const field of [email, name, own, outside]) field!.value = 'Ada'
+    await element.tryOn?.start(await (await fetch(photoUrl)).blob())
+    await expect.poll(() => element.dataset['state']).toBe('final')
+    await room.reset()
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    expect([email?.value, name?.value, own?.value, outside.value]).toEqual(['', 'Choose', '', ''])
   })
 
   it('names the notice with each consent, and takes what was advised against where that is said', async () => {

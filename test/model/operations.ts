@@ -583,7 +583,7 @@ const usedAway = own.chain((page) => {
 })
 const goneFrom = (page: fc.Arbitrary<number>): fc.Arbitrary<Op> =>
   fc.record({
-    do: weighted([3, 'putAway' as const], [2, 'hide' as const], [1, 'leave' as const], [1, 'kill' as const]),
+    do: weighted([3, 'putAway' as const], [2, 'hide' as const], [1, 'leave' as const]),
     page,
   })
 /** What waits for a rate limit can not be written, and pages are put away and shown meanwhile. */

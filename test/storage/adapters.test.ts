@@ -1,9 +1,10 @@
 import 'fake-indexeddb/auto'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { isExclusive } from '../../src/platform/exclusive.ts'
 import { any, refused, testStorage } from '../support/storage.ts'
 import { storageConformance } from './conformance.ts'
 import { mapArea } from './map-area.ts'
@@ -13,6 +14,31 @@ storageConformance('memory', memoryStorage, { lasting: false })
 storageConformance('localStorage', () => webStorage(() => area))
 storageConformance('IndexedDB', () => indexedDbStorage('conformance'))
 storageConformance('the default chain', () => storageChain([indexedDbStorage('chain'), webStorage(() => area)]))
+
+describe('a storage in which pages may come in the way of others', () => {
+  const withLocks = () => {
+    vi.stubGlobal('isSecureContext', true)
+    vi.stubGlobal('navigator', { locks: {} })
+    onTestFinished(() => void vi.unstubAllGlobals())
+  }
+
+  it('is a localStorage without locks, of which each process reads a copy', () => {
+    expect(isExclusive(webStorage(() => area))).toBe(false)
+    expect(isExclusive(storageChain([webStorage(() => area)]))).toBe(false)
+    withLocks()
+    expect(isExclusive(webStorage(() => area))).toBe(true)
+  })
+
+  it('is not a chain with an IndexedDB, which takes what it can', () => {
+    expect(isExclusive(storageChain([indexedDbStorage('exclusive'), webStorage(() => area)]))).toBe(true)
+  })
+
+  it('is a sessionStorage, of which a duplicated tab has a copy, locks or not', () => {
+    withLocks()
+    vi.stubGlobal('sessionStorage', area)
+    expect(isExclusive(webStorage(() => area))).toBe(false)
+  })
+})
 
 describe('the chain', () => {
   const failing = () => {
