@@ -49,7 +49,8 @@ export class TryOnElement extends Base {
   #photo: File | undefined
   /** Fields of its forms that somebody has typed in, for the attempt that is shown. */
   readonly #typed = new Set<HTMLInputElement | HTMLTextAreaElement>()
-  #attempt: string | undefined
+  /** The attempt that was shown last, and the group. */
+  #last: { attempt?: string | undefined; group?: string } = {}
   #end = () => {}
   #isHearing = false
   #isChanging = false
@@ -118,6 +119,7 @@ export class TryOnElement extends Base {
     this.#end()
     this.#tryOn = null
     this.#photo = undefined
+    delete this.#last.group
     try {
       this.#tryOn = this.#find()
     } finally {
@@ -153,11 +155,13 @@ export class TryOnElement extends Base {
       view.state === 'restoring' || (says.problem !== 'photoAdvice' && (view.attempt ?? view.group === 'ready'))
     if (isOver) this.#photo = undefined
     this.#draw(view.state, view.group, (view.result ?? view.preview)?.imageUrl)
+    const { attempt, group } = this.#last
+    const isLeft = attempt !== undefined && view.attempt?.id !== attempt
+    const isAnew = isOver && view.group === 'ready' && group !== 'ready'
     // while it is looked what there is, it may be the same shopper's
-    if (view.state !== 'restoring') {
-      if ((isOver && view.group === 'ready') || view.attempt?.id !== this.#attempt) this.#empty()
-      this.#attempt = view.attempt?.id
-    }
+    const isRead = view.state !== 'restoring'
+    if (isRead && (isLeft || isAnew)) this.#empty()
+    this.#last = { attempt: isRead ? view.attempt?.id : attempt, group: view.group }
     this.dispatchEvent(new CustomEvent('view', { detail: view }))
   }
 

@@ -18,7 +18,16 @@ import { assign, fromPromise, sendTo, setup } from './setup.ts'
 import { requestMachine } from './request.machine.ts'
 import type { Private } from './private.ts'
 import { troubleKind, type Wait } from './trouble.ts'
-import type { Consent, EmailForm, Polled, TryOnContext, TryOnEvent, TryOnInput, Written } from './try-on.types.ts'
+import type {
+  Consent,
+  EmailForm,
+  Polled,
+  Restored,
+  TryOnContext,
+  TryOnEvent,
+  TryOnInput,
+  Written,
+} from './try-on.types.ts'
 
 const provided = <Output, Input = TryOnContext>() =>
   fromPromise<Output, Input>(() => Promise.reject(new Error('provided by the room')))
@@ -27,7 +36,7 @@ const provided = <Output, Input = TryOnContext>() =>
 export const tryOnSetup = setup({
   types: { context: {} as TryOnContext, events: {} as TryOnEvent, input: {} as TryOnInput, tags: {} as 'busy' },
   actors: {
-    restore: provided<Written>(),
+    restore: provided<Restored>(),
     consent: provided<Written>(),
     lookUpFunnel: requestMachine,
     uploadPhoto: requestMachine,
@@ -97,6 +106,7 @@ export const tryOnSetup = setup({
   actions: {
     take: assign((_, written: Written) => taken(written)),
     takeStored: assign(({ context }, written: Written) => ({ ...taken(written), ...timesOf(written, context) })),
+    takeExclusive: assign(({ context }, { exclusive = context.exclusive }: Restored) => ({ exclusive })),
     takeConsent: assign(({ context }, consent: Consent) => ({
       ...fresh,
       consent,

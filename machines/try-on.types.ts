@@ -35,6 +35,9 @@ export type Written =
   /** Storage held something else than was expected: another page went first. What was paid for was written to the archive. */
   | { kind: 'overtaken'; archived?: AttemptRecord }
 
+/** What was read, and whether the storage that had it keeps other pages out; where nothing is said, what is known of it stays. */
+export type Restored = Written & { exclusive?: boolean | undefined }
+
 /** What a poll came to, and what it wrote. */
 export type Polled = Written & { outcome: Outcome<unknown> }
 
@@ -44,7 +47,7 @@ export interface TryOnInput {
   nextLookMs: (record: AttemptRecord, ageMs: number | null) => number
   deadlineMs: number
   askVisitorFirst: boolean
-  /** Whether other pages are kept out by a lock or an atomic update. */
+  /** Whether other pages are kept out by a lock or an atomic update, as far as is known before anything is read. */
   exclusive: boolean
   /** An archived attempt can be followed, but nothing new is started in its place. */
   archived: boolean

@@ -28,8 +28,8 @@ export interface FlowStorage {
   /** False for a storage that a reload empties. */
   readonly durable?: boolean | undefined
   /**
-   * False where pages may come in each other's way though it has `update`, as each of them reads a copy of its own: nothing
-   * is submitted by itself then.
+   * False where what is read may be older than what another page has written, or this one before a loss of power, though
+   * there are locks or `update`: nothing is submitted by itself then.
    */
   readonly exclusive?: boolean | undefined
   /** Where photos wait that are kept beside these records; without it they wait in memory. */

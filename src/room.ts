@@ -238,7 +238,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     const { pollIntervalMs, deadlineMs } = timing
     const nextLookMs: TryOnInput['nextLookMs'] = (record, ageMs) =>
       pollIntervalMs === undefined ? forecast.nextLookMs(record, ageMs ?? 0) : ageMs === null ? 0 : pollIntervalMs
-    return { clock, nextLookMs, deadlineMs, askVisitorFirst, exclusive: ownership.exclusive, archived }
+    return { clock, nextLookMs, deadlineMs, askVisitorFirst, exclusive: ownership.isExclusive(), archived }
   }
 
   /** As the page that is at it shows it, where that is this one. */

@@ -1,9 +1,12 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type TryOn } from 'fitting-room'
+import { storageChain } from 'fitting-room/storage/chain'
+import { webStorage } from 'fitting-room/storage/local-storage'
 import { manualClock } from 'fitting-room/testing'
+import { mapArea } from './storage/map-area.ts'
 import { collectGarbage } from './support/collect-garbage.ts'
-import { testStorage, type TestStorage } from './support/storage.ts'
+import { any, refused, testStorage, type TestStorage } from './support/storage.ts'
 import {
   answers,
   createWorld,
@@ -23,6 +26,14 @@ beforeEach(() => {
   world = createWorld({ storage })
 })
 afterEach(() => world.close())
+
+/** A browser's two, of which the first never opens. */
+function brokenThenWeb() {
+  const first = testStorage()
+  first.meet(any, refused)
+  const area = mapArea()
+  return storageChain([first, webStorage(() => area)])
+}
 
 describe('an intent', () => {
   it('to discard what has been left meanwhile is refused: its job is in the archive', async () => {
@@ -245,15 +256,19 @@ describe('a consent', () => {
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
-  it('without a lock or an atomic update nothing is submitted by itself after a reload', async () => {
+  it.each([
+    ['has no atomic update', () => testStorage({ atomic: false })],
+    ['may be older than what was written', () => ({ ...testStorage(), exclusive: false })],
+    ['has localStorage alone, as its IndexedDB never opens', brokenThenWeb],
+  ])('without a lock nothing is submitted by itself after a reload where storage %s', async (_, storage) => {
     await world.close()
-    world = createWorld({ storage: testStorage({ atomic: false }) })
+    world = createWorld({ storage: storage(), realStorage: true })
     const gone = await heldPhoto()
     gone.close()
     const sent = world.sent.length
     const view = await world.until(world.room().tryOn(product), 'idle')
-    expect(view.exclusive).toBe(false)
     await world.settle()
+    expect(view.exclusive).toBe(false)
     expect(world.sent.length).toBe(sent)
   })
 

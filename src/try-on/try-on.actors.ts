@@ -1,6 +1,6 @@
 import { fromPromise } from '../../machines/setup.ts'
 import { requestMachine } from '../../machines/request.machine.ts'
-import type { Polled, TryOnContext, TryOnEvent, Written } from '../../machines/try-on.types.ts'
+import type { Polled, Restored, TryOnContext, TryOnEvent, Written } from '../../machines/try-on.types.ts'
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import { isUrgent } from '../../machines/try-on.setup.ts'
 import { generationStarted, polledJob, type GenerationStarted } from '../contract/resources.ts'
@@ -54,6 +54,8 @@ export interface TryOnParts {
   holdsSeat: () => Promise<boolean>
   /** Whether no other page can be seen to have it, though this one may not be able to write. */
   isUntaken: () => Promise<boolean>
+  /** Whether other pages are kept out by the storage that was read last. */
+  isExclusive: () => boolean
 }
 
 type Provided = NonNullable<Parameters<typeof tryOnMachine.provide>[0]['actors']>
@@ -246,7 +248,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   return {
-    restore: task(() => attempts.restore()),
+    restore: task<Restored>(async () => ({ ...(await attempts.restore()), exclusive: parts.isExclusive() })),
     consent: task(consent),
     lookUpFunnel: request(async ({ record }, options) =>
       record?.funnel

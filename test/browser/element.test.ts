@@ -150,6 +150,18 @@ describe('<fitting-room-try-on>', () => {
     expect([email?.value, name?.value, own?.value, outside.value]).toEqual(['', 'Choose', '', ''])
   })
 
+  it('leaves to a shopper what is typed before the photo is chosen', async () => {
+    await expect.poll(() => element.dataset['state']).toBe('idle')
+    const email = element.querySelector('input[name=email]') as HTMLInputElement
+    email.value = 'ada@example.com'
+    email.dispatchEvent(new Event('input', { bubbles: true }))
+    await element.tryOn?.start(await (await fetch(photoUrl)).blob())
+    await expect.poll(() => element.dataset['state']).toBe('final')
+    expect(email.value).toBe('ada@example.com')
+    await element.tryOn?.startOver()
+    await expect.poll(() => email.value).toBe('')
+  })
+
   it('names the notice with each consent, and takes what was advised against where that is said', async () => {
     const own = createFittingRoom({
       baseUrl: inject('baseUrl'),

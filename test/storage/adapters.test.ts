@@ -15,28 +15,29 @@ storageConformance('localStorage', () => webStorage(() => area))
 storageConformance('IndexedDB', () => indexedDbStorage('conformance'))
 storageConformance('the default chain', () => storageChain([indexedDbStorage('chain'), webStorage(() => area)]))
 
-describe('a storage in which pages may come in the way of others', () => {
+describe('what may be older than what was written', () => {
   const withLocks = () => {
     vi.stubGlobal('isSecureContext', true)
     vi.stubGlobal('navigator', { locks: {} })
     onTestFinished(() => void vi.unstubAllGlobals())
   }
 
-  it('is a localStorage without locks, of which each process reads a copy', () => {
+  it('is a localStorage: each process has a copy, and the disk has it later', () => {
     expect(isExclusive(webStorage(() => area))).toBe(false)
-    expect(isExclusive(storageChain([webStorage(() => area)]))).toBe(false)
     withLocks()
-    expect(isExclusive(webStorage(() => area))).toBe(true)
+    expect(isExclusive(webStorage(() => area))).toBe(false)
   })
 
-  it('is not a chain with an IndexedDB, which takes what it can', () => {
-    expect(isExclusive(storageChain([indexedDbStorage('exclusive'), webStorage(() => area)]))).toBe(true)
-  })
-
-  it('is a sessionStorage, of which a duplicated tab has a copy, locks or not', () => {
+  it('is a chain whose other tier fails', async () => {
+    const first = testStorage()
+    const chain = storageChain([first, webStorage(() => area)])
+    await chain.getItem('key')
+    expect(isExclusive(chain)).toBe(true)
+    first.meet(any, refused)
+    await expect(chain.getItem('key')).rejects.toThrow()
+    expect(isExclusive(chain)).toBe(false)
     withLocks()
-    vi.stubGlobal('sessionStorage', area)
-    expect(isExclusive(webStorage(() => area))).toBe(false)
+    expect(isExclusive(chain)).toBe(false)
   })
 })
 
