@@ -4,8 +4,9 @@ import { openIn, type BlobStore } from './ports.ts'
 export function movedBlobs(now: BlobStore, before: BlobStore): BlobStore {
   return {
     put: now.put,
-    get: async (name) => (await now.get(name)) ?? before.get(name),
-    open: async (name) => (await openIn(now, name)) ?? openIn(before, name),
+    // a folder is asked at once, and also while a bucket is away
+    get: async (name) => (await before.get(name)) ?? now.get(name),
+    open: async (name) => (await openIn(before, name)) ?? openIn(now, name),
     async remove(name) {
       await Promise.all([now.remove(name), before.remove(name)])
     },

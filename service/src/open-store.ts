@@ -51,11 +51,22 @@ export async function openStore(
     const ask = openRounds(database)
     const shared = !isEmbedded && { limiter: postgresLimiter(database, ask, report, clock) }
     const store = postgresStore(database, ask, queue)
-    return { store: isEmbedded ? store : { ...store, now: () => timeOf(database, clock) }, uploadSecret, ...shared }
+    const own = isEmbedded ? { tidy: () => tidy(database) } : { now: () => timeOf(database, clock) }
+    return { store: { ...store, ...own }, uploadSecret, ...shared }
   } catch (error) {
     await database.close()
     throw error
   }
+}
+
+/** As a server does by itself. */
+async function tidy({ query }: Database): Promise<void> {
+  const tables = await query<{ name: string }>(
+    `select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where relkind = 'r' and nspname like 'fitting\\_room%'`,
+  )
+  // what else is asked goes in between
+  for (const { name } of tables) await query(`vacuum ${name}`)
 }
 
 /** By a connection of its own, as what is large takes its time. */

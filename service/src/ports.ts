@@ -150,6 +150,8 @@ export interface Store {
    * looked at; times in epoch ms.
    */
   expire(until: { photos: number; jobs: number }, remove: (names: string[]) => Promise<string[]>): Promise<number>
+  /** Gives the room of what was deleted to what comes, where the database does not do so by itself. */
+  tidy?(): Promise<void>
   /**
    * Hands queued jobs to `work`, a few of each stage at a time, each until it resolves: a job whose process ended is handed
    * out again, and to `giveUp` where every process has ended with it. A store that has many keeps no other one waiting.

@@ -18,7 +18,8 @@ export async function deleteExpired(parts: RetentionParts, isOver = () => false)
   const { config, store, blobs, clock, report } = parts
   // what is deleted too early is gone: of two clocks one that is ahead decides nothing
   const now = Math.min(clock.now(), (await store.now?.()) ?? Infinity)
-  const until = { photos: Math.floor(now - config.keep.photoHours * hourMs), jobs: Math.floor(now - pictureMs(config)) }
+  const before = (ms: number) => Math.max(0, Math.floor(now - ms))
+  const until = { photos: before(config.keep.photoHours * hourMs), jobs: before(pictureMs(config)) }
 
   async function remove(names: string[]): Promise<string[]> {
     const ends = await Promise.allSettled(names.map(blobs.remove))
@@ -28,6 +29,7 @@ export async function deleteExpired(parts: RetentionParts, isOver = () => false)
   }
 
   while (!isOver() && (await store.expire(until, remove)) > 0);
+  if (!isOver()) await store.tidy?.()
 }
 
 /** How often that is looked for, in ms. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
@@ -8,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { endpoints } from 'fitting-room/contract'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
+import { openFolderStore } from '../src/folder-store.ts'
 import { openServerStore } from '../src/open-store.ts'
 import { newVisitor, ofMaking, type Clock, type Job } from '../src/ports.ts'
 import { openDatabase, type Database, type Queries } from '../src/postgres/database.ts'
@@ -106,6 +108,32 @@ describe('a transaction', () => {
 const withoutMaking = (job: Job) =>
   Object.fromEntries(Object.entries(job).filter(([name]) => !(ofMaking as readonly string[]).includes(name)))
 
+it('a folder has room again where something was deleted', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidy-'))
+  const made = async () => {
+    const { store } = await openFolderStore(folder, { report })
+    await store.transaction(async (ledger) => {
+      for (let at = 0; at < 500; at++)
+        await ledger.addJob(queuedJob({ id: randomUUID(), storeId: 'main', state: 'failed', acceptedAt: 1 }))
+    })
+    while ((await store.expire({ photos: 0, jobs: 2 }, async (names) => names)) > 0);
+    await store.tidy?.()
+    await store.close()
+  }
+  const sizeOnceMade = async () => {
+    await made()
+    const embedded = await startEmbeddedPostgres(folder)
+    const own = openDatabase(embedded.connection, 1, report)
+    const [size] = await own.query<{ size: string }>("select pg_relation_size('fitting_room.jobs') as size")
+    await own.close()
+    await embedded.close()
+    return size
+  }
+  const first = await sizeOnceMade()
+  expect(await sizeOnceMade()).toEqual(first)
+  await rm(folder, { recursive: true })
+})
+
 describe('the schema', () => {
   const jobId = '00000000-0000-4000-8000-000000000001'
   const opened = async () => {
@@ -139,6 +167,19 @@ describe('the schema', () => {
       expect(JSON.parse(known!.polled)).toEqual(withoutMaking(job))
     },
   )
+
+  it('can be written where its changes are passed on to another server, and brought to this version once more', async () => {
+    const own = await opened()
+    await migrate(own)
+    await own.query('create publication everything for all tables')
+    await issueKey(own, 'main')
+    await disconnect(own, 'main')
+    // as where an older schema was put back beneath what came later
+    await own.query('update fitting_room.schema_version set version = 6')
+    await migrate(own)
+    await issueKey(own, 'main')
+    expect(await own.query('select version from fitting_room.told')).toHaveLength(1)
+  })
 
   it('waits for whoever reads it, as a backup does, for longer with each try, and holds up nobody meanwhile', async () => {
     const own = await opened()

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { assemble } from '../src/assemble.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
 import { deleteExpired } from '../src/retention.ts'
-import { newVisitor, usualPlaces, type Ledger } from '../src/ports.ts'
+import { newVisitor, picturesOf, usualPlaces, type Ledger } from '../src/ports.ts'
 import { createTurns } from '../src/turns.ts'
 import { rememberedUploads } from '../src/uploads.ts'
 import { sandboxConfig } from '../src/sandbox-config.ts'
@@ -473,6 +473,20 @@ describe.each(kinds)('a store %s', (_, open) => {
     expect((await submit(service, 6, 'one', '2001')).status).toBe(429)
     expect((await store.visitor('main', 'one')).counted).toBe(5)
     await service.close()
+    await release()
+  })
+
+  it('deletes the pictures of a try-on though photos are kept for as long as can be', async () => {
+    const { store, release } = await open()
+    const blobs = memoryBlobs()
+    const job = queuedJob({ id: randomUUID(), storeId: 'main', acceptedAt: 1, state: 'rendered' })
+    const { final } = picturesOf(job)
+    await blobs.put(final, { bytes: png, type: 'image/jpeg' })
+    await store.transaction((ledger) => ledger.addJob(job))
+    const config = { ...configOf(null), keep: { photoHours: 876_000, pictureDays: 1 } }
+    await deleteExpired({ config, store, blobs, clock: Date, report })
+    expect(await blobs.get(final)).toBeNull()
+    await store.close()
     await release()
   })
 

@@ -21,5 +21,7 @@ export function redacted(text: string, keys: readonly string[]): string {
     .replace(email, '[e-mail]')
     .replace(word, (found) => (random.test(found) ? '[name]' : found))
     .replace(issued, '[key]')
-  return keys.filter(Boolean).reduce((left, key) => left.replaceAll(key, '[key]'), open)
+  // one that begins with another is not to be told in part
+  const longestFirst = keys.filter(Boolean).toSorted((a, b) => b.length - a.length)
+  return longestFirst.reduce((left, key) => left.replaceAll(key, '[key]'), open)
 }

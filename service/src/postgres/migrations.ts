@@ -79,9 +79,9 @@ export const migrations: readonly string[] = [
   `,
   `
   -- another one with everything that a command says of keys and stores: each request asks for that alone
-  create table fitting_room.told (version uuid not null);
-  insert into fitting_room.told values (gen_random_uuid());
-  create function fitting_room.tell() returns trigger language plpgsql as $$
+  create table if not exists fitting_room.told (version uuid not null);
+  insert into fitting_room.told select gen_random_uuid() where not exists (select from fitting_room.told);
+  create or replace function fitting_room.tell() returns trigger language plpgsql as $$
     begin
       update fitting_room.told set version = gen_random_uuid();
       if not found then
@@ -90,10 +90,18 @@ export const migrations: readonly string[] = [
       return null;
     end
   $$;
+  -- an older schema may have been put back beneath them
+  drop trigger if exists tell on fitting_room.keys;
+  drop trigger if exists tell on fitting_room.stores;
   create trigger tell after insert or update or delete or truncate on fitting_room.keys
     for each statement execute function fitting_room.tell();
   create trigger tell after insert or update or delete or truncate on fitting_room.stores
     for each statement execute function fitting_room.tell();
+  `,
+  `
+  -- where changes are passed on to another server, a row without a key can not be changed
+  alter table fitting_room.schema_version drop constraint if exists schema_version_pkey, add primary key (version);
+  alter table fitting_room.told drop constraint if exists told_pkey, add primary key (version);
   `,
 ]
 
@@ -137,6 +145,7 @@ function migrateNow(database: Database, lockMs: number): Promise<void> {
     const version = known?.version ?? 0
     if (version > migrations.length)
       throw new Error(`the database is of version ${version}, and this service knows ${migrations.length} at the most`)
+    if (version === migrations.length) return
     await query(`set local lock_timeout = ${lockMs}`)
     for (const migration of migrations.slice(version)) await query(migration)
     await query('delete from fitting_room.schema_version')
