@@ -262,7 +262,7 @@ describe('a consent', () => {
     ['has localStorage alone, as its IndexedDB never opens', brokenThenWeb],
   ])('without a lock nothing is submitted by itself after a reload where storage %s', async (_, storage) => {
     await world.close()
-    world = createWorld({ storage: storage(), realStorage: true })
+    world = createWorld({ storage: storage() })
     const gone = await heldPhoto()
     gone.close()
     const sent = world.sent.length
