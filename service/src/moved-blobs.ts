@@ -5,8 +5,8 @@ export function movedBlobs(now: BlobStore, before: BlobStore): BlobStore {
   return {
     put: now.put,
     // a folder is asked at once, and also while a bucket is away
-    get: async (name) => (await before.get(name)) ?? now.get(name),
-    open: async (name) => (await openIn(before, name)) ?? openIn(now, name),
+    get: async (name, line) => (await before.get(name)) ?? now.get(name, line),
+    open: async (name, line) => (await openIn(before, name)) ?? openIn(now, name, line),
     async remove(name) {
       await Promise.all([now.remove(name), before.remove(name)])
     },

@@ -3,7 +3,7 @@ import { answer, answerPreflight } from './answers.ts'
 import { ApiProblem, badInput } from './api-problem.ts'
 import { PhotoTooCostly } from './drawing/not-drawn.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
-import { openIn, type BlobStore, type Clock, type PhotoIntake, type Store } from './ports.ts'
+import { openIn, type BlobStore, type Clock, type Line, type PhotoIntake, type Store } from './ports.ts'
 import { photoLimits } from './photo-limits.ts'
 import type { Uploads } from './uploads.ts'
 
@@ -25,6 +25,7 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
   clientIp: (context: Context<E>) => string,
 ): void {
   const { blobs, uploads, takePhoto, keepPhoto, clock } = parts
+  const uploadsOf = (context: Context<E>): Line => ({ kind: 'upload', of: clientIp(context) })
   /** Targets whose photo is taken, and those whose photo took too much. */
   const taking = new Map<string, { done: Promise<unknown>; hurry(): void }>()
   const spent = new Set<string>()
@@ -37,9 +38,7 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
     if (type !== upload.type) throw new ApiProblem(415, { error: `This upload target takes ${upload.type}` })
     const isTooLarge = Number(context.req.header('Content-Length')) > photoLimits.atMost
     const take = () =>
-      taken(upload.name, (hurry) =>
-        takePhoto(context.req.raw, { ...photoLimits, hurry }, { kind: 'upload', of: clientIp(context) }),
-      )
+      taken(upload.name, (hurry) => takePhoto(context.req.raw, { ...photoLimits, hurry }, uploadsOf(context)))
     const photo = isTooLarge ? 'tooLarge' : await take()
     if (photo === 'tooLarge') throw new ApiProblem(413, { error: 'The photo is larger than 20 MB' })
     if (photo === 'tooSlow') throw badInput('the photo did not arrive in time')
@@ -81,7 +80,7 @@ export function addPhotoRoutes<E extends { Bindings: object }>(
 
   async function picture(context: Context<E>): Promise<Response> {
     const name = context.req.param('name') ?? ''
-    const blob = await openIn(blobs, name)
+    const blob = await openIn(blobs, name, uploadsOf(context))
     if (blob === null) throw new ApiProblem(404, { error: 'Picture not found' })
     const [body, size] = 'body' in blob ? [blob.body, blob.size] : [blob.bytes, blob.bytes.length]
     const isHead = context.req.raw.method === 'HEAD'

@@ -216,14 +216,16 @@ export interface OpenBlob extends Pick<Blob, 'type'> {
 /** Photos and pictures by name. */
 export interface BlobStore {
   put(name: string, blob: Blob): Promise<void>
-  get(name: string): Promise<Blob | null>
+  /** One that is yet to be looked at is so in that line, or in one of its own. */
+  get(name: string, line?: Line): Promise<Blob | null>
   /** As `get`, where it can without its bytes in memory; a store that has them there has none. */
-  open?(name: string): Promise<OpenBlob | Blob | null>
+  open?(name: string, line?: Line): Promise<OpenBlob | Blob | null>
   /** Also of what is not there. */
   remove(name: string): Promise<void>
 }
 
-export const openIn = (blobs: BlobStore, name: string) => (blobs.open ? blobs.open(name) : blobs.get(name))
+export const openIn = (blobs: BlobStore, name: string, line?: Line) =>
+  blobs.open ? blobs.open(name, line) : blobs.get(name, line)
 
 /** Who waits for whom where pictures are drawn: one of a line comes before the next line's second, and uploads leave a place to jobs. */
 export interface Line {

@@ -4,6 +4,7 @@ import { PhotoNotAccessible, PhotoNotReadable, PhotoNotUsable } from './photo-pr
 import {
   isGarmentElsewhere,
   picturesOf,
+  ofJobs,
   stageOf,
   type Blob,
   type BlobStore,
@@ -49,8 +50,8 @@ const putTries = { forMs: 60_000, everyMs: 2_000 }
 export function createWorker(parts: WorkerParts) {
   const { config, store, blobs, generator, provided, fetchPhoto, garmentOf, report, clock, observer } = parts
 
-  async function photoOf(name: string): Promise<Uint8Array> {
-    const blob = await blobs.get(name).catch((error: unknown) => {
+  async function photoOf(name: string, storeId: string): Promise<Uint8Array> {
+    const blob = await blobs.get(name, ofJobs(storeId)).catch((error: unknown) => {
       // one that ends processes would end as many again
       if (isOfPhoto(error) || error instanceof EndsProcesses) throw error
       return putOff(error)
@@ -60,9 +61,9 @@ export function createWorker(parts: WorkerParts) {
   }
 
   /** Whatever is wrong with it is not the shopper's. */
-  async function pictureOf({ product, garment }: Job): Promise<Uint8Array> {
+  async function pictureOf({ product, garment, storeId }: Job): Promise<Uint8Array> {
     try {
-      return garment ? await photoOf(garment) : await garmentOf(product)
+      return garment ? await photoOf(garment, storeId) : await garmentOf(product)
     } catch (cause) {
       if (cause instanceof PutOff) throw cause
       throw new Error(`the picture of product ${product.id} could not be had`, { cause })
@@ -135,7 +136,7 @@ export function createWorker(parts: WorkerParts) {
     const orderOf = async () => ({
       funnelType,
       generationModel,
-      photo: await photoOf(photoName),
+      photo: await photoOf(photoName, job.storeId),
       garment: await pictureOf(job),
     })
     const { preview, final } = await made(job, orderOf)

@@ -21,6 +21,7 @@ import { seldom } from '../../test/limits.ts'
 import { bucketBlobs } from '../src/bucket/bucket-blobs.ts'
 import { openBucket } from '../src/bucket/bucket.ts'
 import { movedBlobs } from '../src/moved-blobs.ts'
+import type { Line } from '../src/ports.ts'
 import { png } from './contract.suite.ts'
 
 const url = 'http://service.test'
@@ -166,6 +167,29 @@ describe('a service whose photos and pictures are in a bucket', () => {
       expect([address.startsWith(url), answer.status, answer.headers.get('Content-Type')]).toEqual([true, 200, type])
       expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(50)
     }
+  })
+
+  it('looks at it in the line of who asks for it, and for a job in the line of its store', async () => {
+    const lines: Line[] = []
+    const {
+      ask,
+      fetch: serve,
+      tryOn,
+    } = open({
+      takePhoto: async (_request, _limits, line) => {
+        lines.push(line)
+        return { bytes: png, type: 'image/png' }
+      },
+    })
+    const { data } = await ask('/uploads', { contentType: 'image/png' })
+    const headers = { 'Content-Type': 'image/png' }
+    await fetch(data['uploadUrl']!, { method: 'PUT', body: Buffer.from(png), headers })
+    await serve(new Request(data['imageUrl']!), { ip: '198.51.100.7' })
+    await tryOn(png)
+    expect(lines).toEqual([
+      { kind: 'upload', of: '198.51.100.7' },
+      { kind: 'job', of: 'main' },
+    ])
   })
 
   it('gives nothing to a name that leads elsewhere in the bucket, or out of it', async () => {

@@ -216,7 +216,7 @@ describe('a job that another process has done meanwhile', () => {
     })
     await work(job.id, 'render')
     expect((await store.job(job.id))?.state).toBe('rendered')
-    expect(await Promise.all(Object.values(pictures).map(blobs.get))).toEqual([picture, picture])
+    expect(await Promise.all(Object.values(pictures).map((name) => blobs.get(name)))).toEqual([picture, picture])
   })
 })
 
@@ -357,7 +357,7 @@ describe('a photo that two processes have fetched', () => {
     expect((await store.job(job.id))?.state).toBe('queued')
     await other.work(job.id, 'render')
     expect((await store.job(job.id))?.state).toBe('rendered')
-    return Promise.all(put.filter((name) => !name.endsWith('.jpeg')).map(blobs.get))
+    return Promise.all(put.filter((name) => !name.endsWith('.jpeg')).map((name) => blobs.get(name)))
   }
 
   it('is drawn, though the later one could not have it', async () => {

@@ -406,7 +406,10 @@ describe.each(kinds)('a store %s', (_, open) => {
     await service.close()
     // what was fetched for one job is gone with it
     const fetched = put.filter((name) => !name.endsWith('.jpeg'))
-    expect([fetched.length, await Promise.all(fetched.map(blobs.get))]).toEqual([12, Array(12).fill(null)])
+    expect([fetched.length, await Promise.all(fetched.map((name) => blobs.get(name)))]).toEqual([
+      12,
+      Array(12).fill(null),
+    ])
     await release()
   })
 
@@ -456,7 +459,7 @@ describe.each(kinds)('a store %s', (_, open) => {
     // what was fetched for one job is gone with it
     const fetched = put.filter((name) => !name.endsWith('.jpeg'))
     expect(fetched).toHaveLength(11)
-    await expect.poll(() => Promise.all(fetched.map(blobs.get))).toEqual(Array(11).fill(null))
+    await expect.poll(() => Promise.all(fetched.map((name) => blobs.get(name)))).toEqual(Array(11).fill(null))
     await store.close()
     await release()
   })

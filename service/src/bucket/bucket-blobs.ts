@@ -1,7 +1,7 @@
 import { uploadExpiryMs } from 'fitting-room/contract'
 import { isBlobName } from '../blob-name.ts'
 import { PhotoNotReadable } from '../photo-problems.ts'
-import type { Blob, BlobStore, PhotoIntake } from '../ports.ts'
+import type { Blob, BlobStore, Line, PhotoIntake } from '../ports.ts'
 import { photoLimits } from '../photo-limits.ts'
 import type { Uploads } from '../uploads.ts'
 import { Encoded, type Bucket } from './bucket.ts'
@@ -20,11 +20,11 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
   /** Those that are looked at just now, by name: whoever else wants one waits for that. */
   const looks = new Map<string, Promise<Blob | null>>()
 
-  async function takeIn(name: string): Promise<Blob | null> {
+  async function takeIn(name: string, line: Line): Promise<Blob | null> {
     const photo = await bucket.open(arrived(name))
     // somebody else may have taken it in meanwhile
     if (photo === null) return bucket.get(kept(name))
-    const taken = await takePhoto(photo, photoLimits, { kind: 'upload', of: name })
+    const taken = await takePhoto(photo, photoLimits, line)
     if (taken === 'tooLarge') throw new PhotoNotReadable()
     if (taken === 'tooSlow') throw new Error('the bucket is too slow')
     await bucket.put(kept(name), taken)
@@ -32,9 +32,9 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     return taken
   }
 
-  async function lookAt(name: string): Promise<Blob | null> {
+  async function lookAt(name: string, line: Line = { kind: 'upload', of: name }): Promise<Blob | null> {
     try {
-      return await takeIn(name)
+      return await takeIn(name, line)
     } catch (error) {
       if (!(error instanceof PhotoNotReadable || error instanceof Encoded)) throw error
       await bucket.remove(arrived(name))
@@ -44,11 +44,11 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     }
   }
 
-  async function get(name: string): Promise<Blob | null> {
+  async function get(name: string, line?: Line): Promise<Blob | null> {
     if (!isBlobName(name)) return null
     const found = await bucket.get(kept(name))
     if (found) return found
-    const look = looks.get(name) ?? lookAt(name)
+    const look = looks.get(name) ?? lookAt(name, line)
     looks.set(name, look)
     return look
   }
@@ -56,9 +56,9 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
   return {
     put: (name, blob) => bucket.put(kept(name), blob),
     get,
-    async open(name) {
+    async open(name, line) {
       const found = isBlobName(name) ? await bucket.read(kept(name)) : null
-      return found ?? get(name)
+      return found ?? get(name, line)
     },
     async remove(name) {
       await Promise.all([arrived(name), kept(name)].map((each) => bucket.remove(each)))
