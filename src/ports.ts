@@ -28,10 +28,10 @@ export interface FlowStorage {
   /** False for a storage that a reload empties. */
   readonly durable?: boolean | undefined
   /**
-   * False where what is read may be older than what another page has written, or this one before a loss of power, though
-   * there are locks or `update`: nothing is submitted by itself then.
+   * False of a value that may be older than what another page has written, or this one before a loss of power, though there
+   * are locks or `update`: nothing is submitted by itself for it. As of the last read of that key, or in general before.
    */
-  readonly exclusive?: boolean | undefined
+  isExclusive?(key: string): boolean
   /** Where photos wait that are kept beside these records; without it they wait in memory. */
   readonly photos?: PhotoStore | undefined
 }

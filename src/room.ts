@@ -13,6 +13,7 @@ import { createOwnership } from './pages/ownership.ts'
 import { followPageLife } from './pages/page-life.ts'
 import { openTabs, type TabMessage, type Tabs } from './pages/tabs.ts'
 import { steadyClock } from './platform/clock.ts'
+import { isExclusive } from './platform/exclusive.ts'
 import { deferred } from './platform/deferred.ts'
 import { forgetLastMatch } from './platform/last-match.ts'
 import { provideRandomBytes } from './platform/new-id.ts'
@@ -238,7 +239,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     const { pollIntervalMs, deadlineMs } = timing
     const nextLookMs: TryOnInput['nextLookMs'] = (record, ageMs) =>
       pollIntervalMs === undefined ? forecast.nextLookMs(record, ageMs ?? 0) : ageMs === null ? 0 : pollIntervalMs
-    return { clock, nextLookMs, deadlineMs, askVisitorFirst, exclusive: ownership.isExclusive(), archived }
+    return { clock, nextLookMs, deadlineMs, askVisitorFirst, exclusive: isExclusive(storage), archived }
   }
 
   /** As the page that is at it shows it, where that is this one. */
@@ -278,6 +279,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       candidates: places,
       archiveOf,
       isDurable: journal.durable,
+      isExclusive: (key) => isExclusive(storage, key),
       mayClaimInMemory: (isKnown) => ownership.isFirm || !(isKnown || journal.hasWorked()),
       retentionMs,
     })

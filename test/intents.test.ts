@@ -258,7 +258,7 @@ describe('a consent', () => {
 
   it.each([
     ['has no atomic update', () => testStorage({ atomic: false })],
-    ['may be older than what was written', () => ({ ...testStorage(), exclusive: false })],
+    ['may be older than what was written', () => ({ ...testStorage(), isExclusive: () => false })],
     ['has localStorage alone, as its IndexedDB never opens', brokenThenWeb],
   ])('without a lock nothing is submitted by itself after a reload where storage %s', async (_, storage) => {
     await world.close()
@@ -270,6 +270,22 @@ describe('a consent', () => {
     await world.settle()
     expect(view.exclusive).toBe(false)
     expect(world.sent.length).toBe(sent)
+  })
+
+  it('is taken from its page by no other one that is open, where nothing is submitted by itself', async () => {
+    const localStorage = (of: TestStorage) => Object.assign(of, { isExclusive: () => false })
+    await world.close()
+    world = createWorld({ storage: localStorage(storage) })
+    const held = world.hold('PUT', '/photos')
+    const tryOn = await started(world.room().tryOn(product))
+    await held.reached
+    const other = world.room({ storage: localStorage(storage.another()) }).tryOn(product)
+    other.subscribe(() => {})
+    await world.pass(3_000)
+    held.release()
+    await world.until(other, 'final')
+    expect(tryOn.get().state).toBe('final')
+    expect(world.count('POST', '/generations')).toBe(1)
   })
 
   it('a new consent knows nothing of what stopped the one before', async () => {

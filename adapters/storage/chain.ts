@@ -17,8 +17,6 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     createTier(storage, `fitting-room:tier:${index}`, clock),
   )
   let chosen: Tier | null = null
-  /** Those that failed as they were asked last. */
-  let failing: readonly Tier[] = []
   const others = (tier: Tier) => tiers.filter((each) => each !== tier)
 
   /** Whether a tier was ever written to, as far as it and the others know. */
@@ -39,7 +37,6 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   ): Promise<{ failed: Tier[]; unread: Tier[]; why: unknown }> {
     const asked = await Promise.allSettled(tiers.map(call))
     const failed = tiers.filter((_, index) => asked[index]?.status === 'rejected')
-    if (kind === 'values') failing = failed
     const why: unknown = asked.find((each) => each.status === 'rejected')?.reason
     if (failed.length === tiers.length) return { failed, unread: failed, why }
     const held = await Promise.all(failed.map((tier) => mayHold(tier, failed, kind)))
@@ -155,8 +152,10 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
 
   return {
     durable,
-    get exclusive() {
-      return tiers.some((tier) => tier.isExclusive && !failing.includes(tier)) ? undefined : false
+    isExclusive(key) {
+      const standing = prevailing(tiers.flatMap((tier) => tier.heldAt(key)))
+      const holding = tiers.filter((tier) => standing === null || tier.heldAt(key).includes(standing))
+      return holding.some((tier) => tier.isExclusive(key))
     },
     async getItem(key) {
       const { failed, unread, why } = await look(key)

@@ -7,7 +7,7 @@ import type { AtomicStorage } from '../../src/ports.ts'
  */
 export function webStorage(area: () => Storage = () => globalThis.localStorage): AtomicStorage {
   return {
-    exclusive: false,
+    isExclusive: () => false,
     getItem: (key) => area().getItem(key),
     setItem: (key, value) => area().setItem(key, value),
     removeItem: (key) => area().removeItem(key),

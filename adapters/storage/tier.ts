@@ -11,7 +11,7 @@ export interface Tier {
   /** The key that stands in the other tiers from before this one's first write of that kind: it may hold something. */
   markerOf(kind: Kind): string
   readonly keepsPhotos: boolean
-  readonly isExclusive: boolean
+  isExclusive(key: string): boolean
   /** One call within the time limit; fails at once for a while where an earlier one has not ended. */
   use<T>(call: (storage: AtomicStorage) => MaybePromise<T>): Promise<T>
   /** Reads what it holds of a key. */
@@ -72,7 +72,7 @@ export function createTier(storage: AtomicStorage, name: string, clock: Clock): 
   return {
     markerOf,
     keepsPhotos: storage.photos !== undefined,
-    isExclusive: storage.exclusive !== false,
+    isExclusive: (key) => storage.isExclusive?.(key) ?? true,
     use,
     async look(key) {
       hold(key, ((await use((of) => of.getItem(key))) as string | null | undefined) ?? null)

@@ -1,4 +1,4 @@
-import { hasLocks, isExclusive } from '../platform/exclusive.ts'
+import { hasLocks, keepsOthersOut } from '../platform/exclusive.ts'
 import { apply, textOf } from '../platform/apply.ts'
 import { TimeLimit, withinLimit } from '../platform/clock.ts'
 import { newId } from '../platform/new-id.ts'
@@ -7,8 +7,8 @@ import type { Clock, FlowStorage } from '../ports.ts'
 
 /** One owner a try-on: only its page runs the flow, every other shows what the owner shows. */
 export interface Ownership {
-  /** Whether other pages are really kept out, as far as is known by now; where they are not, nothing is submitted by itself. */
-  isExclusive(): boolean
+  /** Whether other pages are really kept out; without a lock or an atomic update nothing is submitted by itself. */
+  readonly exclusive: boolean
   /** Whether what only memory holds is safe: no other page can take over while this one hangs. */
   readonly isFirm: boolean
   /** Where the pages wait for each other that share the try-on whose record has this key, as far as is known. */
@@ -64,13 +64,13 @@ const renewEveryMs = 500
 /** Web Locks where pages have them, else a lease in storage, else nothing. Storage that one page has alone needs none. */
 export function createOwnership({ storage, clock, leaseOf, list, storageId }: OwnershipParts): Ownership {
   const placeOf = (key: string) => key
-  const known = { isExclusive: () => isExclusive(storage), placeOf }
-  if (storage.durable === false) return { ...known, isFirm: true, request: uncontested }
-  if (hasLocks()) return { ...known, isFirm: true, placeOf: (key) => `${key}:${storageId()}`, request: byLock }
-  if (!isExclusive(storage)) return { ...known, isFirm: false, request: uncontested }
+  const exclusive = keepsOthersOut(storage)
+  if (storage.durable === false) return { exclusive, isFirm: true, placeOf, request: uncontested }
+  if (hasLocks()) return { exclusive, isFirm: true, placeOf: (key) => `${key}:${storageId()}`, request: byLock }
+  if (!exclusive) return { exclusive, isFirm: false, placeOf, request: uncontested }
   const request: Ownership['request'] = (place, turns) =>
     byLease({ storage, clock, key: leaseOf(place), list: () => list(place) }, turns)
-  return { ...known, isFirm: false, request }
+  return { exclusive, isFirm: false, placeOf, request }
 }
 
 function uncontested(_place: string, { onOwn }: Turns): Hold {

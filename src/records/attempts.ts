@@ -28,6 +28,8 @@ export interface Attempts {
   look(): Promise<AttemptRecord | null>
   /** Whether a reload would find it as it is; nothing is found as nothing. */
   isStored(record: AttemptRecord | null): boolean
+  /** Whether no other page, nor a loss of power, can have made what was read of the try-on older than what was done. */
+  isExclusive(): boolean
   /** Whether a record is too old to go on with, or to be shown. */
   hasExpired(record: AttemptRecord): boolean
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
@@ -78,6 +80,8 @@ export interface AttemptsParts extends ArchiveParts, CurrentParts {
   clock: Clock
   /** False for storage that a reload empties. */
   isDurable: boolean
+  /** Whether that is so of the value under that key. */
+  isExclusive: (key: string) => boolean
   /** Whether a claim that only memory holds is safe from every other page, where that may know of the consent or not. */
   mayClaimInMemory: (isKnown: boolean) => boolean
   retentionMs: number
@@ -359,6 +363,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     isStored,
+
+    isExclusive: () => parts.isExclusive(place().key),
 
     hasExpired: (record) => expiryOf(record) !== undefined,
 

@@ -54,8 +54,6 @@ export interface TryOnParts {
   holdsSeat: () => Promise<boolean>
   /** Whether no other page can be seen to have it, though this one may not be able to write. */
   isUntaken: () => Promise<boolean>
-  /** Whether other pages are kept out by the storage that was read last. */
-  isExclusive: () => boolean
 }
 
 type Provided = NonNullable<Parameters<typeof tryOnMachine.provide>[0]['actors']>
@@ -248,7 +246,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   return {
-    restore: task<Restored>(async () => ({ ...(await attempts.restore()), exclusive: parts.isExclusive() })),
+    restore: task<Restored>(async () => ({ ...(await attempts.restore()), exclusive: attempts.isExclusive() })),
     consent: task(consent),
     lookUpFunnel: request(async ({ record }, options) =>
       record?.funnel

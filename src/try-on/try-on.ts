@@ -53,7 +53,7 @@ export interface RunningTryOn {
   stand(): void
 }
 
-type Parts = Omit<TryOnParts, 'tell' | 'isExclusive' | 'holdsSeat' | 'isUntaken' | 'isPreparing'> &
+type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' | 'isPreparing'> &
   Pick<AfterwardsParts, 'shopper' | 'ticketOf' | 'pictures'> & {
     /** Who has asked for it. */
     opener: Shopper
@@ -131,7 +131,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     ...sitting,
     asks,
     shown,
-    exclusive: parts.ownership.isExclusive(),
+    exclusive: parts.ownership.exclusive,
     showOthers,
     stand,
   })
@@ -180,7 +180,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   function run(own: () => Seat<Runner>): Runner {
     const holdsSeat = async () => sitting.isCurrent(own()) && own().confirm()
     const isUntaken = async () => sitting.isCurrent(own()) && own().isUntaken()
-    const actors = tryOnActors({ ...parts, ...parts.ownership, tell, holdsSeat, isUntaken, isPreparing })
+    const actors = tryOnActors({ ...parts, tell, holdsSeat, isUntaken, isPreparing })
     const provided = tryOnMachine.provide({ actors })
     const heard = inspect && inspection(inspect, parts.product, () => shown.get().state)
     const runner = createRunner(provided, { input, clock, inspect: heard })
@@ -344,7 +344,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const runner = runnerNow()
     // it may stand in place of what is run here, where no other page may do that as well
     const isOther = record.attemptId !== shown.get().attempt?.id
-    const isRunHere = seat?.runner && parts.ownership.isExclusive()
+    const isRunHere = seat?.runner && parts.ownership.exclusive
     if (isRunHere && durable && isOther) void company.answerHello(seat, record.attemptId)
     const isKnown = JSON.stringify(runner?.getSnapshot().context.record) === JSON.stringify(record)
     // two pages that both run it, as where no lease can be written, would tell each other without end
