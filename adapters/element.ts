@@ -47,9 +47,9 @@ export class TryOnElement extends Base {
   #tryOn: TryOn | null = null
   /** The last file that was chosen, for as long as it may be advised against. */
   #photo: File | undefined
-  /** Fields of its forms that somebody has typed in, for the attempt that is shown. */
-  readonly #typed = new Set<HTMLInputElement | HTMLTextAreaElement>()
-  /** The attempt that was shown last, and the group. */
+  /** What the markup gives to the fields of its forms, as first seen: frameworks write there what is typed. */
+  readonly #given = new Map<Element, string>()
+  /** The attempt that was shown last, and the group, once there was one. */
   #last: { attempt?: string | undefined; group?: string } = {}
   #end = () => {}
   #isHearing = false
@@ -75,7 +75,7 @@ export class TryOnElement extends Base {
       // a theme may bring its own
       if (!this.shadowRoot) this.attachShadow({ mode: 'open' }).append(slot(), state, group)
       for (const type of ['click', 'change', 'submit']) this.addEventListener(type, (event) => this.#hear(event))
-      this.addEventListener('input', ({ target }) => this.#note(target as Element))
+      for (const type of ['focusin', 'input']) this.addEventListener(type, () => this.#note())
       this.#isHearing = true
     }
     // what was set before the element was defined
@@ -119,7 +119,8 @@ export class TryOnElement extends Base {
     this.#end()
     this.#tryOn = null
     this.#photo = undefined
-    delete this.#last.group
+    // whoever it was shown to may have gone
+    if (this.#last.group) this.#last.group = 'away'
     try {
       this.#tryOn = this.#find()
     } finally {
@@ -157,11 +158,13 @@ export class TryOnElement extends Base {
     this.#draw(view.state, view.group, (view.result ?? view.preview)?.imageUrl)
     const { attempt, group } = this.#last
     const isLeft = attempt !== undefined && view.attempt?.id !== attempt
-    const isAnew = isOver && view.group === 'ready' && group !== 'ready'
+    const isAnew = isOver && view.group === 'ready' && group && group !== 'ready'
+    this.#note()
     // while it is looked what there is, it may be the same shopper's
-    const isRead = view.state !== 'restoring'
-    if (isRead && (isLeft || isAnew)) this.#empty()
-    this.#last = { attempt: isRead ? view.attempt?.id : attempt, group: view.group }
+    if (view.state !== 'restoring') {
+      if (isLeft || isAnew) this.#empty()
+      this.#last = { attempt: view.attempt?.id, group: view.group }
+    } else if (group) this.#last.group = view.group
     this.dispatchEvent(new CustomEvent('view', { detail: view }))
   }
 
@@ -169,15 +172,10 @@ export class TryOnElement extends Base {
   #empty(): void {
     for (const input of this.querySelectorAll<HTMLInputElement>('input[type=file][data-intent]'))
       if (this.#owns(input)) input.value = ''
-    for (const form of this.querySelectorAll<HTMLFormElement>('form[data-intent]'))
-      // a field may be named as the method is
-      if (this.#owns(form)) HTMLFormElement.prototype.reset.call(form)
-    for (const field of this.#typed) {
-      // frameworks keep what was typed, and take notice only of what comes as if it were
-      Reflect.set(Object.getPrototypeOf(field) as object, 'value', '', field)
-      for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true }))
+    for (const [field, given] of this.#given) {
+      restore(field as Field, given)
+      if (!field.isConnected) this.#given.delete(field)
     }
-    this.#typed.clear()
   }
 
   #draw(stateName: string, groupName: string, picture: string | undefined): void {
@@ -199,10 +197,11 @@ export class TryOnElement extends Base {
     return part.closest(this.localName) === this
   }
 
-  #note(field: Element): void {
-    const form = field.closest('form[data-intent]')
-    const isText = isNamed(field, 'textarea') || (isNamed(field, 'input') && !untyped.has(field.type))
-    if (form && isText && this.#owns(form)) this.#typed.add(field)
+  #note(): void {
+    for (const form of this.querySelectorAll<HTMLFormElement>('form[data-intent]'))
+      // a field may be named as a form's own are
+      for (const field of this.#owns(form) ? elementsOf(form) : [])
+        if (!this.#given.has(field)) this.#given.set(field, (field as Field).defaultValue ?? '')
   }
 
   /** What the markup asks for. */
@@ -235,8 +234,31 @@ export class TryOnElement extends Base {
   }
 }
 
-/** What is chosen, not typed. */
-const untyped: ReadonlySet<string> = new Set(['file', 'checkbox', 'radio', 'range', 'color'])
+/** What a field of any kind may have. */
+type Field = HTMLInputElement &
+  Partial<Pick<HTMLSelectElement, 'options' | 'selectedIndex'>> & { formResetCallback?(): void }
+
+const elementsOf = (form: HTMLFormElement): Iterable<Element> =>
+  Object.getOwnPropertyDescriptor(HTMLFormElement.prototype, 'elements')!.get!.call(form) as HTMLFormControlsCollection
+
+/** What is neither typed nor chosen. */
+const unasked: ReadonlySet<string> = new Set(['hidden', 'submit', 'button', 'reset', 'image', 'file'])
+
+/** Makes a field what the markup has given, as if a shopper did: frameworks take notice of nothing else, and hold what they had. */
+function restore(field: Field, given: string): void {
+  const own = Object.getPrototypeOf(field) as object
+  const { type, value, checked } = field
+  if (unasked.has(type)) return
+  if (field.formResetCallback) field.formResetCallback()
+  else if (type === 'checkbox' || type === 'radio') Reflect.set(own, 'checked', field.defaultChecked, field)
+  else if (field.options) {
+    for (const option of field.options) option.selected = option.defaultSelected
+    if (!field.multiple && field.selectedIndex === -1) field.selectedIndex = 0
+  } else Reflect.set(own, 'value', given, field)
+  // as it is no MouseEvent, a click changes nothing by itself
+  if (field.value !== value || field.checked !== checked)
+    for (const name of ['click', 'input', 'change']) field.dispatchEvent(new Event(name, { bubbles: true }))
+}
 
 const isNamed = <Name extends 'input' | 'textarea' | 'form'>(
   of: Element,

@@ -11,9 +11,8 @@ export function missingHere(): readonly Missing[] {
   return (Object.keys(has) as Missing[]).filter((each) => !has[each])
 }
 
-/** Events with which a touch or the press of a key begins and ends. */
-const beginnings: ReadonlySet<string> = new Set(['pointerdown', 'keydown'])
-const endings: ReadonlySet<string> = new Set(['click', 'keyup'])
+/** How long after a touch its click may come, in ms. */
+const clickMs = 1_000
 
 /**
  * Hears each touch, key and turn of a wheel of the page, before the page itself does, and nothing that the page does by
@@ -22,15 +21,29 @@ const endings: ReadonlySet<string> = new Set(['click', 'keyup'])
  */
 export function watchPage(onActivity: () => boolean): () => void {
   const ends = new AbortController()
-  let isLate = false
+  /** Keys that were pressed too late, and until when a touch that was is so, by the time of events: to their ends. */
+  const lateKeys = new Set<string>()
+  let lateUntil = 0
+
+  function isLateKey({ type, code, repeat }: KeyboardEvent): boolean {
+    const isBegun = type === 'keydown' && !repeat
+    const isLate = (!isBegun && lateKeys.has(code)) || !onActivity()
+    if (isLate && type === 'keydown') lateKeys.add(code)
+    else lateKeys.delete(code)
+    return isLate
+  }
+
+  function isLateTouch({ type, timeStamp }: Event): boolean {
+    const isEnding = type === 'pointerup' || type === 'click'
+    const isLate = (isEnding && timeStamp < lateUntil) || !onActivity()
+    if (type === 'pointerdown') lateUntil = isLate ? Infinity : 0
+    else if (isEnding) lateUntil = isLate && type === 'pointerup' ? timeStamp + clickMs : 0
+    return isLate
+  }
+
   function hear(event: Event): void {
     if (!event.isTrusted) return
-    const isBegun = beginnings.has(event.type)
-    // what has begun too late is so to its end
-    const isHeard = (isBegun || !isLate) && onActivity()
-    if (isBegun) isLate = !isHeard
-    if (endings.has(event.type)) isLate = false
-    if (isHeard) return
+    if (!(event instanceof KeyboardEvent ? isLateKey(event) : isLateTouch(event))) return
     event.stopImmediatePropagation()
     if (event.cancelable) event.preventDefault()
   }
@@ -40,6 +53,8 @@ export function watchPage(onActivity: () => boolean): () => void {
   }
   listen(['pointerdown', 'pointerup', 'click', 'keydown', 'keyup', 'input'], false)
   listen(['wheel'], true)
+  // it has become a scroll, and nothing more comes of it
+  globalThis.document?.addEventListener('pointercancel', () => (lateUntil = 0), { capture: true, signal: ends.signal })
   return () => ends.abort()
 }
 

@@ -59,14 +59,18 @@ export async function openStore(
   }
 }
 
+/** From how many bytes on a table is tidied: how a small one is read best is no rule for when it has grown. */
+const leastTidied = 200_000
+
 /** As a server does by itself. */
 async function tidy({ query }: Database): Promise<void> {
   const tables = await query<{ name: string }>(
     `select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-     where relkind = 'r' and nspname like 'fitting\\_room%'`,
+     where relkind = 'r' and nspname like 'fitting\\_room%' and pg_relation_size(pg_class.oid) > $1`,
+    [leastTidied],
   )
   // what else is asked goes in between
-  for (const { name } of tables) await query(`vacuum ${name}`)
+  for (const { name } of tables) await query(`vacuum (truncate off) ${name}`)
 }
 
 /** By a connection of its own, as what is large takes its time. */

@@ -18,7 +18,8 @@ export async function deleteExpired(parts: RetentionParts, isOver = () => false)
   const { config, store, blobs, clock, report } = parts
   // what is deleted too early is gone: of two clocks one that is ahead decides nothing
   const now = Math.min(clock.now(), (await store.now?.()) ?? Infinity)
-  const before = (ms: number) => Math.max(0, Math.floor(now - ms))
+  // what is of no use, or could not be removed at an earlier look, is older than anything in use
+  const before = (ms: number) => Math.floor(Math.max(now - ms, now / 1000))
   const until = { photos: before(config.keep.photoHours * hourMs), jobs: before(pictureMs(config)) }
 
   async function remove(names: string[]): Promise<string[]> {

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { assemble } from '../src/assemble.ts'
 import { IpLimiter } from '../src/ip-limiter.ts'
 import { deleteExpired } from '../src/retention.ts'
-import { newVisitor, picturesOf, usualPlaces, type Ledger } from '../src/ports.ts'
+import { newVisitor, picturesOf, usualPlaces, type BlobStore, type Ledger } from '../src/ports.ts'
 import { createTurns } from '../src/turns.ts'
 import { rememberedUploads } from '../src/uploads.ts'
 import { sandboxConfig } from '../src/sandbox-config.ts'
@@ -487,7 +487,12 @@ describe.each(kinds)('a store %s', (_, open) => {
     await blobs.put(final, { bytes: png, type: 'image/jpeg' })
     await store.transaction((ledger) => ledger.addJob(job))
     const config = { ...configOf(null), keep: { photoHours: 876_000, pictureDays: 1 } }
-    await deleteExpired({ config, store, blobs, clock: Date, report })
+    const away = { ...blobs, remove: () => Promise.reject(new Error('away')) }
+    const look = (from: BlobStore, now: number) =>
+      deleteExpired({ config, store: { ...store, now: async () => now }, blobs: from, clock: Date, report: () => {} })
+    await look(away, Date.now() - 60_000)
+    expect(await blobs.get(final)).not.toBeNull()
+    await look(blobs, Date.now())
     expect(await blobs.get(final)).toBeNull()
     await store.close()
     await release()

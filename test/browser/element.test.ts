@@ -150,6 +150,31 @@ describe('<fitting-room-try-on>', () => {
     expect([email?.value, name?.value, own?.value, outside.value]).toEqual(['', 'Choose', '', ''])
   })
 
+  it('leaves what a page has filled in as it is first shown, and tells the page as it is emptied for the next shopper', async () => {
+    element.remove()
+    const template = document.createElement('template')
+    template.innerHTML = markup
+    const fresh = document.importNode(template.content, true).querySelector('fitting-room-try-on') as TryOnElement
+    fresh.room = room
+    const form = fresh.querySelector('form') as HTMLFormElement
+    const email = form.querySelector('input') as HTMLInputElement
+    const box = form.appendChild(Object.assign(document.createElement('input'), { type: 'checkbox' }))
+    const held = { email: 'customer@example.com', news: true, isReset: false }
+    Object.assign(email, { value: held.email, oninput: () => (held.email = email.value) })
+    Object.assign(box, { checked: held.news, onclick: () => (held.news = box.checked) })
+    form.onreset = () => (held.isReset = true)
+    document.body.append(fresh)
+    onTestFinished(() => fresh.remove())
+    await expect.poll(() => fresh.dataset['state']).toBe('idle')
+    expect([email.value, box.checked]).toEqual(['customer@example.com', true])
+    await fresh.tryOn?.start(await (await fetch(photoUrl)).blob())
+    await expect.poll(() => fresh.dataset['state']).toBe('final')
+    await room.reset()
+    await expect.poll(() => fresh.dataset['state']).toBe('idle')
+    expect([email.value, box.checked]).toEqual(['', false])
+    expect(held).toEqual({ email: '', news: false, isReset: false })
+  })
+
   it('leaves to a shopper what is typed before the photo is chosen', async () => {
     await expect.poll(() => element.dataset['state']).toBe('idle')
     const email = element.querySelector('input[name=email]') as HTMLInputElement
