@@ -254,7 +254,7 @@ function restore(field: Field, given: string): void {
   else if (field.options) {
     for (const option of field.options) option.selected = option.defaultSelected
     if (!field.multiple && field.selectedIndex === -1) field.selectedIndex = 0
-  } else Reflect.set(own, 'value', given, field)
+  } else if ('value' in own) Reflect.set(own, 'value', given, field)
   // as it is no MouseEvent, a click changes nothing by itself
   if (field.value !== value || field.checked !== checked)
     for (const name of ['click', 'input', 'change']) field.dispatchEvent(new Event(name, { bubbles: true }))
