@@ -255,15 +255,15 @@ function restore(field: Field, given: string): void {
     for (const option of field.options) option.selected = option.defaultSelected
     if (!field.multiple && field.selectedIndex === -1) field.selectedIndex = 0
   } else if ('value' in own) Reflect.set(own, 'value', given, field)
+  const isTurned = field.checked !== checked
+  if (!isTurned && field.value === value) return
   // as it is no MouseEvent, a click changes nothing by itself
-  if (field.value !== value || field.checked !== checked)
-    for (const name of ['click', 'input', 'change']) field.dispatchEvent(new Event(name, { bubbles: true }))
+  for (const name of [...(isTurned ? ['click'] : []), 'input', 'change'])
+    field.dispatchEvent(new Event(name, { bubbles: true }))
 }
 
-const isNamed = <Name extends 'input' | 'textarea' | 'form'>(
-  of: Element,
-  name: Name,
-): of is HTMLElementTagNameMap[Name] => of.localName === name
+const isNamed = <Name extends 'input' | 'form'>(of: Element, name: Name): of is HTMLElementTagNameMap[Name] =>
+  of.localName === name
 
 const slot = () => document.createElement('slot')
 

@@ -72,7 +72,7 @@ export const tryOnMachine = tryOnSetup.createMachine({
       tags: 'busy',
       /** What was read may be older than the answer. */
       on: { lateAnswer: { target: 'restoring', reenter: true } },
-      invoke: { ...asked('restore'), onDone: { ...booted, actions: [booted.actions, its('takeExclusive')] } },
+      invoke: { ...asked('restore'), onDone: booted },
     },
 
     /**

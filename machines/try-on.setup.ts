@@ -105,8 +105,11 @@ export const tryOnSetup = setup({
   },
   actions: {
     take: assign((_, written: Written) => taken(written)),
-    takeStored: assign(({ context }, written: Written) => ({ ...taken(written), ...timesOf(written, context) })),
-    takeExclusive: assign(({ context }, { exclusive = context.exclusive }: Restored) => ({ exclusive })),
+    takeStored: assign(({ context }, written: Restored) => ({
+      ...taken(written),
+      ...timesOf(written, context),
+      exclusive: written.exclusive ?? context.exclusive,
+    })),
     takeConsent: assign(({ context }, consent: Consent) => ({
       ...fresh,
       consent,

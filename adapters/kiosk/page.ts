@@ -16,8 +16,8 @@ const clickMs = 1_000
 
 /**
  * Hears each touch, key and turn of a wheel of the page, before the page itself does, and nothing that the page does by
- * itself, as it scrolls or a script clicks; what comes too late (`onActivity` says false) the page does not hear, as it may be the next shopper's. Returns
- * what ends that; where there is no page nothing is heard.
+ * itself, as it scrolls or a script clicks; what comes too late (`onActivity` says false) the page does not hear, as it may
+ * be the next shopper's. Returns what ends that; where there is no page nothing is heard.
  */
 export function watchPage(onActivity: () => boolean): () => void {
   const ends = new AbortController()

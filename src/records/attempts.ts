@@ -44,7 +44,7 @@ export interface Attempts {
   write(record: AttemptRecord, seen: AttemptRecord): Promise<Written>
   /** Takes the record away, into the archive if money may have been spent on it. */
   leave(record: AttemptRecord, problem: Problem | null): Promise<Written>
-  /** A page that does not run the try-on keeps what storage has not, if money may have been spent on it. */
+  /** A page that has lost the try-on keeps what storage has lost meanwhile, if money may have been spent on it. */
   rescue(record: AttemptRecord): Promise<void>
   /** A page that waits has what only the memory of the one that runs the try-on has, until it takes over or drops it. */
   hold(record: AttemptRecord): void

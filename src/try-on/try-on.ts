@@ -344,8 +344,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const runner = runnerNow()
     // it may stand in place of what is run here, where no other page may do that as well
     const isOther = record.attemptId !== shown.get().attempt?.id
-    const isRunHere = seat?.runner && parts.ownership.exclusive
-    if (isRunHere && durable && isOther) void company.answerHello(seat, record.attemptId)
+    if (seat?.runner && parts.ownership.exclusive && durable && isOther)
+      void company.answerHello(seat, record.attemptId)
     const isKnown = JSON.stringify(runner?.getSnapshot().context.record) === JSON.stringify(record)
     // two pages that both run it, as where no lease can be written, would tell each other without end
     if (durable || !isKnown) runner?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })

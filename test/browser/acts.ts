@@ -1,9 +1,6 @@
 import type { Frame } from 'playwright'
 import type { BrowserCommand } from 'vitest/node'
-import type { WebKit } from '../engines/webkit.ts'
-
-/** What a shopper can do at an element; unlike what a script does, the browser vouches for it. */
-export type Act = 'touch' | 'key' | 'wheel'
+import type { Act, WebKit } from '../engines/webkit.ts'
 
 declare module 'vitest/browser' {
   interface BrowserCommands {

@@ -20,6 +20,9 @@ function browser(): object {
   return { binary: `${folder}/MiniBrowser`, args: ['--automation', ...cameraFlags] }
 }
 
+/** What a shopper can do at an element; unlike what a script does, the browser vouches for it. */
+export type Act = 'touch' | 'key' | 'wheel'
+
 /** WebKitGTK on a display of its own, by the WebDriver protocol; what it has stored goes when it closes. */
 export interface WebKit {
   version: string
@@ -32,7 +35,7 @@ export interface WebKit {
   /** What an expression comes to in the page, as JSON. */
   run(expression: string): Promise<unknown>
   /** What a shopper does at the first element of the selector, in the page's first frame. */
-  act(what: 'touch' | 'key' | 'wheel', selector: string): Promise<void>
+  act(what: Act, selector: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -90,7 +93,7 @@ export async function launchWebKit(): Promise<WebKit> {
 }
 
 /** What is done, in the protocol's words. */
-function actionsOf(what: 'touch' | 'key' | 'wheel', origin: object): object {
+function actionsOf(what: Act, origin: object): object {
   const at = { origin, x: 0, y: 0 }
   if (what === 'wheel') return { id: what, type: 'wheel', actions: [{ type: 'scroll', ...at, deltaX: 0, deltaY: 10 }] }
   if (what === 'key')

@@ -39,9 +39,9 @@ export class Judge implements Witness {
   /** Storages that every other storage can know of. */
   private readonly announced = new Set<Disk>()
   private readonly fresh = new Map<Told, Page>()
-  /** Which pages were told of each job, and when. */
   /** What pages write as they are closed, and since when. */
   private readonly writing = new Map<Page, { since: number; learnt: Told[] }>()
+  /** Which pages were told of each job, and when. */
   private readonly toldTo = new Map<Told, Map<Page, number>>()
   /** Views that a page has shown as the one that runs the try-on. */
   private readonly ownViews = new WeakSet<TryOnView>()

@@ -55,6 +55,7 @@ describe('the chain', () => {
     storage.meet(any, refused)
     return storage
   }
+
   it('counts a tier that fails and was never written to as empty', async () => {
     const second = testStorage()
     const chain = storageChain([failing(), second])
