@@ -250,10 +250,10 @@ describe('a photo that lies elsewhere', () => {
   it('is put off where the process stood still until its time was over, in the middle of it', async () => {
     const { server, url } = await serving('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\npho')
     const connected = once(server, 'connection') as Promise<[Socket]>
-    const fetching = fetchPhoto(url, { isAllowed: () => true, timeLimitMs: 1_000 })
+    const putOff = expect(fetchPhoto(url, { isAllowed: () => true, timeLimitMs: 1_000 })).rejects.toThrow(PutOff)
     await once((await connected)[0], 'data')
     standStill(1_500)
-    await expect(fetching).rejects.toThrow(PutOff)
+    await putOff
     server.close()
   })
 
