@@ -20,10 +20,13 @@ export const act: BrowserCommand<[Act, string]> = async (context, what, selector
   if (webkit) return (await webkit).act(what, selector)
   const at = await frame!()
   const element = at.locator(selector)
-  if (what === 'touch') await element.click()
-  else if (what === 'key') await element.press('a')
+  const { keyboard, mouse } = at.page()
+  if (what === 'key down') await keyboard.down('a')
+  else if (what === 'key up') await keyboard.up('a')
+  else if (what === 'up') await mouse.up()
   else {
     await element.hover()
-    await at.page().mouse.wheel(0, 10)
+    if (what === 'down') await mouse.down()
+    else await mouse.wheel(0, 10)
   }
 }

@@ -36,15 +36,15 @@ async function kiosk() {
 }
 
 it.each([
-  ['touch', 'click'],
-  ['key', 'keyup'],
-  ['wheel', 'wheel'],
-] as const)('a session of a page is kept by what its shopper does: %s', async (act, last) => {
+  ['touch', 'click', ['down', 'up']],
+  ['key', 'keyup', ['key down', 'key up']],
+  ['wheel', 'wheel', ['wheel']],
+] as const)('a session of a page is kept by what its shopper does: %s', async (_, last, acts) => {
   const { clock, button, state } = await kiosk()
   button.focus()
   clock.advance(times.idleMs - times.warnMs - 1)
   const isHeard = new Promise((resolve) => window.addEventListener(last, resolve, { once: true }))
-  await commands.act(act, '#pressed')
+  for (const act of acts) await commands.act(act, '#pressed')
   await isHeard
   clock.advance(2)
   expect(state()).toBe('active')
@@ -75,17 +75,28 @@ it.each([
   expect(heard).toBe(2)
 })
 
-it('a page does not hear a touch that comes once its session is over', async () => {
+it.each([
+  ['a touch', 'click', 'down', 'up'],
+  ['a key', 'keydown', 'key down', 'key up'],
+] as const)('a page does not hear %s that comes once its session is over, to its end', async (_, type, down, up) => {
   const { clock, button, sleep, state } = await kiosk()
   let heard = 0
-  button.addEventListener('click', () => heard++)
-  await commands.act('touch', '#pressed')
+  button.addEventListener(type, () => heard++)
+  const once = async () => {
+    await commands.act(down, '#pressed')
+    await commands.act(up, '#pressed')
+  }
+  button.focus()
+  await once()
   expect(heard).toBe(1)
   sleep(times.idleMs)
-  await commands.act('touch', '#pressed')
-  expect(heard).toBe(1)
+  await commands.act(down, '#pressed')
   clock.advance(times.idleMs)
   await expect.poll(state).toBe('ready')
-  await commands.act('touch', '#pressed')
+  // a key that is held comes again and again
+  if (type === 'keydown') await commands.act(down, '#pressed')
+  await commands.act(up, '#pressed')
+  expect(heard).toBe(1)
+  await once()
   expect(heard).toBe(2)
 })

@@ -21,7 +21,7 @@ function browser(): object {
 }
 
 /** What a shopper can do at an element; unlike what a script does, the browser vouches for it. */
-export type Act = 'touch' | 'key' | 'wheel'
+export type Act = 'down' | 'up' | 'key down' | 'key up' | 'wheel'
 
 /** WebKitGTK on a display of its own, by the WebDriver protocol; what it has stored goes when it closes. */
 export interface WebKit {
@@ -96,20 +96,10 @@ export async function launchWebKit(): Promise<WebKit> {
 function actionsOf(what: Act, origin: object): object {
   const at = { origin, x: 0, y: 0 }
   if (what === 'wheel') return { id: what, type: 'wheel', actions: [{ type: 'scroll', ...at, deltaX: 0, deltaY: 10 }] }
-  if (what === 'key')
-    return {
-      id: what,
-      type: 'key',
-      actions: [
-        { type: 'keyDown', value: 'a' },
-        { type: 'keyUp', value: 'a' },
-      ],
-    }
-  const [down, up] = [
-    { type: 'pointerDown', button: 0 },
-    { type: 'pointerUp', button: 0 },
-  ]
-  return { id: what, type: 'pointer', actions: [{ type: 'pointerMove', ...at }, down, up] }
+  if (what === 'key down') return { id: 'key', type: 'key', actions: [{ type: 'keyDown', value: 'a' }] }
+  if (what === 'key up') return { id: 'key', type: 'key', actions: [{ type: 'keyUp', value: 'a' }] }
+  const turn = { type: what === 'down' ? 'pointerDown' : 'pointerUp', button: 0 }
+  return { id: 'pointer', type: 'pointer', actions: [{ type: 'pointerMove', ...at }, turn] }
 }
 
 /** The driver tells nobody when it is ready, so it is asked until it answers. */
