@@ -1,4 +1,5 @@
 import { createFittingRoom, TryOnError, type FittingRoom, type Intent, type TryOn, type TryOnView } from 'fitting-room'
+import { createFields } from './form-fields.ts'
 
 /** What a `<fitting-room-try-on>` tells: each new view, and an intent of its markup that was refused. */
 export interface TryOnElementEvents extends HTMLElementEventMap {
@@ -47,8 +48,7 @@ export class TryOnElement extends Base {
   #tryOn: TryOn | null = null
   /** The last file that was chosen, for as long as it may be advised against. */
   #photo: File | undefined
-  /** What the markup gives to the fields of its forms, as first seen: frameworks write there what is typed. */
-  readonly #given = new Map<Element, string>()
+  readonly #fields = createFields()
   /** The attempt that was shown last, and the group, once there was one. */
   #last: { attempt?: string | undefined; group?: string } = {}
   #end = () => {}
@@ -172,10 +172,7 @@ export class TryOnElement extends Base {
   #empty(): void {
     for (const input of this.querySelectorAll<HTMLInputElement>('input[type=file][data-intent]'))
       if (this.#owns(input)) input.value = ''
-    for (const [field, given] of this.#given) {
-      restore(field as Field, given)
-      if (!field.isConnected) this.#given.delete(field)
-    }
+    this.#fields.restore()
   }
 
   #draw(stateName: string, groupName: string, picture: string | undefined): void {
@@ -199,9 +196,7 @@ export class TryOnElement extends Base {
 
   #note(): void {
     for (const form of this.querySelectorAll<HTMLFormElement>('form[data-intent]'))
-      // a field may be named as a form's own are
-      for (const field of this.#owns(form) ? elementsOf(form) : [])
-        if (!this.#given.has(field)) this.#given.set(field, (field as Field).defaultValue ?? '')
+      if (this.#owns(form)) this.#fields.note(form)
   }
 
   /** What the markup asks for. */
@@ -232,34 +227,6 @@ export class TryOnElement extends Base {
       else if (intent !== 'submitEmail') tryOn[intent]().catch(refused)
     }
   }
-}
-
-/** What a field of any kind may have. */
-type Field = HTMLInputElement &
-  Partial<Pick<HTMLSelectElement, 'options' | 'selectedIndex'>> & { formResetCallback?(): void }
-
-const elementsOf = (form: HTMLFormElement): Iterable<Element> =>
-  Object.getOwnPropertyDescriptor(HTMLFormElement.prototype, 'elements')!.get!.call(form) as HTMLFormControlsCollection
-
-/** What is neither typed nor chosen. */
-const unasked: ReadonlySet<string> = new Set(['hidden', 'submit', 'button', 'reset', 'image', 'file'])
-
-/** Makes a field what the markup has given, as if a shopper did: frameworks take notice of nothing else, and hold what they had. */
-function restore(field: Field, given: string): void {
-  const own = Object.getPrototypeOf(field) as object
-  const { type, value, checked } = field
-  if (unasked.has(type)) return
-  if (field.formResetCallback) field.formResetCallback()
-  else if (type === 'checkbox' || type === 'radio') Reflect.set(own, 'checked', field.defaultChecked, field)
-  else if (field.options) {
-    for (const option of field.options) option.selected = option.defaultSelected
-    if (!field.multiple && field.selectedIndex === -1) field.selectedIndex = 0
-  } else if ('value' in own) Reflect.set(own, 'value', given, field)
-  const isTurned = field.checked !== checked
-  if (!isTurned && field.value === value) return
-  // as it is no MouseEvent, a click changes nothing by itself
-  for (const name of [...(isTurned ? ['click'] : []), 'input', 'change'])
-    field.dispatchEvent(new Event(name, { bubbles: true }))
 }
 
 const isNamed = <Name extends 'input' | 'form'>(of: Element, name: Name): of is HTMLElementTagNameMap[Name] =>

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Core, FittingRoomOptions, FlowStorage, RoomOptions, TryOn } from 'fitting-room'
+import type { Core, FittingRoom, FittingRoomOptions, FlowStorage, RoomOptions, TryOn } from 'fitting-room'
 import { createRoom, type Outside } from 'fitting-room/core'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { catalogOf, namesOf } from '../src/records/names.ts'
@@ -80,6 +80,22 @@ describe('a page on which nobody tries anything on', () => {
     await world.room().reset()
     await world.settle()
     expect(tryOn.get()).toMatchObject({ state: 'idle', problem: null })
+  })
+
+  it.each([
+    ['of its own', (room: FittingRoom) => room.reset()],
+    ['of another page', () => world.room().reset()],
+    ['of another page that the core hears of', async (room: FittingRoom) => (await room.ready, world.room().reset())],
+  ])('tells whoever watches that a shopper has gone, though nothing was begun: by a reset %s', async (_, reset) => {
+    const room = open()
+    const tryOn = watched(room.tryOn(product))
+    await world.settle()
+    const states: string[] = []
+    tryOn.subscribe(({ state }) => states.push(state))
+    await world.settle()
+    await reset(room)
+    await world.settle()
+    expect(states).toEqual(['restoring', 'idle'])
   })
 
   it('rejects a reset() as long as its address is none, and nothing else does', async () => {

@@ -28,12 +28,20 @@ afterEach(async () => {
 
 type How = (call: StorageCall) => unknown
 
+interface Loading {
+  first?: How
+  second?: How
+  /** What the first says of itself. */
+  begun?: () => boolean | Promise<boolean>
+  namespace?: string
+}
+
 /** A page load; `first` and `second` are what its calls to the two tiers meet, where they do not simply work. */
-function load({ first, second, namespace }: { first?: How; second?: How; namespace?: string } = {}): FittingRoom {
+function load({ first, second, begun, namespace }: Loading = {}): FittingRoom {
   const tiers = [first, second].map((how, index) => {
     const tier = disks[index as 0 | 1].another()
     if (how) tier.meet(any, how)
-    return tier
+    return index === 0 && begun ? { ...tier, isBegun: begun } : tier
   })
   return world.room({ storage: storageChain(tiers, world.clock), namespace })
 }
@@ -532,6 +540,23 @@ describe('what the shop clears', () => {
     const later = load({ first: refused }).tryOn(product)
     await world.until(later, ({ state }) => state === 'idle')
     expect(later.get().problem).toEqual({ kind: 'storageUnreadable' })
+  })
+
+  it.each([
+    ['that says so itself, and fails', refused, () => true],
+    ['that says so itself, and hangs', hung, () => true],
+    ['that hangs, and does not say so either', hung, () => new Promise<boolean>(() => {})],
+  ])('the marker of a tier %s, is no loss', async (_, first, begun) => {
+    const room = load()
+    await world.until(await started(room.tryOn(product)), 'final')
+    room.close()
+    await world.settle()
+    disks[1].items.clear()
+    const later = load({ first, begun })
+    const view = await world.until(later.tryOn(product), ({ state }) => state === 'idle')
+    expect(view.problem).toEqual({ kind: 'storageUnreadable' })
+    await expect(later.list()).rejects.toMatchObject({ kind: 'storageUnreadable' })
+    await expect(later.reset()).rejects.toMatchObject({ kind: 'storage' })
   })
 
   it('a catalog that two tiers hold stands in both, with the same entries', async () => {

@@ -19,7 +19,7 @@ const clickMs = 1_000
  * itself, as it scrolls or a script clicks; what comes too late (`onActivity` says false) the page does not hear, as it may
  * be the next shopper's. Returns what ends that; where there is no page nothing is heard.
  */
-export function watchPage(onActivity: () => boolean): () => void {
+export function watchPage(onActivity: (isHeld?: boolean) => boolean): () => void {
   const ends = new AbortController()
   /** Keys that were pressed too late, and until when a touch that was is so, by the time of events: to their ends. */
   const lateKeys = new Set<string>()
@@ -27,14 +27,16 @@ export function watchPage(onActivity: () => boolean): () => void {
 
   function isLateKey({ type, code, repeat }: KeyboardEvent): boolean {
     const isBegun = type === 'keydown' && !repeat
-    const isLate = (!isBegun && lateKeys.has(code)) || !onActivity()
+    // what lies on a key is nobody
+    const isLate = (!isBegun && lateKeys.has(code)) || !onActivity(repeat)
     if (isLate && type === 'keydown') lateKeys.add(code)
     else lateKeys.delete(code)
     return isLate
   }
 
-  function isLateTouch({ type, timeStamp }: Event): boolean {
-    const isEnding = type === 'pointerup' || type === 'click'
+  function isLateTouch({ type, timeStamp, detail }: UIEvent): boolean {
+    // the click of a key, or of what assists, has none
+    const isEnding = type === 'pointerup' || (type === 'click' && detail > 0)
     const isLate = (isEnding && timeStamp < lateUntil) || !onActivity()
     if (type === 'pointerdown') lateUntil = isLate ? Infinity : 0
     else if (isEnding) lateUntil = isLate && type === 'pointerup' ? timeStamp + clickMs : 0
@@ -43,7 +45,7 @@ export function watchPage(onActivity: () => boolean): () => void {
 
   function hear(event: Event): void {
     if (!event.isTrusted) return
-    if (!(event instanceof KeyboardEvent ? isLateKey(event) : isLateTouch(event))) return
+    if (!(event instanceof KeyboardEvent ? isLateKey(event) : isLateTouch(event as UIEvent))) return
     event.stopImmediatePropagation()
     if (event.cancelable) event.preventDefault()
   }

@@ -25,10 +25,11 @@ export interface SessionOptions extends DeviceOptions {
   /** How long a job that runs, or a picture that has just come, holds it after the last activity. Default: 300,000. */
   holdMs?: number | undefined
   /**
-   * Tells of activity, and is told whether that came in time; returns what ends that. Default: touches, keys and the
-   * wheel on the page, and no scrolling.
+   * Tells of activity, and is told whether that came in time; returns what ends that. What only lasts, as a key that is
+   * held (`isHeld`), is told in time or not, and keeps no session. Default: touches, keys and the wheel on the page, and
+   * no scrolling.
    */
-  watch?: ((onActivity: () => boolean) => () => void) | undefined
+  watch?: ((onActivity: (isHeld?: boolean) => boolean) => () => void) | undefined
   /** Whether the display is kept on, where the browser can. Default: true. */
   keepAwake?: boolean | undefined
   /** The room's `limit`, which counts anew for each shopper. */
@@ -152,9 +153,10 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   }
 
   /** As `touch`, but what is shown changes once the touch has come to its end. */
-  function hearPage(): boolean {
+  function hearPage(isHeld = false): boolean {
     if (!isOn() || isClosed) return true
     if (!isInTime()) return false
+    if (isHeld) return true
     noteActivity()
     if (view.get().state === 'warning') later(look, pressMs)
     else look()

@@ -22,7 +22,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   /** Whether a tier was ever written to, as far as it and the others know. */
   async function mayHold(tier: Tier, failed: readonly Tier[], kind: Kind): Promise<boolean> {
     if (kind === 'values' && tier.isUsed()) return true
-    if (await tier.use((of) => of.isBegun?.(kind)).catch(() => false)) return true
+    if (await tier.isBegun(kind)) return true
     const marker = tier.markerOf(kind)
     const answering = others(tier).filter((each) => !failed.includes(each))
     const markers = await Promise.allSettled(answering.map((each) => each.use((of) => of.getItem(marker))))

@@ -27,6 +27,8 @@ export interface Tier {
   heldAt(key: string): string[]
   /** Whether this page has written to it. */
   isUsed(): boolean
+  /** Whether anybody has, as it says itself, though it hangs else; where even that is silent, nobody can say no. */
+  isBegun(kind: Kind): Promise<boolean>
 }
 
 /** How long one tier may take before the next is asked, in ms. */
@@ -42,6 +44,7 @@ export function createTier(storage: AtomicStorage, name: string, clock: Clock): 
   let hanging = 0
   let restsUntil = 0
   let isUsed = false
+  let isSilent = false
 
   async function use<T>(call: (of: AtomicStorage) => MaybePromise<T>): Promise<T> {
     if (hanging > 0 && clock.monotonic() < restsUntil) throw new Error('an earlier call has not ended')
@@ -108,5 +111,11 @@ export function createTier(storage: AtomicStorage, name: string, clock: Clock): 
     heldAt: (key) => [...(held.get(key) ?? [])],
     forget: (keys) => keys.forEach((key) => held.delete(key)),
     isUsed: () => isUsed,
+    async isBegun(kind) {
+      if (isSilent) return true
+      const asked = (async () => (await storage.isBegun?.(kind)) === true)().catch(() => false)
+      void asked.then(() => (isSilent = false))
+      return withinLimit(clock, tierLimitMs, asked).catch(() => (isSilent = true))
+    },
   }
 }

@@ -171,7 +171,9 @@ describe('FASHN', () => {
     const connected = once(server, 'connection')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const body = 'x'.repeat(32 * 1024 * 1024)
-    const refused = expect(sendOnce(url, { method: 'POST', body, longestMs: 500, againMs: 1 })).rejects.toThrow(NotBegun)
+    const refused = expect(sendOnce(url, { method: 'POST', body, longestMs: 500, againMs: 1 })).rejects.toThrow(
+      NotBegun,
+    )
     const [socket] = (await connected) as [Socket]
     const closed = once(socket, 'close')
     socket.on('data', (chunk) => (bytes += chunk.length)).on('error', () => {})

@@ -172,14 +172,16 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     shopper = {}
     heard.clear()
     tryOns.forEach((each) => each.leave('startedOver'))
+    tryOns.forEach((each) => each.refresh())
     lookAnew()
   }
 
-  /** What nobody watches would hold what it was last seen to show. */
+  /** The core has forgotten a shopper. */
   function refresh(): void {
     const made = core
     if (made) followers.forEach((follow) => follow(made))
-    tryOns.forEach(({ tryOn: each }) => each.get())
+    tryOns.forEach((each) => each.refresh())
+    if (isOpen) lookAgain()
   }
 
   /** What is to be wiped is wiped though the room is closed, and closed again. */

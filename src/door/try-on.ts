@@ -21,6 +21,8 @@ export interface DoorTryOn {
   look(): void
   /** What waits for the core is not said any more. */
   leave(reason: 'startedOver' | 'closed'): void
+  /** A shopper has gone; whoever watches is told, as what a page has of its own may be theirs, too. */
+  refresh(): void
 }
 
 /** What a try-on is like in this storage. */
@@ -210,6 +212,12 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     letGo(reason !== 'closed')
   }
 
+  function refresh(): void {
+    // what nobody watches would hold what it was last seen to show
+    if (core) relay.get()
+    else if (!word) shows(restoringView)
+  }
+
   const show = () => void through(() => {}).catch(() => undefined)
 
   async function look(): Promise<void> {
@@ -315,6 +323,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     },
     look: () => void look().catch(() => undefined),
     leave,
+    refresh,
   }
 }
 

@@ -7,6 +7,11 @@ export const hasLocks = (): boolean => globalThis.isSecureContext === true && 'l
 export const keepsOthersOut = (storage: FlowStorage): boolean =>
   storage.durable === false || hasLocks() || typeof storage.update === 'function'
 
+/** A `localStorage` as it is: each process has a copy, and each tab of a `sessionStorage`. */
+const isWebStorage = (storage: FlowStorage): boolean => Object.prototype.toString.call(storage) === '[object Storage]'
+
 /** Whether they really are, of the value under that key. */
 export const isExclusive = (storage: FlowStorage, key = ''): boolean =>
-  keepsOthersOut(storage) && (typeof storage.isExclusive !== 'function' || storage.isExclusive(key))
+  keepsOthersOut(storage) &&
+  !isWebStorage(storage) &&
+  (typeof storage.isExclusive !== 'function' || storage.isExclusive(key))

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { createFittingRoom, type FittingRoom, type TryOnView } from 'fitting-room'
 import { TryOnElement } from 'fitting-room/element'
+import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { views } from 'fitting-room/testing'
 import photoUrl from '../../examples/sample/person.png'
@@ -133,8 +134,15 @@ describe('<fitting-room-try-on>', () => {
     form.id = 'asks'
     form.insertAdjacentHTML(
       'beforeend',
-      '<select name="name"><option>Choose<option>Ada</select><own-field></own-field>',
+      '<select name="name"><option>Choose<option>Ada</select><own-field></own-field>' +
+        '<select id="sizes" size="2"><option>S<option>M</select><input id="theirs" type="file">',
     )
+    const sizes = form.querySelector<HTMLSelectElement>('#sizes')!
+    const theirs = form.querySelector<HTMLInputElement>('#theirs')!
+    const files = new DataTransfer()
+    files.items.add(new File(['Ada'], 'ada.txt'))
+    sizes.selectedIndex = 1
+    theirs.files = files.files
     const outside = document.body.appendChild(document.createElement('input'))
     onTestFinished(() => outside.remove())
     outside.setAttribute('form', 'asks')
@@ -148,6 +156,7 @@ describe('<fitting-room-try-on>', () => {
     await room.reset()
     await expect.poll(() => element.dataset['state']).toBe('idle')
     expect([email?.value, name?.value, own?.value, outside.value]).toEqual(['', 'Choose', '', ''])
+    expect([sizes.selectedIndex, theirs.files.length]).toEqual([-1, 0])
   })
 
   it('leaves what a page has filled in as it is first shown, and tells the page as it is emptied for the next shopper', async () => {
@@ -173,6 +182,46 @@ describe('<fitting-room-try-on>', () => {
     await expect.poll(() => fresh.dataset['state']).toBe('idle')
     expect([email.value, box.checked]).toEqual(['', false])
     expect(held).toEqual({ email: '', news: false, isReset: false })
+  })
+
+  it('shows the next shopper nothing of what was typed where nothing was begun, whichever page the reset is of', async () => {
+    const storage = indexedDbStorage(crypto.randomUUID())
+    // of two pages
+    const [own, other] = [0, 1].map(() =>
+      createFittingRoom({
+        baseUrl: inject('baseUrl'),
+        apiKey: 'sandbox-key',
+        storage,
+        timing: { pollIntervalMs: 400 },
+      }),
+    ) as [FittingRoom, FittingRoom]
+    const beside = element.cloneNode(true) as TryOnElement
+    beside.setAttribute('variant-id', '2002')
+    element.room = beside.room = own
+    document.body.append(beside)
+    onTestFinished(() => {
+      beside.remove()
+      own.close()
+      other.close()
+    })
+    const fields = [element, beside].map((each) => each.querySelector('input[name=email]') as HTMLInputElement)
+    const states = () => [element, beside].map((each) => each.dataset['state'])
+    const type = () => fields.forEach((field) => (field.value = 'ada@example.com'))
+    const emptied = () => expect.poll(() => fields.map(({ value }) => value)).toEqual(['', ''])
+    await expect.poll(states).toEqual(['idle', 'idle'])
+    type()
+    await other.reset()
+    await emptied()
+    type()
+    await own.reset()
+    await emptied()
+    // where the one has begun, the core hears it for the other one, too
+    await element.tryOn?.start(await (await fetch(photoUrl)).blob())
+    await expect.poll(states).toEqual(['final', 'idle'])
+    type()
+    await other.reset()
+    await emptied()
+    expect(states()).toEqual(['idle', 'idle'])
   })
 
   it('leaves to a shopper what is typed before the photo is chosen', async () => {

@@ -1,4 +1,4 @@
-import { commands } from 'vitest/browser'
+import { commands, server } from 'vitest/browser'
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { createFittingRoom } from 'fitting-room'
 import { createSession, newShopperId } from 'fitting-room/kiosk'
@@ -51,6 +51,22 @@ it.each([
   clock.advance(times.idleMs - times.warnMs - 3)
   expect(state()).toBe('active')
   clock.advance(2)
+  expect(state()).toBe('warning')
+})
+
+it('a session of a page is not kept by a key that is held', async () => {
+  const { clock, button, state } = await kiosk()
+  let heard = 0
+  button.addEventListener('keydown', () => heard++)
+  button.focus()
+  await commands.act('key down', '#pressed')
+  clock.advance(times.idleMs - times.warnMs - 1)
+  await commands.act('key down', '#pressed')
+  // the driver of WebKitGTK repeats none
+  expect(heard).toBe(server.browser === 'webkitgtk' ? 1 : 2)
+  clock.advance(2)
+  expect(state()).toBe('warning')
+  await commands.act('key up', '#pressed')
   expect(state()).toBe('warning')
 })
 

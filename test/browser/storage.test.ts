@@ -3,6 +3,7 @@ import { storageChain } from 'fitting-room/storage/chain'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { webStorage } from 'fitting-room/storage/local-storage'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { isExclusive } from '../../src/platform/exclusive.ts'
 import { storageConformance } from '../storage/conformance.ts'
 
 storageConformance('memory', memoryStorage, { lasting: false })
@@ -10,6 +11,10 @@ storageConformance('localStorage', () => webStorage())
 storageConformance('sessionStorage', () => webStorage(() => sessionStorage))
 storageConformance('IndexedDB', () => indexedDbStorage('conformance'))
 storageConformance('the default chain', () => storageChain([indexedDbStorage('chain'), webStorage()]))
+
+it('of a localStorage, or a sessionStorage, as it is nothing is submitted by itself', () => {
+  expect([localStorage, sessionStorage].map((each) => isExclusive(each))).toEqual([false, false])
+})
 
 it('IndexedDB: a database that another page deletes is given up, and opened again for the next write', async () => {
   const storage = indexedDbStorage('deleted')

@@ -28,6 +28,7 @@ describe('what may be older than what was written', () => {
     expect(isExclusive(webStorage(() => area))).toBe(false)
     withLocks()
     expect(isExclusive(webStorage(() => area))).toBe(false)
+    expect(isExclusive(area)).toBe(false)
   })
 
   it('is what only that one of a chain has, though the other one answers', async () => {

@@ -2,6 +2,7 @@
 export function mapArea(): Storage {
   const items = new Map<string, string>()
   return {
+    [Symbol.toStringTag]: 'Storage',
     get length() {
       return items.size
     },
