@@ -46,6 +46,25 @@ describe('an intent', () => {
     expect(await room.list()).toHaveLength(1)
   })
 
+  it.each([false, true])(
+    'to discard what is made ready leaves the picture that was there before in the list: abandonPaidJob %s',
+    async (abandonPaidJob) => {
+      class Slow extends Blob {
+        override arrayBuffer = () => new Promise<never>(() => {})
+      }
+      const room = world.room()
+      const tryOn = await started(room.tryOn(product))
+      await world.until(tryOn, 'final')
+      const retried = tryOn.retry(new Slow(['photo'], { type: 'image/png' }))
+      await world.until(tryOn, 'preparing')
+      expect(tryOn.get().attempt).toBe(null)
+      await tryOn.discard({ abandonPaidJob })
+      await expect(retried).rejects.toMatchObject({ kind: 'stopped' })
+      expect(tryOn.get().state).toBe('idle')
+      expect(await room.list()).toMatchObject([{ state: 'final', archived: true }])
+    },
+  )
+
   it('waits for storage to be read', async () => {
     const tryOn = world.room().tryOn(product)
     expect(tryOn.get().state).toBe('restoring')

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { createRoom } from 'fitting-room/core'
 import type { FittingRoom } from '../src/room.types.ts'
 import { deferred } from '../src/platform/deferred.ts'
+import { createEpochs } from '../src/records/epochs.ts'
 import { collectGarbage } from './support/collect-garbage.ts'
 import {
   any,
@@ -921,6 +922,21 @@ it('what a page has read before another oneâ€™s reset() is not the next shopperâ
   await world.pass(20_000)
   expect([...storage.items.values()].filter((text) => text.includes('attemptId'))).toEqual([])
   expect(await world.room({ storage }).list()).toEqual([])
+})
+
+it('a page that could read nothing learns of a reset() from who knows its storage by the ID that it has made up', async () => {
+  const onReset = vi.fn<() => void>()
+  const epochs = createEpochs({ clock: world.clock, isOnDisk: () => false, onNext: () => {}, onReset })
+  const [own = ''] = Object.keys(epochs.counts())
+  epochs.isOpened()
+  epochs.isReset({ [own]: 1 })
+  const former = epochs.shopper()
+  // what it says from then on is of the same shopper as what the other one says, or the two would tell each other without end
+  expect(epochs.hear({ [own]: 2 })).toBe(false)
+  expect([epochs.counts(), former.aborted]).toEqual([{ [own]: 2 }, true])
+  expect(epochs.isOfPresent({ [own]: 2 })).toBe(true)
+  await Promise.resolve()
+  expect(onReset).toHaveBeenCalledTimes(1)
 })
 
 it('the first word after an own reset() is taken, though storage could not be read before', async () => {

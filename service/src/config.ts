@@ -7,6 +7,8 @@ const ofContract = <T>(schema: Schema<T>) => z.custom<T>((value) => schema.safeP
 /** What any database can keep. */
 const anyText = z.string().regex(/^[^\0\p{Surrogate}]*$/u, 'whole text without NUL')
 const text = anyText.min(1)
+/** What stands in the keys of tables, each of which takes some 2,700 bytes. */
+const id = text.max(200)
 const digits = z.string().regex(/^[1-9][0-9]*$/, 'digits without leading zeros')
 const count = z.int().min(0).max(2_147_483_647)
 
@@ -52,7 +54,7 @@ const product = z.strictObject({
 
 const store = z
   .strictObject({
-    id: text,
+    id,
     apiKey: z.string().regex(/^[\x21-\x7e]{8,}$/, '8 or more visible ASCII characters'),
     integrations: z.strictObject({ sdk: z.boolean(), api: z.boolean() }),
     storefront: z
@@ -143,6 +145,10 @@ const config = z
   })
   .superRefine((value, context) => {
     unique(value.stores, ['stores'], context)
+    if (value.keep.photoHours * 60 < value.giveUpAfterMinutes) {
+      const message = 'a photo is kept for as long as a job may wait for it, which giveUpAfterMinutes says'
+      context.addIssue({ code: 'custom', message, path: ['keep', 'photoHours'] })
+    }
     if (value.generator?.webhook && value.publicUrl === undefined)
       context.addIssue({ code: 'custom', message: 'a webhook is told of at this address', path: ['publicUrl'] })
     const keys = value.stores.map(({ apiKey }) => apiKey)

@@ -66,7 +66,7 @@ const leastTidied = 200_000
 async function tidy({ query }: Database): Promise<void> {
   const tables = await query<{ name: string }>(
     `select format('%I.%I', nspname, relname) as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-     where relkind = 'r' and nspname like 'fitting\\_room%' and pg_relation_size(pg_class.oid) > $1`,
+     where relkind = 'r' and nspname like 'fitting\\_room%' and pg_table_size(pg_class.oid) > $1`,
     [leastTidied],
   )
   // what else is asked goes in between

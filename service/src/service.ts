@@ -72,6 +72,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
   const bucket = bucketOf(options)
   const { takePhoto = intakeByFile(drawing.cleanedFile) } = options
   const inBucket = bucket && bucketBlobs(bucket, takePhoto)
+  const ownUploads = new SignedUploads(uploadSecret)
   const parts: ServiceParts = {
     blobs: memoryBlobs(),
     generator: drawing.render,
@@ -84,7 +85,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
     clock,
     report,
     publicUrl: urlNow,
-    uploads: bucket ? bucketUploads(bucket) : new SignedUploads(uploadSecret),
+    uploads: bucket ? bucketUploads(bucket, ownUploads) : ownUploads,
     webhooks,
     provided: provider && createProvided({ provider, store, clock, webhookOf, report, ending: ending.signal }),
     async fetchPhoto(url, storeId) {

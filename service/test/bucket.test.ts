@@ -1,6 +1,7 @@
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import S3rver from '@20minutes/s3rver'
 import {
@@ -21,12 +22,14 @@ import { seldom } from '../../test/limits.ts'
 import { bucketBlobs } from '../src/bucket/bucket-blobs.ts'
 import { openBucket } from '../src/bucket/bucket.ts'
 import { movedBlobs } from '../src/moved-blobs.ts'
-import type { Line } from '../src/ports.ts'
+import { ofJobs, type Blob, type Line } from '../src/ports.ts'
+import { SignedUploads } from '../src/signed-uploads.ts'
 import { png } from './contract.suite.ts'
 
 const url = 'http://service.test'
 const keys = { id: 'S3RVER', secret: 'S3RVER' }
 const dayMs = 86_400_000
+const uploadSecret = randomBytes(32)
 let folder: string
 let server: S3rver
 let place: { endpoint: string; name: string; region: string }
@@ -190,6 +193,44 @@ describe('a service whose photos and pictures are in a bucket', () => {
       { kind: 'upload', of: '198.51.100.7' },
       { kind: 'job', of: 'main' },
     ])
+  })
+
+  it('lets no job wait in the line of who only looks at its photo, and lets who looks wait for the job', async () => {
+    const held: { line: Line; release: (photo: Blob) => void }[] = []
+    const { ask, fetch: serve } = open()
+    const { data } = await ask('/uploads', { contentType: 'image/png' })
+    const headers = { 'Content-Type': 'image/png' }
+    await fetch(data['uploadUrl']!, { method: 'PUT', body: Buffer.from(png), headers })
+    const blobs = bucketBlobs(
+      openBucket(place, keys),
+      (_request, _limits, line) => new Promise((release) => held.push({ line, release })),
+    )
+    const name = basename(new URL(data['imageUrl']!).pathname)
+    const photo = { bytes: png, type: 'image/png' }
+    const upload = { kind: 'upload', of: '198.51.100.7' } as const
+    const linesOf = () => held.map(({ line }) => line)
+    const seen = blobs.get(name, upload)
+    await expect.poll(linesOf).toEqual([upload])
+    const drawn = blobs.get(name, ofJobs('main'))
+    await expect.poll(linesOf).toEqual([upload, ofJobs('main')])
+    const seenLater = blobs.get(name, { kind: 'upload', of: '198.51.100.8' })
+    held[1]?.release(photo)
+    expect(await Promise.all([drawn, seenLater])).toEqual([photo, photo])
+    held[0]?.release(photo)
+    expect(await seen).toEqual(photo)
+    expect((await serve(new Request(data['imageUrl']!))).status).toBe(200)
+    expect(held).toHaveLength(2)
+  })
+
+  it('takes a photo at a target that was given before there was a bucket', async () => {
+    const before = new SignedUploads(uploadSecret)
+    const { fetch: serve } = open({ uploadSecret })
+    const name = `${randomUUID()}.png`
+    const request = { method: 'PUT', body: Buffer.from(png), headers: { 'Content-Type': 'image/png' } }
+    const target = before.sign(name, 'image/png', Date.now())
+    expect((await serve(new Request(url + target, request))).status).toBe(200)
+    expect((await serve(new Request(`${url}/photos/${name}`))).status).toBe(200)
+    expect((await serve(new Request(`${url + target}0`, request))).status).toBe(403)
   })
 
   it('gives nothing to a name that leads elsewhere in the bucket, or out of it', async () => {

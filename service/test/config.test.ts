@@ -49,6 +49,8 @@ describe('a configuration', () => {
       (config: any) => config.stores[0].products[0].variants.push({ id: '2001', title: 'L' }),
     ],
     ['trustedProxies[0]', (config: any) => (config.trustedProxies = ['10.0.0.0/99'])],
+    ['keep.photoHours', (config: any) => (config.keep = { photoHours: 0.5 })],
+    ['stores[0].id', (config: any) => (config.stores[0].id = 'x'.repeat(201))],
     ['publicUrl', (config: any) => (config.publicUrl = 'https://shop.example/try-on')],
     ['publicUrl', (config: any) => (config.generator = { provider: 'fashn', webhook: true })],
   ])('is refused with the path %s', (path, change) => {

@@ -332,6 +332,31 @@ it('of imported stores only those are read that are not known', async () => {
   for (const { id } of [one!, other!]) await removeStore(database, id)
 })
 
+it('commands of several stores come one after the other, and none waits for what waits for it', async () => {
+  const others = Array.from({ length: 6 }, () => openDatabase({ connectionString: address }, 1, report))
+  onTestFinished(async () => void (await Promise.all(others.map((each) => each.close()))))
+  const stores = Array.from({ length: 3 }, (_, at) => ({
+    ...parseConfig(suiteConfig).stores[0]!,
+    id: `at-once-${at}`,
+    apiKey: `key-at-once-${at}`,
+  }))
+  const deadlocks = async () => {
+    await database.query('select pg_stat_force_next_flush()')
+    const [row] = await database.query<{ deadlocks: string }>(
+      'select deadlocks from pg_stat_database where datname = current_database()',
+    )
+    return Number(row?.deadlocks)
+  }
+  const before = await deadlocks()
+  const carryOut = others.map(async (own, at) => {
+    for (let turn = 0; turn < 30; turn += 1)
+      for (const store of stores) await (at % 2 ? removeStore(own, store.id) : importStore(own, store))
+  })
+  await Promise.all(carryOut)
+  expect(await deadlocks()).toBe(before)
+  for (const { id } of stores) await removeStore(database, id)
+})
+
 it('requests that a clock counted before it was set back do not count', async () => {
   for (const limit of [
     (clock: Clock) => new IpLimiter(clock),
@@ -348,6 +373,25 @@ it('requests that a clock counted before it was set back do not count', async ()
     expect(await limiter.count('10.0.0.9', 'createUpload')).toBe(0)
     expect(await all()).toBeLessThanOrEqual(60)
   }
+})
+
+it('a job that waits is begun though the clock was set back meanwhile', async () => {
+  const own = await server.newDatabase()
+  const { store } = await openServerStore(own, { report })
+  const job = queuedJob({ id: randomUUID(), storeId: 'main' })
+  await store.transaction(async (ledger) => ledger.addJob(job))
+  const asked = openDatabase({ connectionString: own }, 1, report)
+  // which is what the queue takes for now
+  await asked.query(`create or replace function fitting_room_queue.job_now() returns timestamptz
+    as $$ select now() - interval '1 hour' $$ language sql`)
+  const begun = deferred<string>()
+  await store.run(
+    async (jobId) => begun.resolve(jobId),
+    async () => {},
+  )
+  expect(await begun.promise).toBe(job.id)
+  await asked.close()
+  await store.close()
 })
 
 it('is refused where it is not in UTF8', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { createLog } from '../src/operation/log.ts'
 import { createMetrics } from '../src/operation/metrics.ts'
+import { redacted } from '../src/operation/redacted.ts'
 import { serveOperation } from '../src/operation/serve-operation.ts'
 
 const headers = { 'X-Service-SDK-Key': 'main-key', 'Content-Type': 'application/json' }
@@ -158,6 +159,18 @@ describe('for whoever runs the service', () => {
     expect(first?.error.stack).toContain('operation.test.ts')
     expect(second?.error).toEqual({ message: 'nothing but a text with [key]' })
     expect(third?.error).toEqual({ message: '[e-mail] saw photo_[address] and file:///srv/app.js' })
+  })
+
+  it('a key that has an address, an e-mail address or an ID in it is in no line in part', async () => {
+    const keys = [
+      'shop@acme.example-7f3a9c51',
+      `k:${crypto.randomUUID()}:tail9secret`,
+      'abc://topsecret)rest',
+      'shop@acm',
+    ]
+    expect(redacted(`refused: ${keys.join(' ')} https://cdn.example/${keys[0]}.png`, keys)).toBe(
+      'refused: [key] [key] [key] [key] [address]',
+    )
   })
 
   it('an error of any length is a short line, whose end is no half of an address', async () => {

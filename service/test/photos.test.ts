@@ -394,6 +394,15 @@ describe('a picture that takes too much', () => {
     await drawing.close()
   })
 
+  it('is none for what those before it have left in its process', async () => {
+    const drawing = openDrawing({ report: () => {}, atOnce: 1, mostMemory: 950_000_000 })
+    const photo = join(await mkdtemp(join(tmpdir(), 'photo-')), 'large.jpeg')
+    await writeFile(photo, await plain(7_600, 7_600).jpeg({ progressive: true }).toBuffer())
+    for (let count = 0; count < 6; count += 1)
+      expect(await drawing.cleanedFile(photo, ofJobs('main'))).toMatchObject({ type: 'image/jpeg' })
+    await drawing.close()
+  })
+
   it('is one of many pixels in a small file: its size is read before it is decoded', async () => {
     await expect(cleaned(bomb)).rejects.toThrow(PhotoNotReadable)
   })

@@ -14,4 +14,4 @@ const isWebStorage = (storage: FlowStorage): boolean => Object.prototype.toStrin
 export const isExclusive = (storage: FlowStorage, key = ''): boolean =>
   keepsOthersOut(storage) &&
   !isWebStorage(storage) &&
-  (typeof storage.isExclusive !== 'function' || storage.isExclusive(key))
+  (typeof storage.isExclusive !== 'function' || storage.isExclusive(key) === true)

@@ -127,6 +127,9 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     onNext()
   }
 
+  /** What this page has made up another one can know from storage only. */
+  const meet = (found: Counts) => void (isSeen ||= sharesId(found))
+
   /** Whose storage was reset is known once it is read; where it can not be, it may be this one. */
   function doubt(found: Counts): void {
     heard.push(found)
@@ -155,6 +158,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     isUsed,
     learn,
     hear(found) {
+      meet(found)
       if (isSeen && !sharesId(found)) {
         stranger = found
         return true
@@ -165,6 +169,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
       return false
     },
     isOfPresent(found) {
+      meet(found)
       const shared = isSeen ? Object.entries(found).filter(([id]) => counts[id] !== undefined) : []
       const isPresent = shared.length > 0 && shared.every(([id, count]) => count === counts[id])
       if (shared.some(([id, count]) => count > Number(counts[id]))) learnCounts(found)

@@ -225,6 +225,17 @@ export function createCarryOut(parts: CarryOutParts) {
     }
   }
 
+  /** Anything but a consent. */
+  async function intend(own: Seat<Runner>, runner: Runner, word: Word): Promise<void> {
+    const { call } = word
+    const meant = check(runner, call)
+    // what was to be forgotten is in the archive by now
+    if (call.intent === 'discard' && word.seen && meant !== word.seen) throw notAllowed(call)
+    heed(own, runner, word)
+    const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(own, runner, error))
+    await doEvent(own, runner, word, event, meant, null)
+  }
+
   return {
     refusal,
     notAllowed,
@@ -267,12 +278,9 @@ export function createCarryOut(parts: CarryOutParts) {
       if (isLeft && !isSeen && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call))) return checkRead()
       // of a former shopper not even a photo is kept
       if (isConsent(call)) return consent(own, runner, word, call)
-      const meant = check(runner, call)
-      // what was to be forgotten is in the archive by now
-      if (call.intent === 'discard' && word.seen && meant !== word.seen) throw notAllowed(call)
-      heed(own, runner, word)
-      const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(own, runner, error))
-      await doEvent(own, runner, word, event, meant, null)
+      // nobody forgets unseen what the consent in hand would have left
+      const isUnseen = isLeft && !isSeen && stands !== undefined && call.intent === 'discard'
+      await intend(own, runner, isUnseen ? { ...word, call: { intent: 'startOver' } } : word)
     },
 
     /**

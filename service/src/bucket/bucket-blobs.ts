@@ -17,7 +17,7 @@ const kept = (name: string) => `kept/${name}`
  * `get` rejects with `PhotoNotReadable`.
  */
 export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
-  /** Those that are looked at just now, by name: whoever else wants one waits for that. */
+  /** Those that are looked at just now, by kind of line and name: whoever else wants one waits for that. */
   const looks = new Map<string, Promise<Blob | null>>()
 
   async function takeIn(name: string, line: Line): Promise<Blob | null> {
@@ -32,24 +32,25 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     return taken
   }
 
-  async function lookAt(name: string, line: Line = { kind: 'upload', of: name }): Promise<Blob | null> {
+  async function lookAt(name: string, line: Line): Promise<Blob | null> {
     try {
       return await takeIn(name, line)
     } catch (error) {
       if (!(error instanceof PhotoNotReadable || error instanceof Encoded)) throw error
       await bucket.remove(arrived(name))
       throw new PhotoNotReadable()
-    } finally {
-      looks.delete(name)
     }
   }
 
-  async function get(name: string, line?: Line): Promise<Blob | null> {
+  async function get(name: string, line: Line = { kind: 'upload', of: name }): Promise<Blob | null> {
     if (!isBlobName(name)) return null
     const found = await bucket.get(kept(name))
     if (found) return found
-    const look = looks.get(name) ?? lookAt(name, line)
-    looks.set(name, look)
+    const keyOf = (kind: Line['kind']) => `${kind} ${name}`
+    // a job does not wait in the line of whoever only wants to see it
+    const own = keyOf(line.kind)
+    const look = looks.get(keyOf('job')) ?? looks.get(own) ?? lookAt(name, line).finally(() => looks.delete(own))
+    looks.set(own, look)
     return look
   }
 
@@ -66,8 +67,8 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
   }
 }
 
-/** Upload targets that are the bucket's own; the service takes no photo itself. */
-export const bucketUploads = (bucket: Bucket): Uploads => ({
+/** Upload targets that are the bucket's own; the service itself takes photos at those of before alone. */
+export const bucketUploads = (bucket: Bucket, before: Uploads): Uploads => ({
   sign: (name, type) => bucket.presigned(arrived(name), type, uploadExpiryMs / 1000),
-  verify: () => null,
+  verify: (url, now) => before.verify(url, now),
 })

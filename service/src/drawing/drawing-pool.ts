@@ -42,8 +42,14 @@ export function openDrawing({
   const processes = openProcesses({
     file: fileURLToPath(new URL(`./drawing-process${extname(import.meta.url)}`, import.meta.url)),
     args: [String(mostMemory), String(longestMs)],
-    // what it decodes is kept in memory, of which there is a limit: a folder for it may have no room
-    env: { VIPS_DISC_THRESHOLD: '1g' },
+    env: {
+      // what it decodes is kept in memory, of which there is a limit: a folder for it may have no room
+      VIPS_DISC_THRESHOLD: '1g',
+      // and given back: what earlier pictures have left would count as the next one's
+      MALLOC_ARENA_MAX: '1',
+      MALLOC_MMAP_THRESHOLD_: '131072',
+      MALLOC_TRIM_THRESHOLD_: '131072',
+    },
     atOnce,
     beginsAtOnce,
     longestMs: longestMs * 10,

@@ -16,12 +16,12 @@ const mostTold = 4_000
 export function redacted(text: string, keys: readonly string[]): string {
   // an address that is cut would be told
   const told = text.length > mostTold ? `${text.slice(0, mostTold).replace(/\S*$/, '')}…` : text
-  const open = told
+  // one that begins with another, or has an address in it, is not to be told in part
+  const longestFirst = keys.filter(Boolean).toSorted((a, b) => b.length - a.length)
+  return longestFirst
+    .reduce((left, key) => left.replaceAll(key, '[key]'), told)
     .replace(address, '[address]')
     .replace(email, '[e-mail]')
     .replace(word, (found) => (random.test(found) ? '[name]' : found))
     .replace(issued, '[key]')
-  // one that begins with another is not to be told in part
-  const longestFirst = keys.filter(Boolean).toSorted((a, b) => b.length - a.length)
-  return longestFirst.reduce((left, key) => left.replaceAll(key, '[key]'), open)
 }

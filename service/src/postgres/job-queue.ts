@@ -51,6 +51,8 @@ const wokenAtOnce = 2
 const superviseIntervalSeconds = 10
 /** The turn from which priorities count down, in epoch seconds: PostgreSQL has them as integers. */
 const firstTurn = Date.UTC(2026, 0, 1) / 1_000
+/** From when on a job may be taken: a clock that is set back meanwhile keeps none of them waiting. */
+const startAfter = '-1 day'
 /** How long a job that nobody takes is remembered, in seconds: a year. */
 const retentionSeconds = 31_536_000
 
@@ -101,6 +103,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       }
       const queued = jobs.map(({ id, storeId }) => ({
         data: { jobId: id },
+        startAfter,
         group: { id: storeId },
         priority: firstTurn - turns(storeId),
       }))

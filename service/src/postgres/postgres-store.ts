@@ -223,7 +223,8 @@ async function expire(
   const forgotten = await transaction(async (inTransaction) => {
     const jobs = await inTransaction.query<{ data: Job }>(
       `delete from fitting_room.jobs where id in (
-         select id from fitting_room.jobs where accepted_at <= $1 and state <> 'queued' limit $2 for update skip locked
+         select id from fitting_room.jobs where accepted_at <= $1 and state <> 'queued'
+         order by accepted_at limit $2 for update skip locked
        ) returning data`,
       [until.jobs, batch],
     )

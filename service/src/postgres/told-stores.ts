@@ -84,11 +84,13 @@ export const disconnect = (database: Database, storeId: string): Promise<void> =
 const setKey = (database: Database, storeId: string, hash: Uint8Array | null): Promise<void> =>
   database.transaction(async ({ query }) => void (await query(putKey, [storeId, hash])))
 
+/** Of two commands at once the second sees the first; first of all, or each may have what the other one waits for. */
+const oneAtATime = 'lock table fitting_room.keys in share row exclusive mode'
+
 /** Puts a store in the place of whatever has its ID, with its key, at once, in all processes; false where another one has that. */
 export function importStore(database: Database, { apiKey, ...store }: Config['stores'][number]): Promise<boolean> {
   return database.transaction(async ({ query }) => {
-    // of two at once the second sees the first
-    await query('lock table fitting_room.keys in share row exclusive mode')
+    await query(oneAtATime)
     const hash = keyOf(apiKey)
     const taken = await query(
       `select 1 from fitting_room.keys where hash = $1 and store_id <> $2
@@ -114,6 +116,7 @@ export function importStore(database: Database, { apiKey, ...store }: Config['st
  */
 export function removeStore(database: Database, storeId: string): Promise<boolean> {
   return database.transaction(async ({ query }) => {
+    await query(oneAtATime)
     const [gone] = await query<{ had_key: boolean; former_hash: Buffer | null }>(
       'delete from fitting_room.stores where store_id = $1 returning had_key, former_hash',
       [storeId],
