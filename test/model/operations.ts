@@ -637,6 +637,26 @@ const saidBlind = own.chain((page) => {
     one(longWait),
   )
 })
+/** What is still made ready is left, over what was there before. */
+const leftInHand = own.chain((page) => {
+  const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
+  const leave = fc.record({
+    do: weighted([3, 'discard' as const], [1, 'startOver' as const]),
+    page: weighted([3, page], [1, 1 - page]),
+  })
+  return flat(
+    one(word(mine, fc.constant(0))),
+    one(longWait),
+    seldom(load(other)),
+    fc.constant<Op[]>([{ do: 'retry', page, photo: 'slow', fails: false, product: 0 }]),
+    shortly,
+    one(leave),
+    seldom(fc.oneof(leave, fault, goneFrom(own), load(own))),
+    one(wait),
+    seldom(word(mine, fc.constant(0))),
+    one(longWait),
+  )
+})
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -723,7 +743,11 @@ const broken = sequencesOf(
 
 const away = sequencesOf(usedAway, slowly)
 const unkept = sequencesOf(
-  fc.oneof({ weight: 2, arbitrary: waitsUnwritten }, { weight: 1, arbitrary: saidBlind }),
+  fc.oneof(
+    { weight: 2, arbitrary: waitsUnwritten },
+    { weight: 1, arbitrary: saidBlind },
+    { weight: 1, arbitrary: leftInHand },
+  ),
   slowly,
 )
 
