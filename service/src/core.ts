@@ -13,7 +13,6 @@ import {
   type VisitorStatus,
 } from 'fitting-room/contract'
 import { ApiProblem, badInput, named, notFound } from './api-problem.ts'
-import { aheadMs } from './ip-limiter.ts'
 import { pictureMs } from './retention.ts'
 import {
   isUrl,
@@ -178,10 +177,8 @@ export function createCore({ config, store, uploads, clock, publicUrl, provided,
       if (!isKept || found.job.storeId !== of.id) throw notFound('Job')
       const { job, visitor } = found
       if (job.state === 'failed') return { status: 'ERROR', error: job.error ?? 'Generation failed' }
-      // by a clock that was set back since it would wait for that time once more
-      const by = now < job.acceptedAt - aheadMs ? Infinity : now
-      if (job.pictures === null || by < job.previewAt) return { status: 'PROCESSING' }
-      return { status: 'SUCCESS', ...statusOf(of, visitor), ...picturesOf(job, job.pictures, publicUrl(), by) }
+      if (job.pictures === null || now < job.previewAt) return { status: 'PROCESSING' }
+      return { status: 'SUCCESS', ...statusOf(of, visitor), ...picturesOf(job, job.pictures, publicUrl(), now) }
     },
   }
 }

@@ -24,6 +24,8 @@ import { openBucket } from '../src/bucket/bucket.ts'
 import { movedBlobs } from '../src/moved-blobs.ts'
 import { ofJobs, type Blob, type Line } from '../src/ports.ts'
 import { SignedUploads } from '../src/signed-uploads.ts'
+import { deferred } from '../../src/platform/deferred.ts'
+import { PhotoNotReadable } from '../src/photo-problems.ts'
 import { png } from './contract.suite.ts'
 
 const url = 'http://service.test'
@@ -220,6 +222,32 @@ describe('a service whose photos and pictures are in a bucket', () => {
     expect(await seen).toEqual(photo)
     expect((await serve(new Request(data['imageUrl']!))).status).toBe(200)
     expect(held).toHaveLength(2)
+  })
+
+  it('looks anew at what is put in the place of a photo that is none, whoever saw that', async () => {
+    const { ask } = open()
+    const { data } = await ask('/uploads', { contentType: 'image/png' })
+    const put = async () => {
+      const headers = { 'Content-Type': 'image/png' }
+      await fetch(data['uploadUrl']!, { method: 'PUT', body: Buffer.from(png), headers })
+    }
+    const photo = { bytes: png, type: 'image/png' }
+    const isNone = deferred<never>()
+    const looks = [isNone.promise, Promise.resolve(photo)]
+    const blobs = bucketBlobs(
+      openBucket(place, keys),
+      () => looks.shift() ?? expect.fail('it is looked at once too often'),
+    )
+    const name = basename(new URL(data['imageUrl']!).pathname)
+    await put()
+    const asked = [ofJobs('main'), { kind: 'upload', of: '198.51.100.7' } as const].map((line) =>
+      expect(blobs.get(name, line)).rejects.toThrow(PhotoNotReadable),
+    )
+    await expect.poll(() => looks).toHaveLength(1)
+    isNone.reject(new PhotoNotReadable())
+    await Promise.all(asked)
+    await put()
+    expect(await blobs.get(name)).toEqual(photo)
   })
 
   it('takes a photo at a target that was given before there was a bucket', async () => {

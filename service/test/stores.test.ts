@@ -175,28 +175,6 @@ describe.each(kinds)('a store %s', (_, open) => {
     await release()
   })
 
-  it('tells as final what was, though the clock was set back since', async () => {
-    const { store, release } = await open()
-    let now = Date.now()
-    const parts = { config: configOf(null), clock: { now: () => now }, works: false, report }
-    const service = createService({ publicUrl: url, store, ...parts })
-    const pictures = { preview: 'preview.jpeg', final: 'final.jpeg' }
-    const times = { acceptedAt: now, previewAt: now, readyAt: now + 60_000 }
-    const job = queuedJob({ id: randomUUID(), storeId: 'main', ...times, state: 'rendered', pictures })
-    await store.transaction(async (ledger) => ledger.addJob(job))
-    const status = async () => {
-      const answer = await service.fetch(new Request(`${url}/generations/${job.id}`, { headers }))
-      return ((await answer.json()) as { data: { storageStatus?: string } }).data.storageStatus
-    }
-    expect(await status()).toBe('PENDING')
-    now += 60_000
-    expect(await status()).toBe('READY')
-    now -= 3_600_000
-    expect(await status()).toBe('READY')
-    await service.close()
-    await release()
-  })
-
   it('takes no credit more where a store has fewer than it has used, or than it had', async () => {
     const { store, release } = await open()
     const take = (credits: number) => store.transaction((ledger) => ledger.takeCredit('main', credits))

@@ -236,10 +236,10 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     if (mayBeThere) show()
   }
 
-  /** Below a word that waited there may be what is to be left, too, and not forgotten unseen. */
-  function leaveBelow(): Promise<void> {
+  /** Below a word that waited there may be what is to be left, too. */
+  function leaveBelow(tell: (own: TryOn) => Promise<void>): Promise<void> {
     const done = through(async (own) => {
-      if ((await own.ready).state !== 'idle') await own.startOver()
+      if ((await own.ready).state !== 'idle') await tell(own)
     })
     const ended = done.catch(() => undefined)
     void ended.then(comeAfter(ended))
@@ -255,7 +255,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     if (isForCore || intent === 'submitEmail' || (intent === 'resume' && !kept?.kept)) return through(tell)
     if (intent === 'startOver' || intent === 'discard') {
       leave()
-      return isSeen ? undefined : leaveBelow()
+      return isSeen ? undefined : leaveBelow(tell)
     }
     const [photo, options] = (intent === 'resume' && kept ? kept.given : given) as Word['given']
     // a photo is sent for the shopper who gave it

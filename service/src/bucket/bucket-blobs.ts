@@ -47,11 +47,13 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     const found = await bucket.get(kept(name))
     if (found) return found
     const keyOf = (kind: Line['kind']) => `${kind} ${name}`
-    // a job does not wait in the line of whoever only wants to see it
     const own = keyOf(line.kind)
-    const look = looks.get(keyOf('job')) ?? looks.get(own) ?? lookAt(name, line).finally(() => looks.delete(own))
-    looks.set(own, look)
-    return look
+    // a job does not wait in the line of whoever only wants to see it
+    const look = looks.get(keyOf('job')) ?? looks.get(own)
+    if (look) return look
+    const begun = lookAt(name, line).finally(() => looks.delete(own))
+    looks.set(own, begun)
+    return begun
   }
 
   return {
