@@ -250,6 +250,51 @@ describe('a service whose photos and pictures are in a bucket', () => {
     expect(await blobs.get(name)).toEqual(photo)
   })
 
+  it('has a job made of what was put there last, and removes nothing that came while it looked', async () => {
+    const { ask } = open()
+    const { data } = await ask('/uploads', { contentType: 'image/png' })
+    const put = async (bytes: Uint8Array) => {
+      const headers = { 'Content-Type': 'image/png' }
+      expect((await fetch(data['uploadUrl']!, { method: 'PUT', body: Buffer.from(bytes), headers })).status).toBe(200)
+    }
+    const name = basename(new URL(data['imageUrl']!).pathname)
+    const photos = [1, 2, 3].map((text) => ({ bytes: new TextEncoder().encode(`photo ${text}`), type: 'image/png' }))
+    const [first, second, third] = photos as [Blob, Blob, Blob]
+    const looks: ((photo: Blob | PhotoNotReadable) => void)[] = []
+    const blobs = bucketBlobs(
+      openBucket(place, keys),
+      () =>
+        new Promise((resolve, reject) => {
+          looks.push((found) => (found instanceof Error ? reject(found) : resolve(found)))
+        }),
+    )
+    const looked = async (found: Blob | PhotoNotReadable, meanwhile?: Uint8Array) => {
+      const got = blobs.get(name, ofJobs('main')).catch((error: unknown) => error)
+      await expect.poll(() => looks.length).toBe(1)
+      if (meanwhile) await put(meanwhile)
+      looks.pop()?.(found)
+      return got
+    }
+    await put(first.bytes)
+    expect(await looked(first)).toEqual(first)
+    await put(second.bytes)
+    expect(await looked(new PhotoNotReadable(), third.bytes)).toBeInstanceOf(PhotoNotReadable)
+    expect(await looked(third)).toEqual(third)
+    expect(await blobs.get(name, ofJobs('main'))).toEqual(third)
+  })
+
+  it('shows what was put into a bucket in place of what is in the folder of before', async () => {
+    const before = memoryBlobs()
+    const moved = movedBlobs(
+      bucketBlobs(openBucket(place, keys), () => expect.fail('nothing is looked at')),
+      before,
+    )
+    const name = `${randomUUID()}.png`
+    await before.put(name, { bytes: png.slice(0, 1), type: 'image/png' })
+    await moved.put(name, { bytes: png, type: 'image/png' })
+    expect((await moved.get(name))?.bytes).toEqual(png)
+  })
+
   it('takes a photo at a target that was given before there was a bucket', async () => {
     const before = new SignedUploads(uploadSecret)
     const { fetch: serve } = open({ uploadSecret })

@@ -4,7 +4,7 @@ import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob, BlobStore, Line, PhotoIntake } from '../ports.ts'
 import { photoLimits } from '../photo-limits.ts'
 import type { Uploads } from '../uploads.ts'
-import { Encoded, type Bucket } from './bucket.ts'
+import type { Bucket, Opened } from './bucket.ts'
 
 /** Where shoppers put their photos as they are. */
 const arrived = (name: string) => `arrived/${name}`
@@ -20,32 +20,34 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
   /** Those that are looked at just now, by kind of line and name: whoever else wants one waits for that. */
   const looks = new Map<string, Promise<Blob | null>>()
 
-  async function takeIn(name: string, line: Line): Promise<Blob | null> {
-    const photo = await bucket.open(arrived(name))
-    // somebody else may have taken it in meanwhile
-    if (photo === null) return bucket.get(kept(name))
-    const taken = await takePhoto(photo, photoLimits, line)
-    if (taken === 'tooLarge') throw new PhotoNotReadable()
-    if (taken === 'tooSlow') throw new Error('the bucket is too slow')
-    await bucket.put(kept(name), taken)
-    await bucket.remove(arrived(name))
-    return taken
-  }
-
   async function lookAt(name: string, line: Line): Promise<Blob | null> {
+    const photo = await bucket.open(arrived(name))
+    // it was taken in before, or is by somebody else meanwhile
+    if (photo === null) return bucket.get(kept(name))
+    // what is put there since is another photo
+    const remove = () => bucket.remove(arrived(name), photo.version)
     try {
-      return await takeIn(name, line)
+      const taken = await takeIn(photo, line)
+      await bucket.put(kept(name), taken)
+      await remove()
+      return taken
     } catch (error) {
-      if (!(error instanceof PhotoNotReadable || error instanceof Encoded)) throw error
-      await bucket.remove(arrived(name))
+      if (!(error instanceof PhotoNotReadable)) throw error
+      await remove()
       throw new PhotoNotReadable()
     }
   }
 
+  async function takeIn(photo: Opened, line: Line): Promise<Blob> {
+    if (photo.isPacked) await photo.body?.cancel()
+    const taken = photo.isPacked ? 'tooLarge' : await takePhoto(photo, photoLimits, line)
+    if (taken === 'tooSlow') throw new Error('the bucket is too slow')
+    if (taken === 'tooLarge') throw new PhotoNotReadable()
+    return taken
+  }
+
   async function get(name: string, line: Line = { kind: 'upload', of: name }): Promise<Blob | null> {
     if (!isBlobName(name)) return null
-    const found = await bucket.get(kept(name))
-    if (found) return found
     const keyOf = (kind: Line['kind']) => `${kind} ${name}`
     const own = keyOf(line.kind)
     // a job does not wait in the line of whoever only wants to see it

@@ -16,16 +16,20 @@ export interface Bucket {
   get(name: string): Promise<Blob | null>
   /** The same, whose bytes come as they are read, which may last; null also where its length is not told. */
   read(name: string): Promise<OpenBlob | null>
-  /** The file of that name as it comes, byte for byte; null where there is none. Rejects with `Encoded` for one that is packed. */
-  open(name: string): Promise<Pick<Response, 'body'> | null>
-  /** Also what is not there. */
-  remove(name: string): Promise<void>
+  /** The file of that name as it comes, byte for byte; null where there is none. */
+  open(name: string): Promise<Opened | null>
+  /** Also what is not there; of that version alone, where one is given. */
+  remove(name: string, version?: string | null): Promise<void>
   /** A URL at which whoever has it may put a file of that type for so long (s). */
   presigned(name: string, type: string, seconds: number): Promise<string>
 }
 
-/** Whoever put it there had it packed, and nobody knows how large it is. */
-export class Encoded extends Error {}
+export interface Opened extends Pick<Response, 'body'> {
+  /** What is put in its place has another one; null where the server tells of none. */
+  version: string | null
+  /** Whoever put it there had it packed, and nobody knows how large it is. */
+  isPacked: boolean
+}
 
 /** How often a request is said again that the bucket's server could not answer: all of them may be. */
 const retries = 8
@@ -59,9 +63,8 @@ export function openBucket(
     },
     async open(name) {
       const answer = await ask('GET', name)
-      if (!answer?.headers.has('Content-Encoding')) return answer
-      await answer.body?.cancel()
-      throw new Encoded()
+      if (answer === null) return null
+      return { body: answer.body, version: versionOf(answer), isPacked: answer.headers.has('Content-Encoding') }
     },
     async get(name) {
       const answer = await ask('GET', name)
@@ -76,7 +79,12 @@ export function openBucket(
       await answer?.body?.cancel()
       return null
     },
-    async remove(name) {
+    async remove(name, version) {
+      if (version !== undefined) {
+        const there = await ask('GET', name)
+        await there?.body?.cancel()
+        if (there === null || versionOf(there) !== version) return
+      }
       await (await ask('DELETE', name))?.body?.cancel()
     },
     async presigned(name, type, seconds) {
@@ -89,4 +97,5 @@ export function openBucket(
   }
 }
 
+const versionOf = ({ headers }: Response) => headers.get('ETag')
 const typeOf = ({ headers }: Response) => headers.get('Content-Type') ?? 'application/octet-stream'
