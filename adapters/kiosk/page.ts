@@ -24,11 +24,13 @@ export function watchPage(onActivity: (isHeld?: boolean) => boolean): () => void
   /** Keys that were pressed too late, and until when a touch that was is so, by the time of events: to their ends. */
   const lateKeys = new Set<string>()
   let lateUntil = 0
+  /** What lies on a key is nobody, nor is what comes of it. */
+  let isHeld = false
 
   function isLateKey({ type, code, repeat }: KeyboardEvent): boolean {
     const isBegun = type === 'keydown' && !repeat
-    // what lies on a key is nobody
-    const isLate = (!isBegun && lateKeys.has(code)) || !onActivity(repeat)
+    isHeld = repeat
+    const isLate = (!isBegun && lateKeys.has(code)) || !onActivity(isHeld)
     if (isLate && type === 'keydown') lateKeys.add(code)
     else lateKeys.delete(code)
     return isLate
@@ -37,7 +39,8 @@ export function watchPage(onActivity: (isHeld?: boolean) => boolean): () => void
   function isLateTouch({ type, timeStamp, detail }: UIEvent): boolean {
     // the click of a key, or of what assists, has none
     const isEnding = type === 'pointerup' || (type === 'click' && detail > 0)
-    const isLate = (isEnding && timeStamp < lateUntil) || !onActivity()
+    const isOfKey = type === 'input' || (type === 'click' && detail === 0)
+    const isLate = (isEnding && timeStamp < lateUntil) || !onActivity(isHeld && isOfKey)
     if (type === 'pointerdown') lateUntil = isLate ? Infinity : 0
     else if (isEnding) lateUntil = isLate && type === 'pointerup' ? timeStamp + clickMs : 0
     return isLate

@@ -54,19 +54,21 @@ it.each([
   expect(state()).toBe('warning')
 })
 
-it('a session of a page is not kept by a key that is held', async () => {
-  const { clock, button, state } = await kiosk()
+it.each(['button', 'input'])('a session of a page is not kept by a key that is held in its %s', async (name) => {
+  const { clock, state } = await kiosk()
+  const field = document.body.appendChild(document.createElement(name))
+  onTestFinished(() => field.remove())
   let heard = 0
-  button.addEventListener('keydown', () => heard++)
-  button.focus()
-  await commands.act('key down', '#pressed')
+  field.addEventListener('keydown', () => heard++)
+  field.focus()
+  await commands.act('key down', name)
   clock.advance(times.idleMs - times.warnMs - 1)
-  await commands.act('key down', '#pressed')
+  await commands.act('key down', name)
   // the driver of WebKitGTK repeats none
   expect(heard).toBe(server.browser === 'webkitgtk' ? 1 : 2)
   clock.advance(2)
   expect(state()).toBe('warning')
-  await commands.act('key up', '#pressed')
+  await commands.act('key up', name)
   expect(state()).toBe('warning')
 })
 
