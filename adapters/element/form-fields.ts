@@ -14,7 +14,7 @@ export function createFields(): Fields {
   const given = new Map<Field, string>()
   return {
     note(form) {
-      for (const field of elementsOf(form)) if (!given.has(field)) given.set(field, field.defaultValue ?? '')
+      for (const field of elementsOf(form)) if (!given.has(field)) given.set(field, givenTo(field))
     },
     restore() {
       for (const [field, value] of given) {
@@ -24,6 +24,9 @@ export function createFields(): Fields {
     },
   }
 }
+
+/** Nothing but nothing can be put into a field for files. */
+const givenTo = ({ type, defaultValue }: Field) => (type === 'file' ? '' : (defaultValue ?? ''))
 
 /** A field may be named as what a form has of its own. */
 const elementsOf = (form: HTMLFormElement) =>

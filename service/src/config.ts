@@ -145,9 +145,10 @@ const config = z
   })
   .superRefine((value, context) => {
     unique(value.stores, ['stores'], context)
-    if (value.keep.photoHours * 60 < value.giveUpAfterMinutes) {
-      const message = 'a photo is kept for as long as a job may wait for it, which giveUpAfterMinutes says'
-      context.addIssue({ code: 'custom', message, path: ['keep', 'photoHours'] })
+    const keptMinutes = { photoHours: value.keep.photoHours * 60, pictureDays: value.keep.pictureDays * 1_440 }
+    for (const [name, minutes] of Object.entries(keptMinutes)) {
+      const message = 'must be as long as a job may wait, which giveUpAfterMinutes says'
+      if (minutes < value.giveUpAfterMinutes) context.addIssue({ code: 'custom', message, path: ['keep', name] })
     }
     if (value.generator?.webhook && value.publicUrl === undefined)
       context.addIssue({ code: 'custom', message: 'a webhook is told of at this address', path: ['publicUrl'] })

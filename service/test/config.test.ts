@@ -50,6 +50,7 @@ describe('a configuration', () => {
     ],
     ['trustedProxies[0]', (config: any) => (config.trustedProxies = ['10.0.0.0/99'])],
     ['keep.photoHours', (config: any) => (config.keep = { photoHours: 0.5 })],
+    ['keep.pictureDays', (config: any) => (config.keep = { pictureDays: 0.02 })],
     ['stores[0].id', (config: any) => (config.stores[0].id = 'x'.repeat(201))],
     ['publicUrl', (config: any) => (config.publicUrl = 'https://shop.example/try-on')],
     ['publicUrl', (config: any) => (config.generator = { provider: 'fashn', webhook: true })],

@@ -135,7 +135,7 @@ describe('<fitting-room-try-on>', () => {
     form.insertAdjacentHTML(
       'beforeend',
       '<select name="name"><option>Choose<option>Ada</select><own-field></own-field>' +
-        '<select id="sizes" size="2"><option>S<option>M</select><input id="theirs" type="file">',
+        '<select id="sizes" size="2"><option>S<option>M</select><input id="theirs" type="file" value="theirs.png">',
     )
     const sizes = form.querySelector<HTMLSelectElement>('#sizes')!
     const theirs = form.querySelector<HTMLInputElement>('#theirs')!
