@@ -11,6 +11,7 @@ import {
   answers,
   createWorld,
   dropped,
+  lost,
   person,
   product,
   refuses,
@@ -35,6 +36,11 @@ function brokenThenWeb() {
   return storageChain([first, webStorage(() => area)])
 }
 
+/** A photo that takes for ever to be read. */
+class Slow extends Blob {
+  override arrayBuffer = () => new Promise<never>(() => {})
+}
+
 describe('an intent', () => {
   it('to discard what has been left meanwhile is refused: its job is in the archive', async () => {
     const room = world.room()
@@ -49,9 +55,6 @@ describe('an intent', () => {
   it.each([false, true])(
     'to discard what is made ready leaves the picture that was there before in the list: abandonPaidJob %s',
     async (abandonPaidJob) => {
-      class Slow extends Blob {
-        override arrayBuffer = () => new Promise<never>(() => {})
-      }
       const room = world.room()
       const tryOn = await started(room.tryOn(product))
       await world.until(tryOn, 'final')
@@ -64,6 +67,22 @@ describe('an intent', () => {
       expect(await room.list()).toMatchObject([{ state: 'final', archived: true }])
     },
   )
+
+  it('to discard twice what is made ready forgets nothing that its shopper has not seen', async () => {
+    const room = world.room()
+    const tryOn = room.tryOn(product)
+    world.fault('POST', '/generations', [lost])
+    await started(tryOn)
+    await world.until(tryOn, 'outcomeUnknown')
+    const retried = tryOn.retry(new Slow(['photo'], { type: 'image/png' }))
+    const stopped = expect(retried).rejects.toMatchObject({ kind: 'stopped' })
+    await world.until(tryOn, 'preparing')
+    const first = tryOn.discard()
+    const second = expect(tryOn.discard({ abandonPaidJob: true })).rejects.toMatchObject({ kind: 'notAllowed' })
+    await first
+    await Promise.all([stopped, second])
+    expect(await room.list()).toMatchObject([{ state: 'outcomeUnknown' }])
+  })
 
   it('waits for storage to be read', async () => {
     const tryOn = world.room().tryOn(product)
@@ -425,10 +444,7 @@ describe('what an application does meanwhile', () => {
   it('a photo that can not be read to its end is refused in the end', async () => {
     const tryOn = world.room().tryOn(product)
     await world.until(tryOn, 'idle')
-    class Hanging extends Blob {
-      override arrayBuffer = () => new Promise<never>(() => {})
-    }
-    const word = tryOn.start(new Hanging(['photo']))
+    const word = tryOn.start(new Slow(['photo']))
     const refused = expect(word).rejects.toMatchObject({ problem: { kind: 'photo', reason: 'unreadable' } })
     await world.pass(31_000)
     await refused

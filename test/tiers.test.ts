@@ -545,7 +545,6 @@ describe('what the shop clears', () => {
   it.each([
     ['that says so itself, and fails', refused, () => true],
     ['that says so itself, and hangs', hung, () => true],
-    ['that hangs, and does not say so either', hung, () => new Promise<boolean>(() => {})],
   ])('the marker of a tier %s, is no loss', async (_, first, begun) => {
     const room = load()
     await world.until(await started(room.tryOn(product)), 'final')
@@ -557,6 +556,13 @@ describe('what the shop clears', () => {
     expect(view.problem).toEqual({ kind: 'storageUnreadable' })
     await expect(later.list()).rejects.toMatchObject({ kind: 'storageUnreadable' })
     await expect(later.reset()).rejects.toMatchObject({ kind: 'storage' })
+  })
+
+  it('a tier that hangs, and can not even say whether it was begun, is empty where no marker stands', async () => {
+    const room = load({ first: hung, begun: () => new Promise<boolean>(() => {}) })
+    expect((await world.until(room.tryOn(product), 'idle')).problem).toBeNull()
+    await world.until(await started(room.tryOn(product)), 'final')
+    await room.reset()
   })
 
   it('a catalog that two tiers hold stands in both, with the same entries', async () => {

@@ -27,7 +27,7 @@ export interface Tier {
   heldAt(key: string): string[]
   /** Whether this page has written to it. */
   isUsed(): boolean
-  /** Whether anybody has, as it says itself, though it hangs else; where even that is silent, nobody can say no. */
+  /** Whether anybody has, as it says itself, though it hangs else; where that is silent, too, it may never have worked. */
   isBegun(kind: Kind): Promise<boolean>
 }
 
@@ -112,10 +112,13 @@ export function createTier(storage: AtomicStorage, name: string, clock: Clock): 
     forget: (keys) => keys.forEach((key) => held.delete(key)),
     isUsed: () => isUsed,
     async isBegun(kind) {
-      if (isSilent) return true
+      if (isSilent) return false
       const asked = (async () => (await storage.isBegun?.(kind)) === true)().catch(() => false)
       void asked.then(() => (isSilent = false))
-      return withinLimit(clock, tierLimitMs, asked).catch(() => (isSilent = true))
+      return withinLimit(clock, tierLimitMs, asked).catch(() => {
+        isSilent = true
+        return false
+      })
     },
   }
 }

@@ -215,7 +215,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   function refresh(): void {
     // what nobody watches would hold what it was last seen to show
     if (core) relay.get()
-    else if (!word) shows(restoringView)
+    else if (!word && relay.isWatched()) shows(restoringView)
   }
 
   const show = () => void through(() => {}).catch(() => undefined)

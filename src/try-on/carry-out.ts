@@ -230,7 +230,8 @@ export function createCarryOut(parts: CarryOutParts) {
     const { call } = word
     const meant = check(runner, call)
     // what was to be forgotten is in the archive by now
-    if (call.intent === 'discard' && word.seen && meant !== word.seen) throw notAllowed(call)
+    const isSeen = word.seen === undefined || meant === (word.seen ?? undefined)
+    if (call.intent === 'discard' && !isSeen) throw notAllowed(call)
     heed(own, runner, word)
     const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(own, runner, error))
     await doEvent(own, runner, word, event, meant, null)
