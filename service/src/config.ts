@@ -1,4 +1,4 @@
-import { funnelType, generationModel, httpUrl, type Schema } from 'fitting-room/contract'
+import { funnelType, generationModel, httpUrl, uploadExpiryMs, type Schema } from 'fitting-room/contract'
 import * as z from 'zod'
 import { isRange } from './client-address.ts'
 
@@ -145,10 +145,12 @@ const config = z
   })
   .superRefine((value, context) => {
     unique(value.stores, ['stores'], context)
-    const keptMinutes = { photoHours: value.keep.photoHours * 60, pictureDays: value.keep.pictureDays * 1_440 }
-    for (const [name, minutes] of Object.entries(keptMinutes)) {
-      const message = 'must be as long as a job may wait, which giveUpAfterMinutes says'
-      if (minutes < value.giveUpAfterMinutes) context.addIssue({ code: 'custom', message, path: ['keep', name] })
+    const leastMinutes = Math.max(value.giveUpAfterMinutes, uploadExpiryMs / 60_000)
+    const least = { photoHours: leastMinutes / 60, pictureDays: leastMinutes / 1_440 }
+    for (const name of ['photoHours', 'pictureDays'] as const) {
+      const message =
+        'must be as long as a target takes photos, which is ten minutes, and a job may wait (giveUpAfterMinutes)'
+      if (value.keep[name] < least[name]) context.addIssue({ code: 'custom', message, path: ['keep', name] })
     }
     if (value.generator?.webhook && value.publicUrl === undefined)
       context.addIssue({ code: 'custom', message: 'a webhook is told of at this address', path: ['publicUrl'] })

@@ -1,4 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -268,19 +271,50 @@ describe('a service whose photos and pictures are in a bucket', () => {
           looks.push((found) => (found instanceof Error ? reject(found) : resolve(found)))
         }),
     )
-    const looked = async (found: Blob | PhotoNotReadable, meanwhile?: Uint8Array) => {
-      const got = blobs.get(name, ofJobs('main')).catch((error: unknown) => error)
+    const asked = () => blobs.get(name, ofJobs('main'))
+    const release = async (found: Blob | PhotoNotReadable) => {
       await expect.poll(() => looks.length).toBe(1)
-      if (meanwhile) await put(meanwhile)
       looks.pop()?.(found)
-      return got
     }
     await put(first.bytes)
-    expect(await looked(first)).toEqual(first)
+    const before = asked()
+    await release(first)
+    expect(await before).toEqual(first)
     await put(second.bytes)
-    expect(await looked(new PhotoNotReadable(), third.bytes)).toBeInstanceOf(PhotoNotReadable)
-    expect(await looked(third)).toEqual(third)
-    expect(await blobs.get(name, ofJobs('main'))).toEqual(third)
+    const after = asked()
+    await expect.poll(() => looks.length).toBe(1)
+    await put(third.bytes)
+    await release(new PhotoNotReadable())
+    await release(third)
+    expect(await after).toEqual(third)
+    expect(await asked()).toEqual(third)
+    // nor does it put back what has had its time meanwhile
+    await put(first.bytes)
+    const late = asked()
+    await expect.poll(() => looks.length).toBe(1)
+    const gone = blobs.remove(name)
+    await release(first)
+    await Promise.all([late, gone])
+    expect(await asked()).toBeNull()
+  })
+
+  it('asks for things as they are, and takes nothing without its version or its end', async () => {
+    const answers: Record<string, string | undefined> = { ETag: '"1"' }
+    const server = createServer(({ headers }, response) => {
+      const isPacked = headers['accept-encoding']?.includes('gzip')
+      if (isPacked) response.setHeader('Content-Encoding', 'gzip')
+      for (const [name, value] of Object.entries(answers)) if (value !== undefined) response.setHeader(name, value)
+      response.end(isPacked ? gzipSync(png) : png)
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const bucket = openBucket({ ...place, endpoint }, keys)
+    const opened = await bucket.open('name')
+    expect(opened).toMatchObject({ version: '"1"', isPacked: false })
+    await opened?.body?.cancel()
+    answers['ETag'] = undefined
+    await expect(bucket.open('name')).rejects.toThrow('without its version')
   })
 
   it('shows what was put into a bucket in place of what is in the folder of before', async () => {

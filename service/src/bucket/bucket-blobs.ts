@@ -11,6 +11,10 @@ const arrived = (name: string) => `arrived/${name}`
 /** Where photos without their metadata are, and pictures. */
 const kept = (name: string) => `kept/${name}`
 
+/** Whose looks there are, and how often one is begun anew where another photo was put there meanwhile. */
+const kinds = ['job', 'upload'] as const satisfies Line['kind'][]
+const mostLooks = 5
+
 /**
  * Photos and pictures in a bucket. Nobody sees a photo arrive there, so it is looked at when it is wanted first: only then is
  * its size checked and its metadata removed, and until then nobody but the service can read it. One that is none is removed.
@@ -20,38 +24,38 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
   /** Those that are looked at just now, by kind of line and name: whoever else wants one waits for that. */
   const looks = new Map<string, Promise<Blob | null>>()
 
-  async function lookAt(name: string, line: Line): Promise<Blob | null> {
+  async function lookAt(name: string, line: Line, again = mostLooks): Promise<Blob | null> {
     const photo = await bucket.open(arrived(name))
     // it was taken in before, or is by somebody else meanwhile
     if (photo === null) return bucket.get(kept(name))
-    // what is put there since is another photo
-    const remove = () => bucket.remove(arrived(name), photo.version)
-    try {
-      const taken = await takeIn(photo, line)
-      await bucket.put(kept(name), taken)
-      await remove()
-      return taken
-    } catch (error) {
-      if (!(error instanceof PhotoNotReadable)) throw error
-      await remove()
-      throw new PhotoNotReadable()
-    }
+    const taken = await takeIn(photo, line)
+    // what was put there since is the photo, and what is gone was taken in, or has had its time
+    const isOld = (await bucket.version(arrived(name))) !== photo.version
+    if (isOld && again > 0) return lookAt(name, line, again - 1)
+    if (taken) await bucket.put(kept(name), taken)
+    await bucket.remove(arrived(name))
+    if (taken) return taken
+    throw new PhotoNotReadable()
   }
 
-  async function takeIn(photo: Opened, line: Line): Promise<Blob> {
-    if (photo.isPacked) await photo.body?.cancel()
-    const taken = photo.isPacked ? 'tooLarge' : await takePhoto(photo, photoLimits, line)
-    if (taken === 'tooSlow') throw new Error('the bucket is too slow')
-    if (taken === 'tooLarge') throw new PhotoNotReadable()
-    return taken
+  /** Null where it is none. */
+  async function takeIn(photo: Opened, line: Line): Promise<Blob | null> {
+    if (photo.isPacked) return photo.body?.cancel().then(() => null) ?? null
+    try {
+      const taken = await takePhoto(photo, photoLimits, line)
+      if (taken === 'tooSlow') throw new Error('the bucket is too slow')
+      return taken === 'tooLarge' ? null : taken
+    } catch (error) {
+      if (error instanceof PhotoNotReadable) return null
+      throw error
+    }
   }
 
   async function get(name: string, line: Line = { kind: 'upload', of: name }): Promise<Blob | null> {
     if (!isBlobName(name)) return null
-    const keyOf = (kind: Line['kind']) => `${kind} ${name}`
-    const own = keyOf(line.kind)
+    const own = `${line.kind} ${name}`
     // a job does not wait in the line of whoever only wants to see it
-    const look = looks.get(keyOf('job')) ?? looks.get(own)
+    const look = looks.get(`job ${name}`) ?? looks.get(own)
     if (look) return look
     const begun = lookAt(name, line).finally(() => looks.delete(own))
     looks.set(own, begun)
@@ -66,6 +70,8 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
       return found ?? get(name, line)
     },
     async remove(name) {
+      // what is looked at just now would be put back
+      await Promise.allSettled(kinds.map((kind) => looks.get(`${kind} ${name}`)))
       await Promise.all([arrived(name), kept(name)].map((each) => bucket.remove(each)))
     },
   }

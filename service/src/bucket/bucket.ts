@@ -18,15 +18,17 @@ export interface Bucket {
   read(name: string): Promise<OpenBlob | null>
   /** The file of that name as it comes, byte for byte; null where there is none. */
   open(name: string): Promise<Opened | null>
-  /** Also what is not there; of that version alone, where one is given. */
-  remove(name: string, version?: string | null): Promise<void>
+  /** Which version of it is there; null where none is. */
+  version(name: string): Promise<string | null>
+  /** Also what is not there. */
+  remove(name: string): Promise<void>
   /** A URL at which whoever has it may put a file of that type for so long (s). */
   presigned(name: string, type: string, seconds: number): Promise<string>
 }
 
 export interface Opened extends Pick<Response, 'body'> {
-  /** What is put in its place has another one; null where the server tells of none. */
-  version: string | null
+  /** What is put in its place has another one. */
+  version: string
   /** Whoever put it there had it packed, and nobody knows how large it is. */
   isPacked: boolean
 }
@@ -37,18 +39,31 @@ const retries = 8
 /** How long a request may take in all, in ms. */
 const longestMs = 60_000
 
+/** What a server packs on its way could not be told from what was packed when it was put there. */
+class Unpacked extends AwsClient {
+  override async sign(...given: Parameters<AwsClient['sign']>): Promise<Request> {
+    const signed = await super.sign(...given)
+    // not signed, as proxies may say it otherwise
+    signed.headers.set('Accept-Encoding', 'identity')
+    return signed
+  }
+}
+
 export function openBucket(
   { endpoint, name: bucket, region }: NonNullable<Config['bucket']>,
   keys: BucketKeys,
 ): Bucket {
   const { id: accessKeyId, secret: secretAccessKey, session } = keys
   const credentials = { accessKeyId, secretAccessKey, ...(session && { sessionToken: session }) }
-  const client = new AwsClient({ ...credentials, service: 's3', region, retries })
+  const client = new Unpacked({ ...credentials, service: 's3', region, retries })
   const urlOf = (name: string) => `${endpoint}/${bucket}/${name.split('/').map(encodeURIComponent).join('/')}`
+
+  const send = (method: string, name: string, init: RequestInit = {}) =>
+    client.fetch(urlOf(name), { signal: AbortSignal.timeout(longestMs), ...init, method })
 
   /** Null where there is no such file, which a 404 alone does not say: a bucket, or its server, may be away. */
   async function ask(method: string, name: string, init: RequestInit = {}): Promise<Response | null> {
-    const answer = await client.fetch(urlOf(name), { signal: AbortSignal.timeout(longestMs), ...init, method })
+    const answer = await send(method, name, init)
     if (answer.ok) return answer
     const [, code = ''] = /<Code>(\w+)<\/Code>/.exec(await answer.text()) ?? []
     if (code === 'NoSuchKey') return null
@@ -64,7 +79,17 @@ export function openBucket(
     async open(name) {
       const answer = await ask('GET', name)
       if (answer === null) return null
-      return { body: answer.body, version: versionOf(answer), isPacked: answer.headers.has('Content-Encoding') }
+      const { body, headers } = answer
+      const version = headers.get('ETag')
+      const isWhole = headers.has('Content-Length') || headers.has('Transfer-Encoding')
+      if (version && isWhole) return { body, version, isPacked: headers.has('Content-Encoding') }
+      await body?.cancel()
+      throw new Error('the bucket gave something without its version, or without its end')
+    },
+    async version(name) {
+      const { ok, status, headers } = await send('HEAD', name)
+      if (ok || status === 404) return headers.get('ETag')
+      throw new Error(`the bucket answered HEAD with ${status}`)
     },
     async get(name) {
       const answer = await ask('GET', name)
@@ -79,12 +104,7 @@ export function openBucket(
       await answer?.body?.cancel()
       return null
     },
-    async remove(name, version) {
-      if (version !== undefined) {
-        const there = await ask('GET', name)
-        await there?.body?.cancel()
-        if (there === null || versionOf(there) !== version) return
-      }
+    async remove(name) {
       await (await ask('DELETE', name))?.body?.cancel()
     },
     async presigned(name, type, seconds) {
@@ -97,5 +117,4 @@ export function openBucket(
   }
 }
 
-const versionOf = ({ headers }: Response) => headers.get('ETag')
 const typeOf = ({ headers }: Response) => headers.get('Content-Type') ?? 'application/octet-stream'
