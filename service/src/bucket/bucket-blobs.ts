@@ -71,7 +71,7 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     },
     async remove(name) {
       // what is looked at just now would be put back
-      await Promise.allSettled(kinds.map((kind) => looks.get(`${kind} ${name}`)))
+      await Promise.allSettled(kinds.flatMap((kind) => looks.get(`${kind} ${name}`) ?? []))
       await Promise.all([arrived(name), kept(name)].map((each) => bucket.remove(each)))
     },
   }
