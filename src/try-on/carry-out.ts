@@ -229,7 +229,7 @@ export function createCarryOut(parts: CarryOutParts) {
   async function intend(own: Seat<Runner>, runner: Runner, word: Word): Promise<void> {
     const { call } = word
     const meant = check(runner, call)
-    // what was to be forgotten is in the archive by now
+    // what was to be forgotten is in the archive by now, or was never seen
     const isSeen = word.seen === undefined || meant === (word.seen ?? undefined)
     if (call.intent === 'discard' && !isSeen) throw notAllowed(call)
     heed(own, runner, word)
