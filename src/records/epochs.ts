@@ -170,7 +170,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     },
     isOfPresent(found) {
       meet(found)
-      const shared = Object.entries(found).filter(([id]) => counts[id] !== undefined)
+      const shared = isSeen ? Object.entries(found).filter(([id]) => counts[id] !== undefined) : []
       const isPresent = shared.length > 0 && shared.every(([id, count]) => count === counts[id])
       if (shared.some(([id, count]) => count > Number(counts[id]))) learnCounts(found)
       // by which other names a page knows the same storage
