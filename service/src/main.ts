@@ -9,6 +9,7 @@ import { fromCaller, inMemory, openData, usualData } from './open-data.ts'
 import { createLog } from './operation/log.ts'
 import { placesFor } from './ports.ts'
 import { sandboxConfig } from './sandbox-config.ts'
+import { expectShortLived } from './short-lived.ts'
 
 function fail(message: string): never {
   console.error(message)
@@ -18,7 +19,10 @@ function fail(message: string): never {
 async function main(): Promise<void> {
   connectPatiently()
   const given = readArguments()
-  if (given.command === null) return start(given)
+  if (given.command === null) {
+    expectShortLived()
+    return start(given)
+  }
   const { carryOut } = await import('./command.ts')
   console.log(await carryOut(given.command, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message)))
 }

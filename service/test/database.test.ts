@@ -8,7 +8,7 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { endpoints } from 'fitting-room/contract'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
-import { IpLimiter } from '../src/ip-limiter.ts'
+import { IpLimiter, type RequestCount } from '../src/ip-limiter.ts'
 import { openFolderStore } from '../src/folder-store.ts'
 import { openServerStore } from '../src/open-store.ts'
 import { newVisitor, ofMaking, type Clock, type Job } from '../src/ports.ts'
@@ -268,6 +268,62 @@ it('requests of one address that come at once are counted in their order, and re
   expect(await limiter.count('10.0.0.2', 'createUpload')).toBe(0)
   now += 40_001
   expect(await waits(1)).toEqual([0])
+})
+
+describe('requests that several processes count', () => {
+  const { threshold } = endpoints.createUpload
+  const process = () => postgresLimiter(database, openRounds(database), report)
+  const countOne = async (limiter: RequestCount, ip: string) => limiter.count(ip, 'createUpload')
+
+  it('are counted exactly, however many come at once', async () => {
+    const processes = [process(), process(), process()]
+    for (let turn = 0; turn < 10; turn += 1) {
+      const ip = `10.0.4.${turn}`
+      const asked = Array.from({ length: 3 * threshold }, (_, at) => countOne(processes[at % 3]!, ip))
+      expect((await Promise.all(asked)).filter((wait) => wait === 0)).toHaveLength(threshold)
+    }
+    expect(await countOne(processes[1]!, '10.0.3.2')).toBe(0)
+  })
+
+  it('are counted by one that begins later, whatever had come before', async () => {
+    const first = process()
+    // each of them is a round, more than are read at a time
+    for (let at = 0; at < threshold; at += 1) expect(await countOne(first, '10.0.3.3')).toBe(0)
+    expect(await countOne(process(), '10.0.3.3')).toBeGreaterThan(0)
+  })
+
+  it('are counted where the answer was lost of the round that has written them', async () => {
+    let isLost = false
+    const query: Database['query'] = async (text, values) => {
+      const rows = await database.query(text, values)
+      if (isLost) throw new Error('the connection broke')
+      return rows as never
+    }
+    const limiter = postgresLimiter(database, openRounds({ query }), report)
+    const several = () => Promise.all(Array.from({ length: threshold - 1 }, () => countOne(limiter, '10.0.3.4')))
+    isLost = true
+    await expect(several()).rejects.toThrow('the connection broke')
+    isLost = false
+    expect(await countOne(limiter, '10.0.3.4')).toBe(0)
+    expect(await countOne(limiter, '10.0.3.4')).toBeGreaterThan(0)
+  })
+
+  it('are counted after the server has lost them all', async () => {
+    const [one, other] = [process(), process()]
+    for (let at = 0; at < 5; at += 1) await countOne(one, '10.0.3.5')
+    await database.query('truncate fitting_room.counted restart identity')
+    for (let at = 0; at < threshold; at += 1) await countOne(other, '10.0.3.6')
+    expect(await countOne(one, '10.0.3.6')).toBeGreaterThan(0)
+  })
+
+  it('are deleted once they do not count any more', async () => {
+    const rows = async () =>
+      Number((await database.query<{ count: string }>('select count(*) from fitting_room.counted'))[0]?.count)
+    await countOne(process(), '10.0.3.7')
+    await database.query('update fitting_room.counted set at = at - 60001')
+    await countOne(process(), '10.0.3.7')
+    await expect.poll(rows).toBe(1)
+  })
 })
 
 it('requests are counted of whose address a process has counted some that takes no answer', async () => {

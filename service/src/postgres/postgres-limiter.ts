@@ -1,110 +1,95 @@
 import { endpoints, ipWindowMs, type Operation } from 'fitting-room/contract'
-import { aheadMs, highestThreshold, secondsUntilFree, type RequestCount } from '../ip-limiter.ts'
+import { RecentRequests, type RequestCount } from '../ip-limiter.ts'
 import type { Clock } from '../ports.ts'
 import type { Database } from './database.ts'
 import { hexKeyOf } from './key-of.ts'
-import { plainArray, type Rounds } from './rounds.ts'
+import type { Rounds } from './rounds.ts'
 
 interface Wanted {
-  /** Of the address. */
-  key: string
+  client: string
   threshold: number
 }
 
-interface Counted {
-  /** Of the address, in hexadecimal digits. */
-  key: string
-  count: number
-  /** By the clock that counts, in epoch ms. */
-  now: number
-  /** When its requests came, in no order. */
-  at: number[]
+/** What a round has written. */
+interface Written {
+  number: number
+  /** The number of what all processes had written last, 0 where there is nothing. */
+  before: number
+  /** When, by the clock that counts, in epoch ms. */
+  at: number
 }
 
-const lowestThreshold = Math.min(...Object.values(endpoints).map(({ threshold }) => threshold))
+/** How many hexadecimal digits of an address's hash tell clients apart. */
+const digits = 32
 
-/** A moment in epoch ms, or the database's own now where the parameter is null. */
-const nowOr = (parameter: string) =>
-  `coalesce(${parameter}::bigint, (extract(epoch from statement_timestamp()) * 1000)::bigint)`
+/** How many rounds of others are read at a time. */
+const batch = 100
 
-/** The count of all processes of one database, by its clock unless another one is given. */
+const others = `select number, at, encode(clients, 'hex') as clients from fitting_room.counted
+  where number > $1 and number < $2 order by number limit ${batch}`
+
+const old = `delete from fitting_room.counted where number in (
+  select number from fitting_room.counted
+  where at <= coalesce($1::bigint, (extract(epoch from statement_timestamp()) * 1000)::bigint) - $2::bigint
+  -- what another process deletes is not waited for
+  order by number for update skip locked
+)`
+
+/**
+ * The count of all processes of one database, by its clock unless another one is given. Each round writes down who came, one
+ * round after the other whatever process it is of, and reads what others have written since its last one: so each process
+ * counts all requests, in one order. To have the database count each client would cost as much as all the rest.
+ */
 export function postgresLimiter(
   { query }: Database,
   ask: Rounds,
   report: (error: unknown) => void,
   clock?: Clock,
 ): RequestCount {
+  const recent = new RecentRequests()
+  /** The number of the last round that is counted here. */
+  let heard = 0
   let forgotAt = -Infinity
 
   function forget(): void {
     const now = (clock ?? Date).now()
-    if (now < forgotAt + ipWindowMs) return
+    if (Math.abs(now - forgotAt) < ipWindowMs) return
     forgotAt = now
-    query(
-      `delete from fitting_room.requests where address in (
-         -- whose address is at it is not waited for
-         select address from fitting_room.requests where last_at <= ${nowOr('$1')} - $2 order by address for update skip locked
-       )`,
-      [clock?.now() ?? null, ipWindowMs],
-    ).catch(report)
+    query(old, [clock?.now() ?? null, ipWindowMs]).catch(report)
+  }
+
+  async function hear(until: number): Promise<void> {
+    for (;;) {
+      const rows = await query<{ number: string; at: string; clients: string }>(others, [heard, until])
+      for (const { number, at, clients } of rows) {
+        for (let from = 0; from < clients.length; from += digits)
+          recent.count(clients.slice(from, from + digits), Infinity, Number(at))
+        heard = Number(number)
+      }
+      if (rows.length < batch) return
+    }
   }
 
   const count = ask<Wanted, number>({
     name: 'counted',
-    holdsRows: true,
-    text: `insert into fitting_room.requests as known (address, at, last_at)
-       -- in one order, so that no two processes wait for each other
-       select decode(key, 'hex'), array_fill(now, array[more]), now
-       from unnest($1::text[], $2::integer[]) as asked (key, more),
-         ${nowOr('$3')} as now order by key
-       on conflict (address) do update set last_at = excluded.last_at,
-         -- as long as there are few it does not matter which of them still count
-         at = case when cardinality(known.at) + cardinality(excluded.at) <= $6 then known.at else array(
-           select each from unnest(known.at) each
-           where each > excluded.last_at - $4::bigint and each <= excluded.last_at + $7::bigint order by each desc limit $5
-         ) end || excluded.at
-       returning encode(address, 'hex') as key, cardinality(at) as count, last_at as now, at`,
-    // nobody else is refused
-    rows: `json_agg(counted) filter (where count > ${lowestThreshold})::text`,
-    of(requests) {
-      const asked = new Map<string, number>()
-      for (const { key } of requests) asked.set(key, (asked.get(key) ?? 0) + 1)
-      return {
-        values: [
-          plainArray([...asked.keys()]),
-          plainArray([...asked.values()]),
-          clock?.now() ?? null,
-          ipWindowMs,
-          highestThreshold,
-          lowestThreshold,
-          aheadMs,
-        ],
-        answers(counted: Counted[]) {
-          forget()
-          return waitsOf(requests, asked, counted)
-        },
-      }
-    },
+    holdsOthers: true,
+    text: `select number, before, at from fitting_room.count(decode($1, 'hex'), $2)`,
+    of: (requests) => ({
+      values: [requests.map(({ client }) => client).join(''), clock?.now() ?? null],
+      async answers([written]: Written[]) {
+        const { number, before, at } = written!
+        forget()
+        // a server that fell has lost them all, and begins anew
+        if (number <= heard) heard = 0
+        if (before !== heard) await hear(number)
+        heard = number
+        return requests.map(({ client, threshold }) => recent.count(client, threshold, at))
+      },
+    }),
   })
 
   return {
     count: (ip: string, operation: Operation) =>
-      count({ key: hexKeyOf(ip), threshold: endpoints[operation].threshold }),
+      count({ client: hexKeyOf(ip).slice(0, digits), threshold: endpoints[operation].threshold }),
   }
-}
-
-/** How long each has to wait, in the order in which they came; `asked` has how many there are of each address. */
-function waitsOf(requests: Wanted[], asked: Map<string, number>, counted: Counted[]): number[] {
-  const of = new Map(counted.map((each) => [each.key, each]))
-  return requests.map(({ key, threshold }) => {
-    const later = (asked.get(key) ?? 1) - 1
-    asked.set(key, later)
-    const found = of.get(key)
-    if (!found) return 0
-    const { count: all, at, now } = found
-    const until = at.toSorted((a, b) => a - b)
-    // those of this call that came after it do not count yet
-    const blockingAt = until[until.length - later - threshold] ?? now
-    return secondsUntilFree(all - later, threshold, blockingAt, now)
-  })
 }

@@ -184,11 +184,13 @@ interface Asked {
   visitorId: string | undefined
 }
 
-/** A job, and whom it is asked for. */
+/** A job, and whom it is asked for: of the e-mail address no more than that there is one. */
 const polled: Question<Asked, Polled | null> = {
   name: 'polled',
-  text: `select asked.at, polled as job, jsonb_build_object('id', visitors.data -> 'id',
-         'counted', visitors.data -> 'counted', 'email', left(visitors.data ->> 'email', 1))::text as visitor
+  text: `select asked.at, polled as job, coalesce(
+       '{"id":' || (visitors.data -> 'id')::text || ',"counted":' || (visitors.data -> 'counted')::text
+         || ',"email":' || case when visitors.data ->> 'email' is null then 'null' else '""' end || '}', 'null'
+     ) as visitor
      from unnest($1::uuid[], $2::text[]) with ordinality as asked (job_id, visitor_id, at)
      join fitting_room.jobs on jobs.id = asked.job_id
      left join fitting_room.visitors on store_id = jobs.data ->> 'storeId'
@@ -197,11 +199,11 @@ const polled: Question<Asked, Polled | null> = {
   rows: `'[' || string_agg('[' || at || ',' || job || ',' || visitor || ']', ',') || ']'`,
   of: (asked) => ({
     values: [plainArray(asked.map(({ jobId }) => jobId)), asked.map(({ visitorId }) => visitorId ?? null)],
-    answers(found: [at: number, job: Polled['job'], visitor: Counted | { id: null }][]) {
+    answers(found: [at: number, job: Polled['job'], visitor: Counted | null][]) {
       const polled = asked.map((): Polled | null => null)
       for (const [at, job, visitor] of found) {
         const id = asked[at - 1]?.visitorId ?? job.visitorId
-        polled[at - 1] = { job, visitor: visitor.id === null ? newVisitor(job.storeId, id) : visitor }
+        polled[at - 1] = { job, visitor: visitor ?? newVisitor(job.storeId, id) }
       }
       return polled
     },

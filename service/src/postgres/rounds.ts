@@ -10,10 +10,10 @@ export interface Question<A, R> {
   /** An expression for those of its rows that are read, as the text of a JSON array or null; all of them where nothing is said. */
   rows?: string
   /**
-   * It holds rows until all of its answer is sent, which a process that stands still does not take: what may have a long
-   * answer is no statement with it.
+   * It holds what others wait for until all of its answer is sent, which a process that stands still does not take: what may
+   * have a long answer is no statement with it.
    */
-  holdsRows?: boolean
+  holdsOthers?: boolean
   of(asked: A[]): Call<R>
 }
 
@@ -34,7 +34,7 @@ const mostAsked = 1_000
 
 /**
  * Asks the database in rounds: whatever comes while one is out goes with the next one, in the order in which it came, as
- * one statement, and one for what holds rows. So what a request asks takes one round, however much it is and however many
+ * one statement, and one for what holds others. So what a request asks takes one round, however much it is and however many
  * requests there are.
  */
 export type Rounds = <A, R>(question: Question<A, R>) => (item: A) => Promise<R>
@@ -61,8 +61,8 @@ export function openRounds({ query }: Queries): Rounds {
   }
 
   const ask = gathered<Asked, unknown>(async (all) => {
-    const holding = all.filter(({ question }) => question.holdsRows)
-    const others = all.filter(({ question }) => !question.holdsRows)
+    const holding = all.filter(({ question }) => question.holdsOthers)
+    const others = all.filter(({ question }) => !question.holdsOthers)
     const statements = [holding, others].filter(({ length }) => length > 0)
     const ends = await Promise.allSettled(statements.map(answer))
     for (const end of ends) if (end.status === 'rejected') throw end.reason

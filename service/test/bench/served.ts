@@ -9,12 +9,12 @@ import { startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.ts'
 import { memoryStore } from '../../src/memory.ts'
 import { openFolderStore } from '../../src/folder-store.ts'
 import { openServerStore, type DurableStore } from '../../src/open-store.ts'
-import type { Job, Store } from '../../src/ports.ts'
+import { newVisitor, usualPlaces, type Job, type Store } from '../../src/ports.ts'
 import { openDatabase, type Connection } from '../../src/postgres/database.ts'
-import { usualPlaces } from '../../src/ports.ts'
 import { openJobQueue } from '../../src/postgres/job-queue.ts'
 import { sandboxConfig } from '../../src/sandbox-config.ts'
 import { serve } from '../../src/server.ts'
+import { expectShortLived } from '../../src/short-lived.ts'
 import { queuedJob } from '../queued-job.ts'
 
 /** What the bench asks for, and is told. */
@@ -53,7 +53,19 @@ async function fillDatabase(connection: Connection, atOnce: number): Promise<str
      from (select gen_random_uuid() as id from generate_series(1, $2)) made`,
     [JSON.stringify(finished(randomUUID())), wanted.jobs],
   )
-  await database.query('analyze fitting_room.jobs')
+  await database.query(
+    `insert into fitting_room.visitors
+     select 'sandbox', sha256(convert_to(id::text, 'UTF8')), $1::jsonb || jsonb_build_object('id', id) from fitting_room.jobs`,
+    [
+      JSON.stringify({
+        ...newVisitor('sandbox', ''),
+        email: 'shopper@example.com',
+        counted: 1,
+        acceptedAt: [Date.now()],
+      }),
+    ],
+  )
+  await database.query('analyze fitting_room.jobs, fitting_room.visitors')
   const kept = await database.query<{ id: string }>('select id from fitting_room.jobs limit $1', [idsAtMost])
   await database.close()
   return kept.map(({ id }) => id)
@@ -62,7 +74,10 @@ async function fillDatabase(connection: Connection, atOnce: number): Promise<str
 async function fillMemory(store: Store): Promise<string[]> {
   const ids = Array.from({ length: wanted.jobs }, () => randomUUID())
   await store.transaction(async (ledger) => {
-    for (const id of ids) await ledger.saveJob(finished(id))
+    for (const id of ids) {
+      await ledger.saveJob(finished(id))
+      await ledger.saveVisitor({ ...newVisitor('sandbox', id), email: 'shopper@example.com', counted: 1 })
+    }
   })
   return ids.slice(0, idsAtMost)
 }
@@ -95,6 +110,7 @@ async function serveBare(): Promise<Served> {
 
 /** The service, which only takes: nothing is drawn meanwhile. */
 async function serveService(): Promise<Served> {
+  expectShortLived()
   const drawing = openDrawing({ beginsAtOnce: true, report })
   const open = { memory: openMemory, folder: openFolder, server: openServer }[wanted.kind as 'memory']
   const [opened, ids] = await open()
