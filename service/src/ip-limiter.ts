@@ -18,34 +18,41 @@ const isRecent = (at: number, now: number) => at > now - ipWindowMs && at <= now
 
 /** Who came when, in the last 60 s; times in epoch ms. */
 export class RecentRequests {
-  /** When a client's latest requests came, oldest first. The last one to ask is last. */
-  readonly #seen = new Map<string, number[]>()
+  /** When the latest requests came of each client that has asked since a moment, oldest first. */
+  #seen = new Map<string, number[]>()
+  #since = -Infinity
+  /** The same of those that had asked in the window before it. */
+  #before = new Map<string, number[]>()
 
   /** How many clients are remembered. */
   get size(): number {
-    return this.#seen.size
+    return new Set([...this.#seen.keys(), ...this.#before.keys()]).size
   }
 
   /** Counts a request; gives 0 when it passes, else the whole seconds until only `threshold - 1` others are left. */
   count(client: string, threshold: number, now: number): number {
-    const before = this.#seen.get(client) ?? []
+    if (!isRecent(this.#since, now)) this.#forget(now)
+    const times = this.#seen.get(client) ?? this.#remembered(client)
+    times.push(now)
     // as long as there are few it does not matter which of them still count
-    const recent = before.length < lowestThreshold ? before : before.filter((at) => isRecent(at, now))
-    recent.push(now)
-    if (recent.length > highestThreshold + 1) recent.shift()
-    this.#seen.delete(client)
+    if (times.length <= lowestThreshold) return 0
+    const recent = times.filter((at) => isRecent(at, now)).slice(-highestThreshold - 1)
     this.#seen.set(client, recent)
-    this.#forget(now)
     if (recent.length <= threshold) return 0
     return Math.max(1, Math.ceil(((recent.at(-threshold) ?? now) + ipWindowMs - now) / 1000))
   }
 
-  /** Those who were silent for the whole window are the first ones. */
+  #remembered(client: string): number[] {
+    const times = this.#before.get(client) ?? []
+    this.#seen.set(client, times)
+    return times
+  }
+
+  /** Those who were silent for a whole window, all at once. */
   #forget(now: number): void {
-    for (const [client, seen] of this.#seen) {
-      if (isRecent(seen.at(-1) ?? 0, now)) return
-      this.#seen.delete(client)
-    }
+    this.#since = now
+    this.#before = this.#seen
+    this.#seen = new Map()
   }
 }
 

@@ -330,7 +330,7 @@ describe('behind a proxy', () => {
     expect(clientOf('2001:db8:1:2::9', undefined, [])).not.toBe(clientOf('2001:db8:1:3::9', undefined, []))
   })
 
-  it('forgets clients that are silent, and looks at no other one to do so', () => {
+  it('forgets clients that were silent for a whole window, and looks at no other one to do so', () => {
     let now = 0
     let looks = 0
     const limiter = new IpLimiter({ now: () => (looks++, now) })
@@ -340,6 +340,9 @@ describe('behind a proxy', () => {
     for (let at = 0; at < 120; at += 1) limiter.count('client 0', 'getFunnel')
     now = 61_000
     expect(limiter.count('client 0', 'getFunnel')).toBeGreaterThan(0)
+    expect(limiter.size).toBe(20_000)
+    now = 122_000
+    expect(limiter.count('client 0', 'getFunnel')).toBe(0)
     expect(limiter.size).toBe(1)
   })
 })

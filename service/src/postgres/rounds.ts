@@ -29,6 +29,9 @@ interface Asked {
   answer?: unknown
 }
 
+/** All that is asked of one question. */
+type Group = [Question<unknown, unknown>, Asked[]]
+
 /** How much is asked in one round at the most. */
 const mostAsked = 1_000
 
@@ -42,11 +45,11 @@ export type Rounds = <A, R>(question: Question<A, R>) => (item: A) => Promise<R>
 export function openRounds({ query }: Queries): Rounds {
   const texts = new Map<string, string>()
 
-  async function answer(all: Asked[]): Promise<void> {
+  async function answer(groups: Group[]): Promise<void> {
     // in one order, so that there are few statements
-    const questions = [...new Set(all.map(({ question }) => question))].toSorted(byName)
-    const asked = questions.map((question) => all.filter((each) => each.question === question))
-    const calls = questions.map((question, at) => question.of(asked[at]!.map(({ item }) => item)))
+    const sorted = groups.toSorted(byName)
+    const questions = sorted.map(([question]) => question)
+    const calls = sorted.map(([question, asked]) => question.of(asked.map(({ item }) => item)))
     const names = questions.map(({ name }) => name).join()
     const text = texts.get(names) ?? statementOf(questions, calls)
     texts.set(names, text)
@@ -54,16 +57,18 @@ export function openRounds({ query }: Queries): Rounds {
       text,
       calls.flatMap(({ values }) => values),
     )
-    for (const [at, call] of calls.entries()) {
-      const answers = await call.answers(JSON.parse(row?.[questions[at]!.name] ?? '[]') as never[])
-      asked[at]!.forEach((each, place) => (each.answer = answers[place]))
+    for (const [at, [{ name }, asked]] of sorted.entries()) {
+      const answers = await calls[at]!.answers(JSON.parse(row?.[name] ?? '[]') as never[])
+      asked.forEach((each, place) => (each.answer = answers[place]))
     }
   }
 
   const ask = gathered<Asked, unknown>(async (all) => {
-    const holding = all.filter(({ question }) => question.holdsOthers)
-    const others = all.filter(({ question }) => !question.holdsOthers)
-    const statements = [holding, others].filter(({ length }) => length > 0)
+    const groups = groupsOf(all)
+    const statements = [
+      groups.filter(([{ holdsOthers }]) => holdsOthers),
+      groups.filter(([{ holdsOthers }]) => !holdsOthers),
+    ].filter(({ length }) => length > 0)
     const ends = await Promise.allSettled(statements.map(answer))
     for (const end of ends) if (end.status === 'rejected') throw end.reason
     return all.map((each) => each.answer)
@@ -77,7 +82,17 @@ export function openRounds({ query }: Queries): Rounds {
 /** Texts without quotes, commas or spaces as an array: that costs a tenth of what any others do. */
 export const plainArray = (texts: readonly (string | number)[]): string => `{${texts.join()}}`
 
-const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1)
+const byName = ([a]: Group, [b]: Group) => (a.name < b.name ? -1 : 1)
+
+function groupsOf(all: Asked[]): Group[] {
+  const groups = new Map<Question<unknown, unknown>, Asked[]>()
+  for (const each of all) {
+    const group = groups.get(each.question)
+    if (group) group.push(each)
+    else groups.set(each.question, [each])
+  }
+  return [...groups]
+}
 
 /** One statement for several questions: a row with a column for each, which has all of its rows. */
 function statementOf(questions: Question<never, unknown>[], calls: Call<unknown>[]): string {
