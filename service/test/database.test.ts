@@ -310,8 +310,8 @@ describe('requests that several processes count', () => {
 
   it('are counted after the server has lost them all', async () => {
     const [one, other] = [process(), process()]
-    for (let at = 0; at < 5; at += 1) await countOne(one, '10.0.3.5')
-    await database.query('truncate fitting_room.counted restart identity')
+    await countOne(one, '10.0.3.5')
+    await database.query('truncate fitting_room.counted')
     for (let at = 0; at < threshold; at += 1) await countOne(other, '10.0.3.6')
     expect(await countOne(one, '10.0.3.6')).toBeGreaterThan(0)
   })

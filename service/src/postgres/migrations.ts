@@ -107,21 +107,24 @@ export const migrations: readonly string[] = [
   `
   -- the clients of each round of requests, by hashes of 16 bytes; a process of an earlier version still has a table of its own
   create unlogged table if not exists fitting_room.counted (
-    number bigint generated always as identity primary key,
+    number bigint primary key,
     at bigint not null,
     clients bytea not null
   );
   create or replace function fitting_room.count(
     clients bytea, moment bigint, out number bigint, out before bigint, out at bigint
   ) language plpgsql as $$
-    #variable_conflict use_column
+    declare
+      microseconds bigint;
     begin
       -- one after the other, whatever process they are of; what follows sees what those before have written
       perform pg_advisory_xact_lock(4702111, 1);
-      select coalesce(max(number), 0) into count.before from fitting_room.counted;
-      insert into fitting_room.counted (at, clients)
-        values (coalesce(count.moment, (extract(epoch from clock_timestamp()) * 1000)::bigint), count.clients)
-        returning number, at into count.number, count.at;
+      microseconds := extract(epoch from clock_timestamp()) * 1000000;
+      before := coalesce((select max(known.number) from fitting_room.counted as known), 0);
+      -- by the time, as a server that falls loses them all
+      number := greatest(before + 1, microseconds);
+      at := coalesce(moment, microseconds / 1000);
+      insert into fitting_room.counted values (number, at, clients);
     end
   $$;
   `,

@@ -12,11 +12,19 @@ interface Wanted {
 
 /** What a round has written. */
 interface Written {
+  /** Greater than all before it, also than those that a server has lost as it fell. */
   number: number
   /** The number of what all processes had written last, 0 where there is nothing. */
   before: number
   /** When, by the clock that counts, in epoch ms. */
   at: number
+}
+
+/** What another round has, in text. */
+interface Heard {
+  number: string
+  at: string
+  clients: string
 }
 
 /** How many hexadecimal digits of an address's hash tell clients apart. */
@@ -26,7 +34,7 @@ const digits = 32
 const batch = 100
 
 const others = `select number, at, encode(clients, 'hex') as clients from fitting_room.counted
-  where number > $1 and number < $2 order by number limit ${batch}`
+  where number > $1 and number < $2 and at > $3 order by number limit ${batch}`
 
 const old = `delete from fitting_room.counted where number in (
   select number from fitting_room.counted
@@ -58,9 +66,9 @@ export function postgresLimiter(
     query(old, [clock?.now() ?? null, ipWindowMs]).catch(report)
   }
 
-  async function hear(until: number): Promise<void> {
+  async function hear({ number: until, at: now }: Written): Promise<void> {
     for (;;) {
-      const rows = await query<{ number: string; at: string; clients: string }>(others, [heard, until])
+      const rows = await query<Heard>(others, [heard, until, now - ipWindowMs])
       for (const { number, at, clients } of rows) {
         for (let from = 0; from < clients.length; from += digits)
           recent.count(clients.slice(from, from + digits), Infinity, Number(at))
@@ -79,9 +87,7 @@ export function postgresLimiter(
       async answers([written]: Written[]) {
         const { number, before, at } = written!
         forget()
-        // a server that fell has lost them all, and begins anew
-        if (number <= heard) heard = 0
-        if (before !== heard) await hear(number)
+        if (before !== heard) await hear(written!)
         heard = number
         return requests.map(({ client, threshold }) => recent.count(client, threshold, at))
       },
