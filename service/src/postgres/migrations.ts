@@ -113,7 +113,8 @@ export const migrations: readonly string[] = [
   );
   create or replace function fitting_room.count(
     clients bytea, moment bigint, out number bigint, out before bigint, out at bigint
-  ) language plpgsql as $$
+  ) language plpgsql set enable_seqscan = off as $$
+    -- what is planned while there are few rows stays so, and would read all of them later
     declare
       microseconds bigint;
     begin
@@ -125,6 +126,14 @@ export const migrations: readonly string[] = [
       number := greatest(before + 1, microseconds);
       at := coalesce(moment, microseconds / 1000);
       insert into fitting_room.counted values (number, at, clients);
+    end
+  $$;
+  create or replace function fitting_room.counted_between(after bigint, until bigint, since bigint, most integer)
+  returns table (number bigint, at bigint, clients text) language plpgsql stable set enable_seqscan = off set enable_bitmapscan = off
+  as $$
+    begin
+      return query select known.number, known.at, encode(known.clients, 'hex') from fitting_room.counted as known
+        where known.number > after and known.number < until and known.at > since order by known.number limit most;
     end
   $$;
   `,

@@ -33,8 +33,7 @@ const digits = 32
 /** How many rounds of others are read at a time. */
 const batch = 100
 
-const others = `select number, at, encode(clients, 'hex') as clients from fitting_room.counted
-  where number > $1 and number < $2 and at > $3 order by number limit ${batch}`
+const others = `select number, at, clients from fitting_room.counted_between($1, $2, $3, ${batch})`
 
 const old = `delete from fitting_room.counted where number in (
   select number from fitting_room.counted
@@ -63,7 +62,8 @@ export function postgresLimiter(
     const now = (clock ?? Date).now()
     if (Math.abs(now - forgotAt) < ipWindowMs) return
     forgotAt = now
-    query(old, [clock?.now() ?? null, ipWindowMs]).catch(report)
+    // a process may have stood still as it was about to read them
+    query(old, [clock?.now() ?? null, 2 * ipWindowMs]).catch(report)
   }
 
   async function hear({ number: until, at: now }: Written): Promise<void> {
