@@ -11,24 +11,17 @@ const always = {
 /** A browser repeats a POST by itself when a connection that it uses again dies. */
 const toPages = { ...always, Connection: 'close' }
 
-const type = { 'Content-Type': 'application/json' }
-/** Put together once: most answers have nothing else to say. */
-const json = { always: { ...always, ...type }, toPages: { ...toPages, ...type } }
-
-/** Pages say where they come from. */
-const isOfPage = ({ req }: Context) => req.header('Origin') !== undefined
-
 /** Some headers, by their names. */
 export type HeaderRecord = Readonly<Record<string, string>>
 
 /** An answer with what every one says, in one piece: headers that are set later cost as much as all the rest. */
 export function answer(
-  context: Context,
+  { req }: Context,
   status: number,
   body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null = null,
   headers: HeaderRecord = {},
 ): Response {
-  const common = isOfPage(context) ? toPages : always
+  const common = req.header('Origin') === undefined ? always : toPages
   return new Response(body, { status, headers: { ...common, ...headers } })
 }
 
@@ -40,7 +33,6 @@ export const answerPreflight = (context: Context): Response =>
     'Access-Control-Max-Age': '600',
   })
 
-export function answerJson(context: Context, status: number, body: unknown, headers?: HeaderRecord): Response {
-  const common = isOfPage(context) ? json.toPages : json.always
-  return new Response(JSON.stringify(body), { status, headers: headers ? { ...common, ...headers } : common })
+export function answerJson(context: Context, status: number, body: unknown, headers: HeaderRecord = {}): Response {
+  return answer(context, status, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers })
 }

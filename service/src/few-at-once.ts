@@ -11,24 +11,18 @@ const mostAtOnce = 4
  * ends: one read may hold thousands, all in one turn.
  */
 export function fewAtOnce(listener: Listener): Listener {
-  /** Null where the connection ends. */
-  const underWay = new WeakMap<Socket, ServerResponse[] | null>()
+  const underWay = new WeakMap<Socket, ServerResponse[]>()
+  const ending = new WeakSet<Socket>()
   return (request, answer) => {
     const { socket } = request
-    const before = underWay.get(socket)
-    if (before === null) return
-    // most wait for one answer before they ask again
-    if (before?.length === 1 && before[0]?.writableEnded) {
-      before[0] = answer
-      return listener(request, answer)
-    }
-    const others = before?.filter(({ writableEnded }) => !writableEnded) ?? []
+    if (ending.has(socket)) return
+    const others = (underWay.get(socket) ?? []).filter(({ writableEnded }) => !writableEnded)
     const last = others.at(mostAtOnce - 1)
     if (!last) {
       underWay.set(socket, [...others, answer])
       return listener(request, answer)
     }
-    underWay.set(socket, null)
+    ending.add(socket)
     socket.pause()
     last.shouldKeepAlive = false
     // where its head was out before

@@ -1,9 +1,10 @@
 import { endpoints, ipWindowMs, type Operation } from 'fitting-room/contract'
 import type { Clock } from './ports.ts'
 
-/** More of a client's requests never matter, and so few of them stop nothing. */
 const thresholds = Object.values(endpoints).map(({ threshold }) => threshold)
+/** More of a client's requests never matter. */
 const highestThreshold = Math.max(...thresholds)
+/** So many of them pass, whatever they ask. */
 const lowestThreshold = Math.min(...thresholds)
 /** What is further ahead than another process's clock may be was counted before the clock was set back, in ms. */
 const aheadMs = 5_000

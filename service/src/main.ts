@@ -19,10 +19,7 @@ function fail(message: string): never {
 async function main(): Promise<void> {
   connectPatiently()
   const given = readArguments()
-  if (given.command === null) {
-    expectShortLived()
-    return start(given)
-  }
+  if (given.command === null) return start(given)
   const { carryOut } = await import('./command.ts')
   console.log(await carryOut(given.command, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message)))
 }
@@ -37,6 +34,7 @@ function dataFor({ data, sandbox }: RunArguments): string {
 
 /** A folder's database begins in its thread as soon as the configuration is known to be right, and all else is loaded meanwhile. */
 async function start(given: RunArguments): Promise<void> {
+  expectShortLived()
   if (given.role !== 'all' && !process.env['DATABASE_URL'])
     fail(`--role ${given.role} needs DATABASE_URL, in which the processes of both roles keep their try-ons`)
   const config = given.config === undefined ? sandboxConfig() : loadConfig(fromCaller(given.config))

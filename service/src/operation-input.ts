@@ -14,20 +14,12 @@ export interface Input<O extends Operation> {
   body: Endpoint<O>['body'] extends Schema<unknown> ? TypeOf<Endpoint<O>['body']> : undefined
 }
 
-/** Reads and checks params and query by the contract; the message names the first field that does not fit. */
-export function addressOf<O extends Operation>(operation: O, req: HonoRequest): Pick<Input<O>, 'params' | 'query'> {
-  const { params, query } = endpoints[operation]
-  return {
-    params: checked('params', params, req.param()),
-    query: checked('query', query, req.query()),
-  } as Pick<Input<O>, 'params' | 'query'>
-}
-
-/** The same, and the body. */
+/** Reads and checks params, query and body by the contract; the message names the first field that does not fit. */
 export async function inputOf<O extends Operation>(operation: O, req: HonoRequest): Promise<Input<O>> {
-  const { body } = endpoints[operation]
+  const { params, query, body } = endpoints[operation]
   return {
-    ...addressOf(operation, req),
+    params: params && checked('params', params, req.param()),
+    query: query && checked('query', query, req.query()),
     body: body && checked('body', body, await jsonOf(req.raw)),
   } as Input<O>
 }
@@ -35,9 +27,7 @@ export async function inputOf<O extends Operation>(operation: O, req: HonoReques
 function checked(part: string, schema: Schema<unknown>, value: unknown): unknown {
   const result = schema.safeParse(value)
   if (!result.success) throw badInput(`${result.path || part} is missing or not valid`)
-  const data = Object(result.data) as Record<string, unknown>
-  for (const name of Object.keys(data)) {
-    const value = data[name]
+  for (const [name, value] of Object.entries(Object(result.data))) {
     if (typeof value !== 'string') continue
     const most = longest[name] ?? Infinity
     if (value.length > most) throw badInput(`${part} has ${name} of more than ${most} characters`)

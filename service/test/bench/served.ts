@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '../../src/embedded/embedded-postgres.ts'
 import { memoryStore } from '../../src/memory.ts'
 import { openFolderStore } from '../../src/folder-store.ts'
 import { openServerStore, type DurableStore } from '../../src/open-store.ts'
-import { newVisitor, usualPlaces, type Job, type Store } from '../../src/ports.ts'
+import { newVisitor, usualPlaces, type Job, type Store, type Visitor } from '../../src/ports.ts'
 import { openDatabase, type Connection } from '../../src/postgres/database.ts'
 import { openJobQueue } from '../../src/postgres/job-queue.ts'
 import { sandboxConfig } from '../../src/sandbox-config.ts'
@@ -44,7 +44,9 @@ const finished = (id: string): Job =>
     pictures: { preview: `${id}-preview.jpeg`, final: `${id}.jpeg` },
   })
 
-/** Puts the try-ons where the service finds them, and gives the IDs of some. */
+const shopper = (id: string): Visitor => ({ ...newVisitor('sandbox', id), email: 'shopper@example.com', counted: 1 })
+
+/** Puts the try-ons and their shoppers where the service finds them, and gives the IDs of some. */
 async function fillDatabase(connection: Connection, atOnce: number): Promise<string[]> {
   const database = openDatabase(connection, atOnce, report)
   await database.query(
@@ -56,14 +58,7 @@ async function fillDatabase(connection: Connection, atOnce: number): Promise<str
   await database.query(
     `insert into fitting_room.visitors
      select 'sandbox', sha256(convert_to(id::text, 'UTF8')), $1::jsonb || jsonb_build_object('id', id) from fitting_room.jobs`,
-    [
-      JSON.stringify({
-        ...newVisitor('sandbox', ''),
-        email: 'shopper@example.com',
-        counted: 1,
-        acceptedAt: [Date.now()],
-      }),
-    ],
+    [JSON.stringify(shopper(''))],
   )
   await database.query('analyze fitting_room.jobs, fitting_room.visitors')
   const kept = await database.query<{ id: string }>('select id from fitting_room.jobs limit $1', [idsAtMost])
@@ -76,7 +71,7 @@ async function fillMemory(store: Store): Promise<string[]> {
   await store.transaction(async (ledger) => {
     for (const id of ids) {
       await ledger.saveJob(finished(id))
-      await ledger.saveVisitor({ ...newVisitor('sandbox', id), email: 'shopper@example.com', counted: 1 })
+      await ledger.saveVisitor(shopper(id))
     }
   })
   return ids.slice(0, idsAtMost)
