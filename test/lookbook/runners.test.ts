@@ -9,11 +9,11 @@ import {
 } from 'fitting-room/runner'
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { openPool, startPostgresServer, type PostgresServer } from '../service/test/postgres-server.ts'
-import { deferred } from '../src/platform/deferred.ts'
-import { onePixel } from './kill-points/load.ts'
-import { openSandbox } from './support/open-sandbox.ts'
-import { scaledClock } from './support/scaled-clock.ts'
+import { openPool, startPostgresServer, type PostgresServer } from '../../service/test/postgres-server.ts'
+import { deferred } from '../../src/platform/deferred.ts'
+import { onePixel } from '../kill-points/load.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
+import { scaledClock } from '../support/scaled-clock.ts'
 
 let server: PostgresServer
 let pool: Pool
