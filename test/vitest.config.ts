@@ -16,7 +16,7 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
     // most of them wait for browsers and processes of their own
-    maxWorkers: '150%',
+    maxWorkers: '200%',
     teardownTimeout: limits.hookTimeout,
     projects: [
       node('unit', ['test/*.test.ts', 'test/storage/*.test.ts']),
