@@ -3,16 +3,13 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
 import { openFolderStore } from '../src/folder-store.ts'
 import { openServerStore } from '../src/open-store.ts'
-import { newVisitor, ofMaking, type Job } from '../src/ports.ts'
 import { openDatabase, type Database, type Queries } from '../src/postgres/database.ts'
 import { gathered } from '../src/postgres/gathered.ts'
 import { oneByOne } from '../src/postgres/limited.ts'
-import { migrate, migrations } from '../src/postgres/migrations.ts'
 import { openRounds, type Question } from '../src/postgres/rounds.ts'
 import { disconnect, importStore, issueKey, removeStore, toldStores } from '../src/postgres/told-stores.ts'
 import { parseConfig } from '../src/config.ts'
@@ -100,10 +97,6 @@ describe('a transaction', () => {
   })
 })
 
-/** What is read of a job by who polls. */
-const withoutMaking = (job: Job) =>
-  Object.fromEntries(Object.entries(job).filter(([name]) => !(ofMaking as readonly string[]).includes(name)))
-
 it('a folder has room again where something was deleted', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tidy-'))
   const made = async () => {
@@ -128,101 +121,6 @@ it('a folder has room again where something was deleted', async () => {
   const first = await sizeOnceMade()
   expect(await sizeOnceMade()).toEqual(first)
   await rm(folder, { recursive: true })
-})
-
-describe('the schema', () => {
-  const jobId = '00000000-0000-4000-8000-000000000001'
-  const opened = async () => {
-    const connectionString = await server.newDatabase()
-    const own = openDatabase({ connectionString }, 1, report)
-    onTestFinished(own.close)
-    await own.query('create schema fitting_room')
-    await own.query('create table fitting_room.schema_version (version integer not null)')
-    return { ...own, connectionString }
-  }
-
-  it.each(migrations.map((_, at) => at + 1))(
-    'of version %i is brought to this one with all that is in it',
-    async (from) => {
-      const own = await opened()
-      for (const migration of migrations.slice(0, from)) await own.query(migration)
-      await own.query('insert into fitting_room.schema_version values ($1)', [from])
-      const job = queuedJob({ id: jobId, storeId: 'main', acceptedAt: 1_234 })
-      await own.query(`insert into fitting_room.jobs values ($1, 'queued', $2)`, [jobId, job])
-      await migrate(own)
-      await migrate(own)
-      expect(await own.query('select version from fitting_room.schema_version')).toEqual([
-        { version: migrations.length },
-      ])
-      expect(await own.query('select id, accepted_at::integer as at from fitting_room.jobs')).toEqual([
-        { id: jobId, at: 1_234 },
-      ])
-      await own.query('select had_key, former_hash from fitting_room.stores')
-      expect(await own.query('select version from fitting_room.told')).toHaveLength(1)
-      const [known] = await own.query<{ polled: string }>('select polled from fitting_room.jobs')
-      expect(JSON.parse(known!.polled)).toEqual(withoutMaking(job))
-    },
-  )
-
-  it('can be written where its changes are passed on to another server, and brought to this version once more', async () => {
-    const own = await opened()
-    await migrate(own)
-    await own.query('create publication everything for all tables')
-    await issueKey(own, 'main')
-    await disconnect(own, 'main')
-    // as where an older schema was put back beneath what came later
-    await own.query('update fitting_room.schema_version set version = 6')
-    await migrate(own)
-    await issueKey(own, 'main')
-    expect(await own.query('select version from fitting_room.told')).toHaveLength(1)
-  })
-
-  it('waits for whoever reads it, as a backup does, for longer with each try, and holds up nobody meanwhile', async () => {
-    const own = await opened()
-    // the sixth changes the jobs
-    for (const migration of migrations.slice(0, 5)) await own.query(migration)
-    await own.query('insert into fitting_room.schema_version values (5)')
-    const { connectionString } = own
-    const [backup, other] = [new Client({ connectionString }), new Client({ connectionString })]
-    await Promise.all([backup.connect(), other.connect()])
-    await backup.query('begin; lock table fitting_room.jobs in access share mode')
-    const waits: string[] = []
-    const transaction: typeof own.transaction = (work) =>
-      own.transaction((queries) => {
-        const query: typeof own.query = (text, values) => {
-          if (text.includes('lock_timeout')) waits.push(text)
-          return queries.query(text, values)
-        }
-        return work({ query })
-      })
-    const twice = deferred()
-    const migrating = migrate({ ...own, transaction }, () => waits.length === 2 && twice.resolve())
-    await twice.promise
-    expect(waits).toEqual(['set local lock_timeout = 200', 'set local lock_timeout = 400'])
-    await other.query('select from fitting_room.jobs')
-    await backup.query('commit')
-    await migrating
-    await other.query('select polled from fitting_room.jobs')
-    await Promise.all([backup.end(), other.end()])
-  })
-
-  it('of a newer version is left alone', async () => {
-    const own = await opened()
-    await own.query('insert into fitting_room.schema_version values (99)')
-    await expect(migrate(own)).rejects.toThrow('the database is of version 99')
-    expect(await own.query('select version from fitting_room.schema_version')).toEqual([{ version: 99 }])
-  })
-
-  it('looks shoppers up by a hash of their ID, however long that is', async () => {
-    const { store } = await openServerStore(address, { report })
-    const visitor = { ...newVisitor('main', 'x'.repeat(10_000)), email: 'a@example.com' }
-    await store.transaction((ledger) => ledger.saveVisitor(visitor))
-    expect(await database.query('select octet_length(key) as bytes from fitting_room.visitors')).toEqual([
-      { bytes: 32 },
-    ])
-    expect(await store.visitor('main', visitor.id)).toEqual(visitor)
-    await store.close()
-  })
 })
 
 describe('a round', () => {
@@ -330,12 +228,6 @@ it('a job that waits is begun though the clock was set back meanwhile', async ()
   expect(await begun.promise).toBe(job.id)
   await asked.close()
   await store.close()
-})
-
-it('is refused where it is not in UTF8', async () => {
-  await database.query(`create database latin1 encoding 'LATIN1' locale 'C' template template0`)
-  const other = openServerStore(address.replace(/[^/]+$/, 'latin1'), { report })
-  await expect(other).rejects.toThrow('the database is in LATIN1')
 })
 
 it('what commands say counts beside others that say the same, and where the database has lost that it was said', async () => {

@@ -151,6 +151,8 @@ const longestLockMs = 2_000
 const timesAlone = 25
 /** The code of what did not come in that time. */
 const notCome = '55P03'
+/** The code of what a role may not do. */
+const notAllowed = '42501'
 
 /** Brings the schema to this version; several processes may begin at once. Rejects where it is of a newer one. */
 export async function migrate(database: Database, report: (error: unknown) => void = () => {}): Promise<void> {
@@ -158,7 +160,10 @@ export async function migrate(database: Database, report: (error: unknown) => vo
     try {
       return await migrateNow(database, lockMs)
     } catch (error) {
-      if (Object(error).code !== notCome) throw error
+      const { code, message } = Object(error)
+      if (code === notAllowed)
+        throw new Error(`the role of the database's address may do too little there: ${message}`, { cause: error })
+      if (code !== notCome) throw error
       // a backup may have it for hours
       report(new Error('the schema is changed once others let go of its tables', { cause: error }))
       // several processes that try are not to do so one after the other
@@ -173,8 +178,12 @@ function migrateNow(database: Database, lockMs: number): Promise<void> {
     const [encoding] = await query<{ server_encoding: string }>('show server_encoding')
     if (encoding?.server_encoding !== 'UTF8')
       throw new Error(`the database is in ${encoding?.server_encoding}; what shoppers write needs one in UTF8`)
-    await query('create schema if not exists fitting_room')
-    await query('create table if not exists fitting_room.schema_version (version integer not null)')
+    const [made] = await query<{ name: string | null }>(`select to_regclass('fitting_room.schema_version') as name`)
+    // who may not create anything may use what stands
+    if (!made?.name) {
+      await query('create schema if not exists fitting_room')
+      await query('create table fitting_room.schema_version (version integer not null)')
+    }
     const [known] = await query<{ version: number }>('select version from fitting_room.schema_version')
     const version = known?.version ?? 0
     if (version > migrations.length)
