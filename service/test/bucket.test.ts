@@ -28,6 +28,7 @@ import { movedBlobs } from '../src/moved-blobs.ts'
 import { ofJobs, type Blob, type Line } from '../src/ports.ts'
 import { SignedUploads } from '../src/signed-uploads.ts'
 import { deferred } from '../../src/platform/deferred.ts'
+import { LineFull, mostOfClient } from '../src/drawing/not-drawn.ts'
 import { PhotoNotReadable } from '../src/photo-problems.ts'
 import { png } from './contract.suite.ts'
 
@@ -232,6 +233,27 @@ describe('a service whose photos and pictures are in a bucket', () => {
     expect(await seen).toEqual(photo)
     expect((await serve(new Request(imageUrl))).status).toBe(200)
     expect(held).toHaveLength(2)
+  })
+
+  it("reads no more than a few photos at once for who only looks, and a job's all the same", async () => {
+    const { target } = open()
+    const [first, job] = await Promise.all([target(), target()])
+    await Promise.all([first.put(png), job.put(png)])
+    const held: ((photo: Blob) => void)[] = []
+    const blobs = bucketBlobs(openBucket(place, keys), () => new Promise((release) => held.push(release)))
+    const client = { kind: 'upload', of: '198.51.100.7' } as const
+    const looks = Array.from({ length: mostOfClient }, () => blobs.get(`${randomUUID()}.png`, client))
+    await expect(blobs.get(first.name, client)).rejects.toThrow(LineFull)
+    const drawn = blobs.get(job.name, ofJobs('main'))
+    await expect.poll(() => held.length).toBe(1)
+    const photo = { bytes: png, type: 'image/png' }
+    held[0]?.(photo)
+    expect(await drawn).toEqual(photo)
+    expect(await Promise.all(looks)).toEqual(looks.map(() => null))
+    const again = blobs.get(first.name, client)
+    await expect.poll(() => held.length).toBe(2)
+    held[1]?.(photo)
+    expect(await again).toEqual(photo)
   })
 
   it('looks anew at what is put in the place of a photo that is none, whoever saw that', async () => {

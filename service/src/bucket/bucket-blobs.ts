@@ -1,5 +1,6 @@
 import { uploadExpiryMs } from 'fitting-room/contract'
 import { isBlobName } from '../blob-name.ts'
+import { LineFull, mostOfClient } from '../drawing/not-drawn.ts'
 import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob, BlobStore, Line, PhotoIntake } from '../ports.ts'
 import { photoLimits } from '../photo-limits.ts'
@@ -18,11 +19,11 @@ const mostLooks = 5
 /**
  * Photos and pictures in a bucket. Nobody sees a photo arrive there, so it is looked at when it is wanted first: only then is
  * its size checked and its metadata removed, and until then nobody but the service can read it. One that is none is removed.
- * `get` rejects with `PhotoNotReadable`.
+ * `get` rejects with `PhotoNotReadable`, or `LineFull` where that client has too many looked at.
  */
 export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
   /** Those that are looked at just now, by kind of line and name: whoever else wants one waits for that. */
-  const looks = new Map<string, Promise<Blob | null>>()
+  const looks = new Map<string, { of: string; found: Promise<Blob | null> }>()
 
   async function lookAt(name: string, line: Line, again = mostLooks): Promise<Blob | null> {
     const photo = await bucket.open(arrived(name))
@@ -56,10 +57,13 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     const own = `${line.kind} ${name}`
     // a job does not wait in the line of whoever only wants to see it
     const look = looks.get(`job ${name}`) ?? looks.get(own)
-    if (look) return look
-    const begun = lookAt(name, line).finally(() => looks.delete(own))
-    looks.set(own, begun)
-    return begun
+    if (look) return look.found
+    const others = [...looks.values()].filter(({ of }) => of === line.of)
+    // before anything is read: what lies in a bucket is asked for again at no cost
+    if (line.kind === 'upload' && others.length >= mostOfClient) throw new LineFull()
+    const found = lookAt(name, line).finally(() => looks.delete(own))
+    looks.set(own, { of: line.of, found })
+    return found
   }
 
   return {
@@ -71,7 +75,7 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     },
     async remove(name) {
       // what is looked at just now would be put back
-      await Promise.allSettled(kinds.flatMap((kind) => looks.get(`${kind} ${name}`) ?? []))
+      await Promise.allSettled(kinds.flatMap((kind) => looks.get(`${kind} ${name}`)?.found ?? []))
       await Promise.all([arrived(name), kept(name)].map((each) => bucket.remove(each)))
     },
   }

@@ -28,7 +28,10 @@ export class DrawingEnded extends PutOff {
   }
 }
 
-/** So many pictures of one client wait already. */
+/** How many photos of one client may wait. */
+export const mostOfClient = 20
+
+/** So many of them wait already. */
 export class LineFull extends Error {
   constructor() {
     super('too many photos of one client wait to be looked at')

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Line } from '../ports.ts'
-import { DrawingEnded, EndsProcesses, LineFull, spentSignal, TookTooMuch } from './not-drawn.ts'
+import { DrawingEnded, EndsProcesses, LineFull, mostOfClient, spentSignal, TookTooMuch } from './not-drawn.ts'
 
 /** What a process is sent, and what it says of it; before the first it says `ready`. */
 export interface Errand {
@@ -48,8 +48,7 @@ interface Place {
   timer: NodeJS.Timeout | undefined
 }
 
-/** How many errands of one upload line may wait, and how many processes one may end. */
-const mostWaiting = 20
+/** How many processes an errand may end. */
 const mostEnded = 3
 /** How long a process may take to begin, in ms: a machine that is busy takes seconds. */
 const longestBeginMs = 300_000
@@ -191,7 +190,7 @@ export function openProcesses(options: ProcessesOptions): Processes {
       return new Promise((resolve, reject) => {
         const ofLine = waiting.filter((task) => nameOf(task.line) === nameOf(line))
         if (isClosed) return reject(new DrawingEnded())
-        if (line.kind === 'upload' && ofLine.length >= mostWaiting) return reject(new LineFull())
+        if (line.kind === 'upload' && ofLine.length >= mostOfClient) return reject(new LineFull())
         waiting.push({ errand, line, ended: 0, resolve, reject })
         next()
       })
