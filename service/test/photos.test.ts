@@ -243,7 +243,12 @@ describe('a photo that lies elsewhere', () => {
     ],
   ])('is not accessible where it is answered with %s', async (_, answer) => {
     const { server, url } = await serving(answer)
-    await expect(fetchPhoto(url, { isAllowed: () => true })).rejects.toThrow(PhotoNotAccessible)
+    // as a job asks again for what is put off, where this machine lets the process stand still
+    const ask = (): Promise<unknown> =>
+      fetchPhoto(url, { isAllowed: () => true }).catch((error) =>
+        error instanceof PutOff ? ask() : Promise.reject(error),
+      )
+    await expect(ask()).rejects.toThrow(PhotoNotAccessible)
     server.close()
   })
 
