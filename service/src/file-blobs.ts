@@ -24,8 +24,10 @@ export function fileBlobs(folder: string): FileBlobs {
       // a reader never sees half a picture, and two writers never each other's
       const part = join(folder, partPrefix + randomUUID())
       try {
-        await writeFile(part, bytes)
+        // whoever is told of it may outlive a loss of power here
+        await writeFile(part, bytes, { flush: true })
         await rename(part, fileOf(name))
+        await flushNames(folder)
       } finally {
         await rm(part, { force: true })
       }
@@ -52,6 +54,13 @@ export function fileBlobs(folder: string): FileBlobs {
       }
     },
   }
+}
+
+/** As a file's own content; Windows knows no such thing. */
+async function flushNames(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const names = await open(folder)
+  await names.sync().finally(() => names.close())
 }
 
 /** How much of a file is in memory at once, in bytes. */
