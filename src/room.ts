@@ -120,6 +120,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let stopFollowing = () => {}
   /** How long ago what is being said was said, in ms. */
   let agoMs = 0
+  /** Null where its shopper saw that there was nothing. */
+  let saw: Said['saw']
 
   const post: Tabs['post'] = (message) => {
     const isUnheard = tabs === null && message.type === 'lateAnswer'
@@ -161,7 +163,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   function sayNow(): Said {
-    return { at: clock.elapsed() - agoMs, by: catalog.shopper() }
+    return { at: clock.elapsed() - agoMs, by: catalog.shopper(), saw }
   }
 
   function stopListening(): void {
@@ -377,13 +379,15 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         return history.subscribe(onChange)
       },
     },
-    said(ago, epochs, run) {
+    said(ago, epochs, run, seen) {
       if (epochs && wasReset(epochs, catalog.counts())) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
       agoMs = ago
+      saw = seen
       try {
         return run()
       } finally {
         agoMs = 0
+        saw = undefined
       }
     },
     counts: catalog.counts,

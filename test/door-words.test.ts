@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { FittingRoomOptions, TryOn } from 'fitting-room'
 import { createRoom } from 'fitting-room/core'
 import { memoryStorage } from 'fitting-room/storage/memory'
@@ -483,21 +483,16 @@ describe('what is kept below a word that waits', () => {
   }
   const listed = async () => (await world.door({ core: ready }).list()).map(({ archived }) => archived)
 
-  it('is discarded though its job runs, where that is said', async () => {
-    const { tryOn, open } = await waiting()
-    const discarded = tryOn.discard({ abandonPaidJob: true })
-    open()
-    await discarded
-    expect(await listed()).toEqual([])
-  })
-
-  it('is not discarded where its job runs, and the core says so', async () => {
-    const { tryOn, open } = await waiting()
-    const discarded = expect(tryOn.discard()).rejects.toMatchObject({ kind: 'paidJob' })
-    open()
-    await discarded
-    expect(await listed()).toEqual([false])
-  })
+  it.each([undefined, { abandonPaidJob: true }])(
+    'is archived, as nobody has seen it, though what waits is discarded: %o',
+    async (options) => {
+      const { tryOn, open } = await waiting()
+      const discarded = tryOn.discard(options)
+      open()
+      await discarded
+      expect(await listed()).toEqual([true])
+    },
+  )
 
   it('is archived, and not what a discard() right after it forgets', async () => {
     const { tryOn, open } = await waiting()
@@ -530,7 +525,7 @@ describe('what is kept below a word that waits', () => {
     expect(sent.map(({ body }) => body?.imageUrl).filter(Boolean)).toEqual(['https://photos.test/b.png'])
   })
 
-  it('is discarded with it', async () => {
+  it('is archived with it', async () => {
     const before = world.door({ core: ready })
     await before.tryOn(product).start(photo)
     await world.until(before.tryOn(product), 'failed')
@@ -542,7 +537,27 @@ describe('what is kept below a word that waits', () => {
     open()
     await Promise.all([started, discarded])
     expect((await room.tryOn(product).ready).state).toBe('idle')
-    expect(await world.door({ core: ready }).list()).toEqual([])
+    expect(await listed()).toEqual([true])
+  })
+})
+
+describe('what another page has begun, which this one did not hear of', () => {
+  it.each(['retry', 'discard'] as const)('is not what %s() means on a card that shows nothing', async (intent) => {
+    vi.stubGlobal('BroadcastChannel', undefined)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const tryOn = world.door({ core: ready }).tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.settle()
+    expect(tryOn.get().state).toBe('idle')
+    const other = world.door({ core: ready })
+    await other.tryOn(product).start(person)
+    await world.until(other.tryOn(product), 'processing')
+    other.close()
+    const said = { retry: () => tryOn.retry(person), discard: () => tryOn.discard({ abandonPaidJob: true }) }
+    await expect(said[intent]()).rejects.toMatchObject({ kind: 'notAllowed' })
+    await world.pass(2_000)
+    expect(submissions()).toBe(1)
+    expect((await world.door({ core: ready }).list()).map(({ archived }) => archived)).toEqual([false])
   })
 })
 

@@ -147,11 +147,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     return core
   }
 
-  /** Says it to the core's own, as of now, for the shopper who says it, or has said it before. */
-  async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said): Promise<T> {
+  /** Says it to the core's own, as of now, for the shopper who says it, or has said it before, and may have seen that there is nothing. */
+  async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said, saw?: null): Promise<T> {
     const ready = parts.core()
     const before = ahead
-    if (ready && !earlier && !before) return say(own(ready))
+    if (ready && !earlier && !before) return ready.said(0, undefined, () => say(own(ready)), saw)
     const by = earlier ?? sayNow()
     const { at } = earlier ? sayNow() : by
     const heard = deferred()
@@ -163,7 +163,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       // a machine that sleeps stops one of the two
       const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
       const it = own(room)
-      return room.said(agoMs, (wiped ?? seen)?.epochs, () => say(it))
+      return room.said(agoMs, (wiped ?? seen)?.epochs, () => say(it), saw)
     } finally {
       heard.resolve()
       isHeard()
@@ -236,10 +236,10 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     if (mayBeThere) show()
   }
 
-  /** Below a word that waited there may be what is to be left, too. */
-  function leaveBelow(tell: (own: TryOn) => Promise<void>): Promise<void> {
+  /** Below a word that waited there may be what is to be left, too, and not forgotten: nobody has seen it. */
+  function leaveBelow(): Promise<void> {
     const done = through(async (own) => {
-      if ((await own.ready).state !== 'idle') await tell(own)
+      if ((await own.ready).state !== 'idle') await own.startOver()
     })
     const ended = done.catch(() => undefined)
     void ended.then(comeAfter(ended))
@@ -252,10 +252,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     const tell = (own: TryOn) => (own[intent] as (...given: unknown[]) => Promise<void>)(...given)
     const kept = isWaiting() ? word : null
     const isForCore = !kept && (core || parts.core() || intent !== 'start')
-    if (isForCore || intent === 'submitEmail' || (intent === 'resume' && !kept?.kept)) return through(tell)
+    if (isForCore || intent === 'submitEmail' || (intent === 'resume' && !kept?.kept))
+      return through(tell, undefined, isSeen && !core && !word ? null : undefined)
     if (intent === 'startOver' || intent === 'discard') {
       leave()
-      return isSeen ? undefined : leaveBelow(tell)
+      return isSeen ? undefined : leaveBelow()
     }
     const [photo, options] = (intent === 'resume' && kept ? kept.given : given) as Word['given']
     // a photo is sent for the shopper who gave it

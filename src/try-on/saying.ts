@@ -109,10 +109,10 @@ export function createSaying(parts: SayingParts): Saying {
     earlier: { turn: Promise<void>; begun: Promise<void> },
     isPassedOn: () => void,
   ): Promise<void> {
-    const { call } = word
+    const { call, said } = word
     const number = ++words
     const signal = life()
-    const seen = shown.get().state === 'restoring' ? undefined : seenAttempt()
+    const seen = shown.get().state === 'restoring' ? said.saw : seenAttempt()
     const before = sitting.seat()
     const first = sitting.sit()
     await sitting.findPlace()

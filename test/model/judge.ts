@@ -270,15 +270,17 @@ export class Judge implements Witness {
     const isLeft = attempt !== null && (this.leavings.isLeaving(page.ledger, attempt.id) || !page.hasWorked)
     // pages from before the user has emptied storage may run what another one has begun since
     const isSplit = this.parts.pages().some(({ loadedAt }) => loadedAt < this.clearedAt)
-    const own = isSplit ? undefined : byAttempt
+    const { isMute, discarded } = page.ledger
+    const own = isSplit || isMute ? undefined : byAttempt
     for (const why of isLeft ? [] : truthOf(view, this.parts.jobs(), this.parts.clock.now(), own, this.words))
       this.deny(5, why)
     const job = this.parts.jobs().get(attempt?.jobId ?? '')
     const word = byAttempt ?? (job && this.words.of(photoOf(job), job.variantId)[0])
     if (word) this.belongs(page, word, 'the view')
-    if (attempt && page.hasWorked && page.ledger.discarded.has(attempt.id))
-      this.deny(7, 'a discarded attempt is shown again')
     if (state === 'final' && attempt.jobId) this.finished.add(attempt.jobId)
+    // what has gone on elsewhere is shown as it was
+    if (isMute) return
+    if (attempt && page.hasWorked && discarded.has(attempt.id)) this.deny(7, 'a discarded attempt is shown again')
     const told = this.words.ofJob(attempt?.jobId ?? '')?.told
     const pages = told && this.toldTo.get(told)
     if (pages && !pages.has(page)) pages.set(page, this.now)
@@ -412,7 +414,7 @@ export class Judge implements Witness {
 
   /** All works again and has settled: pages show what there is. */
   ended(): void {
-    for (const page of this.parts.pages().filter((each) => each.runs && each.hasWorked))
+    for (const page of this.parts.pages().filter((each) => each.runs && each.hasWorked && !each.ledger.isMute))
       for (const tryOn of page.tryOns.values()) {
         const { attempt } = tryOn.get()
         if (attempt && attempt.jobId === null && this.shelves.hasJob(page, attempt.id))

@@ -37,7 +37,7 @@ export type Op =
   | { do: 'start' | 'retry'; page: number; photo: Photo; fails: boolean; product: number }
   | { do: 'startOver' | 'resume' | 'submitEmail' | 'discard' | 'reset'; page: number }
   | { do: 'stall'; page: number; at: Step | 'now' }
-  | { do: 'hide' | 'freeze' | 'leave' | 'putAway' | 'use' | 'ask'; page: number }
+  | { do: 'hide' | 'freeze' | 'leave' | 'putAway' | 'use' | 'ask' | 'mute'; page: number }
   | { do: 'hold'; page: number; at: Step }
   | { do: 'mode'; page: number; tier: number; mode: Mode }
   | { do: 'killMidWrite' | 'stallMidWrite'; page: number; writes: number; applied: boolean }
@@ -657,6 +657,28 @@ const leftInHand = own.chain((page) => {
     one(longWait),
   )
 })
+/** A page shows that there is nothing, hears of nothing that another one begins, and says something all the same. */
+const unheard = own.chain((page) => {
+  const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
+  const saidUnheard = fc.record({
+    do: weighted([3, 'discard' as const], [1, 'startOver' as const], [1, 'resume' as const]),
+    page: mine,
+  })
+  return flat(
+    one(load(mine)),
+    shortly,
+    one(fc.record({ ...of('mute'), page: mine })),
+    one(word(other, fc.constant(0))),
+    one(fc.oneof(standing, longWait)),
+    seldom(fc.oneof(simple('kill', other), goneFrom(other), load(other))),
+    shortly,
+    one(fc.oneof({ weight: 4, arbitrary: saidUnheard }, { weight: 1, arbitrary: word(mine, fc.constant(0)) })),
+    seldom(fc.oneof(saidUnheard, fault, goneFrom(own))),
+    one(wait),
+    seldom(fc.oneof(load(own), word(own, fc.constant(0)))),
+    one(longWait),
+  )
+})
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -751,6 +773,8 @@ const unkept = sequencesOf(
   slowly,
 )
 
+const mute = sequencesOf(fc.oneof({ weight: 3, arbitrary: unheard }, { weight: 1, arbitrary: leftInHand }), slowly)
+
 const closing = sequencesOf(
   fc.oneof(
     { weight: 3, arbitrary: closedInWord },
@@ -763,4 +787,4 @@ const byLastDigit = (number: number) =>
   ({ 1: leaving, 3: broken, 5: closing, 7: newest, 8: latest, 9: later })[number % 10] ?? common
 
 /** What the sequence of that number is drawn from. */
-export const sequencesAt = (number: number) => ({ 0: away, 10: unkept })[number % 20] ?? byLastDigit(number)
+export const sequencesAt = (number: number) => ({ 0: away, 4: mute, 10: unkept })[number % 20] ?? byLastDigit(number)

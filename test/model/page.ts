@@ -308,6 +308,11 @@ export class Page implements Host {
     for (const timer of this.timers.values()) this.machine.clock.clearTimeout(timer)
     this.timers.clear()
     this.locks.leave(this)
+    this.mute()
+  }
+
+  /** Hears nothing of other pages, and is heard by none, as in a browser that has no channel for them. */
+  mute(): void {
     for (const channel of this.bus.channels) if (channel.isOf(this)) channel.close()
   }
 

@@ -107,8 +107,8 @@ export class Shopper {
     const leaving = this.judge.leavings.leaving(page, attempt ?? null)
     const works = page.works
     // what is still made ready stands in nothing's place, and nothing but it is forgotten unseen
-    const isInHand = tryOn.get().state === 'preparing' && attempt === undefined
-    if (intent === 'discard' && !isInHand) leaving.discarding()
+    const isOfNone = attempt === undefined && tryOn.get().state !== 'restoring'
+    if (intent === 'discard' && !isOfNone) leaving.discarding()
     const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())
     // a page that stopped in the middle can not say whether it was done
     const onRefused = (kind: string) => void (kind === 'stopped' && leaving.untold())

@@ -66,6 +66,8 @@ export interface RoomLedger {
   floor: number
   /** A reset was asked for that could not wipe everything. */
   isHalfReset: boolean
+  /** Its pages do not hear each other, and may show what has gone on without them. */
+  isMute: boolean
   /** How often the shopper has left, replaced or wiped something. */
   leavings: number
   /** What the shopper is about to leave, replace or wipe. */

@@ -14,6 +14,7 @@ const ledgerOf = (name: string): RoomLedger => ({
   shopper: 0,
   floor: 0,
   isHalfReset: false,
+  isMute: false,
   leavings: 0,
   leaving: new Set(),
   discarded: new Set(),
@@ -182,6 +183,9 @@ export class World {
       case 'use':
         page?.[op.do]()
         return
+      case 'mute':
+        if (page) page.ledger.isMute = true
+        return page?.mute()
       case 'ask':
         if (page) this.shopper.ask(page)
         return

@@ -47,6 +47,7 @@ export class Kiosk implements Witness {
     shopper: 0,
     floor: 0,
     isHalfReset: false,
+    isMute: false,
     leavings: 0,
     leaving: new Set(),
     discarded: new Set(),
