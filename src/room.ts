@@ -120,8 +120,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let stopFollowing = () => {}
   /** How long ago what is being said was said, in ms. */
   let agoMs = 0
-  /** Null where its shopper saw that there was nothing. */
-  let saw: Said['saw']
+  /** Whether its shopper saw that there was nothing. */
+  let sawNone = false
 
   const post: Tabs['post'] = (message) => {
     const isUnheard = tabs === null && message.type === 'lateAnswer'
@@ -163,7 +163,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   function sayNow(): Said {
-    return { at: clock.elapsed() - agoMs, by: catalog.shopper(), saw }
+    return { at: clock.elapsed() - agoMs, by: catalog.shopper(), sawNone }
   }
 
   function stopListening(): void {
@@ -379,15 +379,15 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         return history.subscribe(onChange)
       },
     },
-    said(ago, epochs, run, seen) {
+    said(ago, epochs, run, hasSeenNone = false) {
       if (epochs && wasReset(epochs, catalog.counts())) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
       agoMs = ago
-      saw = seen
+      sawNone = hasSeenNone
       try {
         return run()
       } finally {
         agoMs = 0
-        saw = undefined
+        sawNone = false
       }
     },
     counts: catalog.counts,

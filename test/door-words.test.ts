@@ -541,6 +541,20 @@ describe('what is kept below a word that waits', () => {
   })
 })
 
+it('forgets no picture that was never shown, as the core could not be loaded for it', async () => {
+  const before = world.door({ core: ready })
+  await before.tryOn(product).start(person)
+  await world.until(before.tryOn(product), 'final')
+  before.close()
+  let isAway = true
+  const tryOn = world.door({ core: () => (isAway ? Promise.reject(new Error('away')) : ready()) }).tryOn(product)
+  tryOn.subscribe(() => {})
+  await world.until(tryOn, 'stalled')
+  isAway = false
+  await expect(tryOn.discard()).rejects.toMatchObject({ kind: 'notAllowed' })
+  await world.until(tryOn, 'final')
+})
+
 describe('what another page has begun, which this one did not hear of', () => {
   it.each(['retry', 'discard'] as const)('is not what %s() means on a card that shows nothing', async (intent) => {
     vi.stubGlobal('BroadcastChannel', undefined)

@@ -107,6 +107,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
 
   const shows = (view: TryOnView) => relay.set({ ...view, ...terms })
   const isWaiting = () => word !== null && !word.isSaid
+  /** Whether its shopper sees that there is nothing, as far as is known here. */
+  const showsNone = () => !core && !word && relay.get().state !== 'restoring'
   const stopped = (reason: 'startedOver' | 'closed' | 'aborted' = 'startedOver') =>
     new TryOnError({ kind: 'stopped', reason })
 
@@ -147,11 +149,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     return core
   }
 
-  /** Says it to the core's own, as of now, for the shopper who says it, or has said it before, and may have seen that there is nothing. */
-  async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said, saw?: null): Promise<T> {
+  /** Says it to the core's own, as of now, for the shopper who says it, or has said it before; whether that one saw that there is none. */
+  async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said, sawNone = false): Promise<T> {
     const ready = parts.core()
     const before = ahead
-    if (ready && !earlier && !before) return ready.said(0, undefined, () => say(own(ready)), saw)
+    if (ready && !earlier && !before) return ready.said(0, undefined, () => say(own(ready)), sawNone)
     const by = earlier ?? sayNow()
     const { at } = earlier ? sayNow() : by
     const heard = deferred()
@@ -163,7 +165,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       // a machine that sleeps stops one of the two
       const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
       const it = own(room)
-      return room.said(agoMs, (wiped ?? seen)?.epochs, () => say(it), saw)
+      return room.said(agoMs, (wiped ?? seen)?.epochs, () => say(it), sawNone)
     } finally {
       heard.resolve()
       isHeard()
@@ -253,7 +255,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     const kept = isWaiting() ? word : null
     const isForCore = !kept && (core || parts.core() || intent !== 'start')
     if (isForCore || intent === 'submitEmail' || (intent === 'resume' && !kept?.kept))
-      return through(tell, undefined, isSeen && !core && !word ? null : undefined)
+      return through(tell, undefined, showsNone())
     if (intent === 'startOver' || intent === 'discard') {
       leave()
       return isSeen ? undefined : leaveBelow()
@@ -295,7 +297,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     picture: () => quiet(through((own) => own.picture())),
     // what is idle shows none, and loads nothing
     pictureFailed: (address) =>
-      isSeen && !core && !word
+      showsNone()
         ? quiet(Promise.reject(new TryOnError({ kind: 'picture', reason: 'none' })))
         : quiet(through((own) => own.pictureFailed(address))),
     result(options) {

@@ -25,8 +25,8 @@ export type Runner = RunnerOf<typeof tryOnMachine>
 export interface Said {
   at: number
   by: Shopper
-  /** Null where that one saw, before this page had read storage, that there was nothing. */
-  saw?: null | undefined
+  /** That one saw, before this page had read storage, that there was nothing. */
+  sawNone: boolean
 }
 
 /** An intent of this page's shopper, or of another page's. */

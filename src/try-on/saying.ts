@@ -112,7 +112,8 @@ export function createSaying(parts: SayingParts): Saying {
     const { call, said } = word
     const number = ++words
     const signal = life()
-    const seen = shown.get().state === 'restoring' ? said.saw : seenAttempt()
+    const isUnread = shown.get().state === 'restoring'
+    const seen = isUnread && !said.sawNone ? undefined : seenAttempt()
     const before = sitting.seat()
     const first = sitting.sit()
     await sitting.findPlace()
