@@ -15,8 +15,8 @@ const node = (name: string, include: string[]) => ({
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
-    // most of them wait for browsers and processes of their own
-    maxWorkers: '200%',
+    // more would be worse: they have browsers and processes of their own
+    maxWorkers: '100%',
     teardownTimeout: limits.hookTimeout,
     projects: [
       node('unit', ['test/*.test.ts', 'test/storage/*.test.ts']),
