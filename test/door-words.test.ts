@@ -556,23 +556,30 @@ it('forgets no picture that was never shown, as the core could not be loaded for
 })
 
 describe('what another page has begun, which this one did not hear of', () => {
-  it.each(['retry', 'discard'] as const)('is not what %s() means on a card that shows nothing', async (intent) => {
-    vi.stubGlobal('BroadcastChannel', undefined)
-    onTestFinished(() => void vi.unstubAllGlobals())
-    const tryOn = world.door({ core: ready }).tryOn(product)
-    tryOn.subscribe(() => {})
-    await world.settle()
-    expect(tryOn.get().state).toBe('idle')
-    const other = world.door({ core: ready })
-    await other.tryOn(product).start(person)
-    await world.until(other.tryOn(product), 'processing')
-    other.close()
-    const said = { retry: () => tryOn.retry(person), discard: () => tryOn.discard({ abandonPaidJob: true }) }
-    await expect(said[intent]()).rejects.toMatchObject({ kind: 'notAllowed' })
-    await world.pass(2_000)
-    expect(submissions()).toBe(1)
-    expect((await world.door({ core: ready }).list()).map(({ archived }) => archived)).toEqual([false])
-  })
+  it.each(['retry', 'startOver', 'discard'] as const)(
+    'is not what %s() means on a card that shows nothing',
+    async (intent) => {
+      vi.stubGlobal('BroadcastChannel', undefined)
+      onTestFinished(() => void vi.unstubAllGlobals())
+      const tryOn = world.door({ core: ready }).tryOn(product)
+      tryOn.subscribe(() => {})
+      await world.settle()
+      expect(tryOn.get().state).toBe('idle')
+      const other = world.door({ core: ready })
+      await other.tryOn(product).start(person)
+      await world.until(other.tryOn(product), 'final')
+      other.close()
+      const said = {
+        retry: () => tryOn.retry(person),
+        startOver: () => tryOn.startOver(),
+        discard: () => tryOn.discard({ abandonPaidJob: true }),
+      }
+      await expect(said[intent]()).rejects.toMatchObject({ kind: 'notAllowed' })
+      await world.pass(2_000)
+      expect(submissions()).toBe(1)
+      expect((await world.door({ core: ready }).list()).map(({ archived }) => archived)).toEqual([false])
+    },
+  )
 })
 
 describe('close()', () => {

@@ -15,7 +15,7 @@ const node = (name: string, include: string[]) => ({
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
-    // more would be worse: they have browsers and processes of their own
+    // a percentage is never more than the processors
     maxWorkers: '100%',
     teardownTimeout: limits.hookTimeout,
     projects: [

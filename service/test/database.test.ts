@@ -16,22 +16,19 @@ import { parseConfig } from '../src/config.ts'
 import { deferred } from '../../src/platform/deferred.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { queuedJob } from './queued-job.ts'
-import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
+import type { PostgresServer } from './postgres-server.ts'
+import { startServiceDatabase, type ServiceDatabase } from './service-database.ts'
 
 const report = (error: unknown) => console.error(error)
+let started: ServiceDatabase
 let server: PostgresServer
 let database: Database
 let address: string
 beforeAll(async () => {
-  server = await startPostgresServer()
-  address = await server.newDatabase()
-  await (await openServerStore(address, { report })).store.close()
-  database = openDatabase({ connectionString: address }, 4, report)
+  started = await startServiceDatabase()
+  ;({ server, database, address } = started)
 })
-afterAll(async () => {
-  await database.close()
-  await server.close()
-})
+afterAll(() => started.close())
 
 describe('what is asked for together', () => {
   it('goes in one call with all that came while the last one was out, in its order', async () => {

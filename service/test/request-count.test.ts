@@ -8,22 +8,19 @@ import type { Clock } from '../src/ports.ts'
 import { openDatabase, type Database } from '../src/postgres/database.ts'
 import { postgresLimiter } from '../src/postgres/postgres-limiter.ts'
 import { openRounds, type Question, type Rounds } from '../src/postgres/rounds.ts'
-import { startPostgresServer, type PostgresServer } from './postgres-server.ts'
+import type { PostgresServer } from './postgres-server.ts'
+import { startServiceDatabase, type ServiceDatabase } from './service-database.ts'
 
 const report = (error: unknown) => console.error(error)
+let started: ServiceDatabase
 let server: PostgresServer
 let database: Database
 let address: string
 beforeAll(async () => {
-  server = await startPostgresServer()
-  address = await server.newDatabase()
-  await (await openServerStore(address, { report })).store.close()
-  database = openDatabase({ connectionString: address }, 4, report)
+  started = await startServiceDatabase()
+  ;({ server, database, address } = started)
 })
-afterAll(async () => {
-  await database.close()
-  await server.close()
-})
+afterAll(() => started.close())
 
 it('requests of one address that come at once are counted in their order, and refused from the first one too many', async () => {
   let now = 1_000_000

@@ -107,7 +107,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
 
   const shows = (view: TryOnView) => relay.set({ ...view, ...terms })
   const isWaiting = () => word !== null && !word.isSaid
-  /** Whether its shopper sees that there is nothing, as far as is known here. */
+  /** Whether it shows something, and no attempt. */
   const showsNone = () => !core && !word && relay.get().state !== 'restoring'
   const stopped = (reason: 'startedOver' | 'closed' | 'aborted' = 'startedOver') =>
     new TryOnError({ kind: 'stopped', reason })
@@ -295,7 +295,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     discard: intent('discard'),
     ticket: () => quiet(through((own) => own.ticket())),
     picture: () => quiet(through((own) => own.picture())),
-    // what is idle shows none, and loads nothing
+    // where there is none nothing is loaded for it
     pictureFailed: (address) =>
       showsNone()
         ? quiet(Promise.reject(new TryOnError({ kind: 'picture', reason: 'none' })))

@@ -121,7 +121,8 @@ export function createSaying(parts: SayingParts): Saying {
     if (signal.aborted) throw closed()
     const taken = sitting.sit()
     await Promise.race([taken.decided, taken.ended])
-    if (taken.runner && taken !== before && !(await isStillMeant(taken, taken.runner, call, seen))) return
+    const isReadSince = taken !== before || said.sawNone
+    if (taken.runner && isReadSince && !(await isStillMeant(taken, taken.runner, call, seen))) return
     const hasTurn = () => Promise.race([taken.runner ? earlier.begun : earlier.turn, taken.ended])
     const running = async () => (await hasTurn(), taken.runner ?? taken.ended)
     await hasTurn()

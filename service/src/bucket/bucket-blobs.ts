@@ -23,7 +23,10 @@ const mostLooks = 5
  */
 export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
   /** Those that are looked at just now, by kind of line and name: whoever else wants one waits for that. */
-  const looks = new Map<string, { of: string; found: Promise<Blob | null> }>()
+  const looks = new Map<string, { line: Line; found: Promise<Blob | null> }>()
+
+  const ofClient = (client: string) =>
+    [...looks.values()].filter(({ line: { kind, of } }) => kind === 'upload' && of === client).length
 
   async function lookAt(name: string, line: Line, again = mostLooks): Promise<Blob | null> {
     const photo = await bucket.open(arrived(name))
@@ -58,11 +61,10 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     // a job does not wait in the line of whoever only wants to see it
     const look = looks.get(`job ${name}`) ?? looks.get(own)
     if (look) return look.found
-    const others = [...looks.values()].filter(({ of }) => of === line.of)
     // before anything is read: what lies in a bucket is asked for again at no cost
-    if (line.kind === 'upload' && others.length >= mostOfClient) throw new LineFull()
+    if (line.kind === 'upload' && ofClient(line.of) >= mostOfClient) throw new LineFull()
     const found = lookAt(name, line).finally(() => looks.delete(own))
-    looks.set(own, { of: line.of, found })
+    looks.set(own, { line, found })
     return found
   }
 
