@@ -9,7 +9,7 @@ import type { StoreConfig } from './config.ts'
 import type { Core } from './core.ts'
 import type { RequestCount } from './ip-limiter.ts'
 import { openApi } from './open-api.ts'
-import { inputOf, jsonOf, type Input } from './operation-input.ts'
+import { addressOf, inputOf, jsonOf, type Input } from './operation-input.ts'
 import { PhotoNotReadable } from './photo-problems.ts'
 import { addPhotoRoutes, type PhotoParts } from './photo-routes.ts'
 import type { Observer } from './ports.ts'
@@ -58,11 +58,14 @@ export function createApp(parts: AppParts): (request: Request, connection: Conne
     return { ip, store }
   }
 
+  const find = async ({ req }: Context<Env>) => {
+    const { params, query } = addressOf('getGeneration', req)
+    return core.find(params.jobId, query.uniqueUserId)
+  }
+
   /** As polls are the most by far, a job is looked up along with count and key; who is refused does not hear of it. */
   async function poll(context: Context<Env>): Promise<Handled> {
-    const found = inputOf('getGeneration', context.req).then(({ params, query }) =>
-      core.find(params.jobId, query.uniqueUserId),
-    )
+    const found = find(context)
     found.catch(() => undefined)
     const { store } = await admitted('getGeneration', context)
     return { data: core.polled(store, await found) }

@@ -49,8 +49,9 @@ export function assemble(parts: ServiceParts): Service {
 
   return {
     async fetch(request, connection = {}) {
+      if (connection.drop) return respond(request, connection)
       let lost: AnswerLost | null = null
-      const drop = connection.drop ?? (() => (lost = new AnswerLost()))
+      const drop = () => void (lost = new AnswerLost())
       const answer = await respond(request, { ...connection, drop })
       if (lost) throw lost
       return answer

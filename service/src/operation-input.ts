@@ -16,11 +16,17 @@ export interface Input<O extends Operation> {
 
 /** Reads and checks params, query and body by the contract; the message names the first field that does not fit. */
 export async function inputOf<O extends Operation>(operation: O, req: HonoRequest): Promise<Input<O>> {
-  const { params, query, body } = endpoints[operation]
+  const { body } = endpoints[operation]
+  const inAddress = addressOf(operation, req)
+  return { ...inAddress, body: body && checked('body', body, await jsonOf(req.raw)) } as Input<O>
+}
+
+/** The same of what a request's address says, at once. */
+export function addressOf<O extends Operation>(operation: O, req: HonoRequest): Omit<Input<O>, 'body'> {
+  const { params, query } = endpoints[operation]
   return {
     params: params && checked('params', params, req.param()),
     query: query && checked('query', query, req.query()),
-    body: body && checked('body', body, await jsonOf(req.raw)),
   } as Input<O>
 }
 

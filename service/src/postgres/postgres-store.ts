@@ -1,6 +1,5 @@
 import {
   newVisitor,
-  type Counted,
   picturesOf,
   stageOf,
   type Job,
@@ -22,8 +21,10 @@ import { toldStores } from './told-stores.ts'
 
 /** A store in PostgreSQL: what has been acknowledged is there after whatever happens to the process. */
 export function postgresStore(database: Database, ask: Rounds, queue: JobQueue): Store {
-  const poll = ask(polled)
+  const polled = ask(jobsPolled)
   const anonymousId = ask(anonymous)
+  const shopper = ask(knownShoppers)
+  const visitor = async (storeId: string, id: string) => (await shopper({ storeId, id })) ?? newVisitor(storeId, id)
   // another process may have its row, and stand still
   const fewPhotos = limited(3)
   const transaction = sharedTransactions(database, (queries, isShared) => ledgerOn(queries, queue, isShared))
@@ -40,10 +41,7 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
       queued.forEach(queue.wake)
       return result
     },
-    async visitor(storeId, id) {
-      const [known] = await database.query<{ data: Visitor }>(shopper, [storeId, keyOf(id)])
-      return known?.data ?? newVisitor(storeId, id)
-    },
+    visitor,
     async anonymousId(storeId, ip, fresh) {
       const asked = { storeId, address: hexKeyOf(ip) }
       const known = await anonymousId(asked)
@@ -56,7 +54,12 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
       return known?.data ?? null
     },
     told: ask(toldStores(database)),
-    poll: (jobId, visitorId) => poll({ jobId, visitorId }),
+    async poll(jobId, visitorId) {
+      const found = await polled(jobId)
+      // nearly all are asked for their own shopper
+      if (found === null || visitorId === undefined || visitorId === found.visitor.id) return found
+      return { ...found, visitor: await visitor(found.job.storeId, visitorId) }
+    },
     keepPhoto: (name, at) => fewPhotos(async () => void (await database.query(keepPhoto, [name, at]))),
     expire: (until, remove) => expire(database, until, remove),
     run: queue.run,
@@ -71,7 +74,6 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
 const keepPhoto =
   'insert into fitting_room.photos values ($1, $2) on conflict (name) do update set used_at = excluded.used_at'
 const addAnonymous = 'insert into fitting_room.anonymous_visitors values ($1, $2, $3) on conflict do nothing'
-const shopper = 'select data from fitting_room.visitors where store_id = $1 and key = $2'
 
 const lock = (take: string) =>
   `select at, ${take}(number) as has from unnest($1::bigint[]) with ordinality as asked (number, at)`
@@ -179,33 +181,36 @@ const anonymous: Question<{ storeId: string; address: string }, string | null> =
   }),
 }
 
-interface Asked {
-  jobId: string
-  visitorId: string | undefined
+/** Jobs, each with what is told of its shopper: of the e-mail address no more than that there is one. */
+const jobsPolled: Question<string, Polled | null> = {
+  name: 'polled',
+  text: `select polled as job, coalesce(visitors.data ->> 'counted', '0') as counted,
+       case when visitors.data ->> 'email' is null then 'null' else '""' end as email
+     from fitting_room.jobs left join fitting_room.visitors on store_id = jobs.data ->> 'storeId'
+       and key = sha256(convert_to(jobs.data ->> 'visitorId', 'UTF8'))
+     where id = any($1::uuid[])`,
+  // they are put together as they are: to read and write them once more would cost as much as all the rest
+  rows: `'[' || string_agg(concat('[', job, ',', counted, ',', email, ']'), ',') || ']'`,
+  of: (ids) => ({
+    values: [plainArray(ids)],
+    answers(rows: [job: Polled['job'], counted: number, email: '' | null][]) {
+      const found = new Map<string, Polled>()
+      for (const [job, counted, email] of rows)
+        found.set(job.id, { job, visitor: { id: job.visitorId, counted, email } })
+      return ids.map((id) => found.get(id) ?? null)
+    },
+  }),
 }
 
-/** A job, and whom it is asked for: of the e-mail address no more than that there is one. */
-const polled: Question<Asked, Polled | null> = {
-  name: 'polled',
-  text: `select asked.at, polled as job, coalesce(
-       '{"id":' || (visitors.data -> 'id')::text || ',"counted":' || (visitors.data -> 'counted')::text
-         || ',"email":' || case when visitors.data ->> 'email' is null then 'null' else '""' end || '}', 'null'
-     ) as visitor
-     from unnest($1::uuid[], $2::text[]) with ordinality as asked (job_id, visitor_id, at)
-     join fitting_room.jobs on jobs.id = asked.job_id
-     left join fitting_room.visitors on store_id = jobs.data ->> 'storeId'
-       and key = sha256(convert_to(coalesce(asked.visitor_id, jobs.data ->> 'visitorId'), 'UTF8'))`,
-  // they are put together as they are: to read and write them once more would cost as much as all the rest
-  rows: `'[' || string_agg('[' || at || ',' || job || ',' || visitor || ']', ',') || ']'`,
+/** What is known of shoppers. */
+const knownShoppers: Question<{ storeId: string; id: string }, Visitor | null> = {
+  name: 'shoppers',
+  text: shoppers,
   of: (asked) => ({
-    values: [plainArray(asked.map(({ jobId }) => jobId)), asked.map(({ visitorId }) => visitorId ?? null)],
-    answers(found: [at: number, job: Polled['job'], visitor: Counted | null][]) {
-      const polled = asked.map((): Polled | null => null)
-      for (const [at, job, visitor] of found) {
-        const id = asked[at - 1]?.visitorId ?? job.visitorId
-        polled[at - 1] = { job, visitor: visitor ?? newVisitor(job.storeId, id) }
-      }
-      return polled
+    values: [asked.map(({ storeId }) => storeId), asked.map(({ id }) => id)],
+    answers(found: { at: number; data: Visitor }[]) {
+      const known = new Map(found.map(({ at, data }) => [at - 1, data]))
+      return asked.map((_, at) => known.get(at) ?? null)
     },
   }),
 }

@@ -66,8 +66,8 @@ export function openRounds({ query }: Queries): Rounds {
   const ask = gathered<Asked, unknown>(async (all) => {
     const groups = groupsOf(all)
     const statements = [
-      groups.filter(([{ holdsOthers }]) => holdsOthers),
       groups.filter(([{ holdsOthers }]) => !holdsOthers),
+      groups.filter(([{ holdsOthers }]) => holdsOthers),
     ].filter(({ length }) => length > 0)
     const ends = await Promise.allSettled(statements.map(answer))
     for (const end of ends) if (end.status === 'rejected') throw end.reason
