@@ -47,15 +47,16 @@ export function assemble(parts: ServiceParts): Service {
   const { work, giveUp } = createWorker(parts)
   if (parts.works) store.run(work, giveUp).catch(report)
 
+  /** Where whoever asks can not end the connection. */
+  async function fetchOrLose(request: Request, connection: Connection): Promise<Response> {
+    let lost: AnswerLost | null = null
+    const answer = await respond(request, { ...connection, drop: () => void (lost = new AnswerLost()) })
+    if (lost) throw lost
+    return answer
+  }
+
   return {
-    async fetch(request, connection = {}) {
-      if (connection.drop) return respond(request, connection)
-      let lost: AnswerLost | null = null
-      const drop = () => void (lost = new AnswerLost())
-      const answer = await respond(request, { ...connection, drop })
-      if (lost) throw lost
-      return answer
-    },
+    fetch: (request, connection = {}) => (connection.drop ? respond : fetchOrLose)(request, connection),
     close: () => store.close(),
   }
 }

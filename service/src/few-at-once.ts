@@ -16,10 +16,11 @@ export function fewAtOnce(listener: Listener): Listener {
   return (request, answer) => {
     const { socket } = request
     if (ending.has(socket)) return
-    const others = (underWay.get(socket) ?? []).filter(({ writableEnded }) => !writableEnded)
-    const last = others.at(mostAtOnce - 1)
+    const answers = underWay.get(socket) ?? []
+    while (answers[0]?.writableEnded) answers.shift()
+    const last = answers[mostAtOnce - 1]
     if (!last) {
-      underWay.set(socket, [...others, answer])
+      if (answers.push(answer) === 1) underWay.set(socket, answers)
       return listener(request, answer)
     }
     ending.add(socket)

@@ -65,19 +65,22 @@ export const field = <T>(name: string, schema: Schema<T>): Schema<T> => ({
 })
 
 /** An object of these fields; others are left out. */
-export const object = <const S extends Shape>(shape: S): ObjectSchema<ObjectOf<S>> => ({
-  shape,
-  safeParse(value) {
-    if (!isObject(value)) return misfit()
-    const data: Record<string, unknown> = {}
-    for (const [name, schema] of Object.entries(shape)) {
-      const read = field(name, schema).safeParse(value)
-      if (!read.success) return read
-      if (name in value) data[name] = read.data
-    }
-    return { success: true, data: data as ObjectOf<S> }
-  },
-})
+export const object = <const S extends Shape>(shape: S): ObjectSchema<ObjectOf<S>> => {
+  const fields = Object.entries(shape).map(([name, schema]) => ({ name, schema: field(name, schema) }))
+  return {
+    shape,
+    safeParse(value) {
+      if (!isObject(value)) return misfit()
+      const data: Record<string, unknown> = {}
+      for (const { name, schema } of fields) {
+        const read = schema.safeParse(value)
+        if (!read.success) return read
+        if (name in value) data[name] = read.data
+      }
+      return { success: true, data: data as ObjectOf<S> }
+    },
+  }
+}
 
 /** One of several objects, told apart by a field. */
 export const toldApart = <const Forms extends readonly ObjectSchema<unknown>[]>(
