@@ -1,5 +1,5 @@
 import type { Queries } from './database.ts'
-import { gathered } from './gathered.ts'
+import { oneCallAtATime, settle, type Waiting } from './gathered.ts'
 
 /** Something that many ask at once. */
 export interface Question<A, R> {
@@ -23,16 +23,12 @@ interface Call<R> {
   answers(rows: never[]): R[] | Promise<R[]>
 }
 
-interface Asked {
-  question: Question<unknown, unknown>
-  item: unknown
-  answer?: unknown
-}
+type AnyQuestion = Question<unknown, unknown>
 
 /** All that is asked of one question. */
-type Group = [Question<unknown, unknown>, Asked[]]
+type Group = [AnyQuestion, Waiting<unknown, unknown>[]]
 
-/** How much is asked in one round at the most. */
+/** How much is asked of a question in one round at the most. */
 const mostAsked = 1_000
 
 /**
@@ -44,6 +40,13 @@ export type Rounds = <A, R>(question: Question<A, R>) => (item: A) => Promise<R>
 
 export function openRounds({ query }: Queries): Rounds {
   const texts = new Map<string, string>()
+  const waiting = new Map<AnyQuestion, Waiting<unknown, unknown>[]>()
+
+  function take(): Group[] {
+    const groups = [...waiting].map(([question, asked]): Group => [question, asked.splice(0, mostAsked)])
+    for (const [question, asked] of waiting) if (asked.length === 0) waiting.delete(question)
+    return groups
+  }
 
   async function answer(groups: Group[]): Promise<void> {
     // in one order, so that there are few statements
@@ -53,30 +56,39 @@ export function openRounds({ query }: Queries): Rounds {
     const names = questions.map(({ name }) => name).join()
     const text = texts.get(names) ?? statementOf(questions, calls)
     texts.set(names, text)
-    const [row] = await query<Record<string, string | null>>(
+    const answered = query<Record<string, string | null>>(
       text,
       calls.flatMap(({ values }) => values),
     )
-    for (const [at, [{ name }, asked]] of sorted.entries()) {
-      const answers = await calls[at]!.answers(JSON.parse(row?.[name] ?? '[]') as never[])
-      asked.forEach((each, place) => (each.answer = answers[place]))
+    const read = async (at: number) => {
+      const [row] = await answered
+      return calls[at]!.answers(JSON.parse(row?.[questions[at]!.name] ?? '[]') as never[])
     }
+    await Promise.all(sorted.map(([, asked], at) => settle(asked, () => read(at))))
   }
 
-  const ask = gathered<Asked, unknown>(async (all) => {
-    const groups = groupsOf(all)
-    const statements = [
-      groups.filter(([{ holdsOthers }]) => !holdsOthers),
-      groups.filter(([{ holdsOthers }]) => holdsOthers),
-    ].filter(({ length }) => length > 0)
-    const ends = await Promise.allSettled(statements.map(answer))
-    for (const end of ends) if (end.status === 'rejected') throw end.reason
-    return all.map((each) => each.answer)
-  }, mostAsked)
+  const come = oneCallAtATime(
+    () => waiting.size > 0,
+    async () => {
+      const groups = take()
+      const statements = [
+        // the one that takes longest begins first
+        groups.filter(([{ holdsOthers }]) => !holdsOthers),
+        groups.filter(([{ holdsOthers }]) => holdsOthers),
+      ].filter(({ length }) => length > 0)
+      await Promise.all(statements.map(answer))
+    },
+  )
 
   return <A, R>(question: Question<A, R>) =>
     (item: A) =>
-      ask({ question, item }) as Promise<R>
+      new Promise((resolve, reject) => {
+        const asked = waiting.get(question as AnyQuestion)
+        const each = { item, resolve, reject } as Waiting<unknown, unknown>
+        if (asked) asked.push(each)
+        else waiting.set(question as AnyQuestion, [each])
+        come()
+      })
 }
 
 /** Texts without quotes, commas or spaces as an array: that costs a tenth of what any others do. */
@@ -84,18 +96,8 @@ export const plainArray = (texts: readonly (string | number)[]): string => `{${t
 
 const byName = ([a]: Group, [b]: Group) => (a.name < b.name ? -1 : 1)
 
-function groupsOf(all: Asked[]): Group[] {
-  const groups = new Map<Question<unknown, unknown>, Asked[]>()
-  for (const each of all) {
-    const group = groups.get(each.question)
-    if (group) group.push(each)
-    else groups.set(each.question, [each])
-  }
-  return [...groups]
-}
-
 /** One statement for several questions: a row with a column for each, which has all of its rows. */
-function statementOf(questions: Question<never, unknown>[], calls: Call<unknown>[]): string {
+function statementOf(questions: AnyQuestion[], calls: Call<unknown>[]): string {
   const before = (at: number) => calls.slice(0, at).reduce((sum, { values }) => sum + values.length, 0)
   const tables = questions.map(
     ({ name, text }, at) => `${name} as (${text.replace(/\$(\d+)/g, (_, own) => `$${before(at) + Number(own)}`)})`,

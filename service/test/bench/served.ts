@@ -60,7 +60,9 @@ async function fillDatabase(connection: Connection, atOnce: number): Promise<str
      select 'sandbox', sha256(convert_to(id::text, 'UTF8')), $1::jsonb || jsonb_build_object('id', id) from fitting_room.jobs`,
     [JSON.stringify(shopper(''))],
   )
-  await database.query('analyze fitting_room.jobs, fitting_room.visitors')
+  // what a database does by itself after so much was written
+  await database.query('vacuum analyze fitting_room.jobs, fitting_room.visitors')
+  await database.query('checkpoint')
   const kept = await database.query<{ id: string }>('select id from fitting_room.jobs limit $1', [idsAtMost])
   await database.close()
   return kept.map(({ id }) => id)
