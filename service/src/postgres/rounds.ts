@@ -83,10 +83,10 @@ export function openRounds({ query }: Queries): Rounds {
   return <A, R>(question: Question<A, R>) =>
     (item: A) =>
       new Promise((resolve, reject) => {
-        const asked = waiting.get(question as AnyQuestion)
+        const asked = waiting.get(question)
         const each = { item, resolve, reject } as Waiting<unknown, unknown>
         if (asked) asked.push(each)
-        else waiting.set(question as AnyQuestion, [each])
+        else waiting.set(question, [each])
         come()
       })
 }
