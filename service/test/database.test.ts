@@ -144,6 +144,30 @@ describe('a round', () => {
     expect(statements).toBe(1)
     expect(await texts('c')).toEqual(['c'])
   })
+
+  it('fails only for those whose statement the database refuses, and is followed by the next one', async () => {
+    const ask = openRounds(database)
+    const refused: Question<number, number> = {
+      name: 'refused',
+      holdsOthers: true,
+      text: `select 1 / asked.item as item from unnest($1::integer[]) as asked (item)`,
+      of: (items) => ({ values: [items], answers: (rows: { item: number }[]) => rows.map(({ item }) => item) }),
+    }
+    const [divided, texts] = [ask(refused), ask(list<string>('texts', 'text'))]
+    const ends = await Promise.allSettled([divided(0), texts('a'), divided(1)])
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected'])
+    expect(await Promise.all([divided(1), texts('b')])).toEqual([1, ['b']])
+  })
+
+  it('takes what comes while one is out along with the next, in the order in which it came', async () => {
+    const asked: unknown[] = []
+    const query: Database['query'] = (text, values) => (asked.push(values?.[0]), database.query(text, values))
+    const texts = openRounds({ query })(list<string>('texts', 'text'))
+    const first = texts('a')
+    await expect.poll(() => asked).toEqual([['a']])
+    await Promise.all([first, texts('b'), texts('c')])
+    expect(asked).toEqual([['a'], ['b', 'c']])
+  })
 })
 
 it('of those that have one name one goes on at a time, in its turn, and holds no other one up', async () => {
