@@ -1,8 +1,11 @@
 import { endpoints, ipWindowMs, type Operation } from 'fitting-room/contract'
 import type { Clock } from './ports.ts'
 
+const thresholds = Object.values(endpoints).map(({ threshold }) => threshold)
 /** More of a client's requests never matter. */
-const highestThreshold = Math.max(...Object.values(endpoints).map(({ threshold }) => threshold))
+const highestThreshold = Math.max(...thresholds)
+/** So many of them pass, whatever they ask. */
+const lowestThreshold = Math.min(...thresholds)
 /** What is further ahead than another process's clock may be was counted before the clock was set back, in ms. */
 const aheadMs = 5_000
 
@@ -33,7 +36,7 @@ export class RecentRequests {
     const times = this.#seen.get(client) ?? this.#remembered(client)
     times.push(now)
     // as long as there are few it does not matter which of them still count
-    if (times.length <= Math.min(threshold, highestThreshold)) return 0
+    if (times.length <= lowestThreshold) return 0
     const recent = times.filter((at) => isRecent(at, now)).slice(-highestThreshold - 1)
     this.#seen.set(client, recent)
     if (recent.length <= threshold) return 0

@@ -25,6 +25,12 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
   const anonymousId = ask(anonymous)
   const shopper = ask(knownShoppers)
   const visitor = async (storeId: string, id: string) => (await shopper({ storeId, id })) ?? newVisitor(storeId, id)
+  const polledFor = async (jobId: string, visitorId: string) => {
+    const found = await polled(jobId)
+    // most ask for the job's own shopper
+    if (found === null || visitorId === found.visitor.id) return found
+    return { ...found, visitor: await visitor(found.job.storeId, visitorId) }
+  }
   // another process may have its row, and stand still
   const fewPhotos = limited(3)
   const transaction = sharedTransactions(database, (queries, isShared) => ledgerOn(queries, queue, isShared))
@@ -54,12 +60,7 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
       return known?.data ?? null
     },
     told: ask(toldStores(database)),
-    async poll(jobId, visitorId) {
-      const found = await polled(jobId)
-      // nearly all are asked for their own shopper
-      if (found === null || visitorId === undefined || visitorId === found.visitor.id) return found
-      return { ...found, visitor: await visitor(found.job.storeId, visitorId) }
-    },
+    poll: (jobId, visitorId) => (visitorId === undefined ? polled(jobId) : polledFor(jobId, visitorId)),
     keepPhoto: (name, at) => fewPhotos(async () => void (await database.query(keepPhoto, [name, at]))),
     expire: (until, remove) => expire(database, until, remove),
     run: queue.run,

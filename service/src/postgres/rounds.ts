@@ -42,6 +42,7 @@ export function openRounds({ query }: Queries): Rounds {
   const texts = new Map<string, string>()
   const waiting = new Map<AnyQuestion, Waiting<unknown, unknown>[]>()
 
+  /** What waits, which waits no more. */
   function take(): Group[] {
     const groups = [...waiting].map(([question, asked]): Group => [question, asked.splice(0, mostAsked)])
     for (const [question, asked] of waiting) if (asked.length === 0) waiting.delete(question)
