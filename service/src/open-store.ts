@@ -31,7 +31,7 @@ export interface DurableStoreOptions {
 }
 
 /** How many requests may be at the database at once. */
-const serverConnections = 10
+const serverConnections = 11
 
 /** A store in a PostgreSQL server, which several processes may share. */
 export function openServerStore(connectionString: string, options: DurableStoreOptions): Promise<DurableStore> {

@@ -159,6 +159,19 @@ describe('a round', () => {
     expect(await Promise.all([divided(1), texts('b')])).toEqual([1, ['b']])
   })
 
+  it('rejects, and is followed by the next one, where a question can not even be put', async () => {
+    const ask = openRounds(database)
+    const odd: Question<number, number> = {
+      ...list<never>('odd', 'integer'),
+      of([item]) {
+        if (item === 0) throw new Error('no clock')
+        return { values: [[item]], answers: (rows: { item: number }[]) => rows.map((row) => row.item) }
+      },
+    }
+    await expect(ask(odd)(0)).rejects.toThrow('no clock')
+    expect(await ask(odd)(1)).toBe(1)
+  })
+
   it('takes what comes while one is out along with the next, in the order in which it came', async () => {
     const asked: unknown[] = []
     const query: Database['query'] = (text, values) => (asked.push(values?.[0]), database.query(text, values))

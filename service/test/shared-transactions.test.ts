@@ -165,6 +165,23 @@ describe('works that share transactions, of processes on one PostgreSQL,', () =>
     await store.close()
   })
 
+  it('hold nobody up for new addresses that can not be written for long', async () => {
+    const address = await server.newDatabase()
+    const { store } = await openServerStore(address, { report })
+    const pool = openPool({ connectionString: address, max: 1 })
+    await pool.query('begin')
+    await pool.query('lock table fitting_room.anonymous_visitors in share mode')
+    // more than there are connections
+    const waiting = Array.from({ length: 15 }, (_, at) => store.anonymousId('main', `10.0.0.${at}`, randomUUID()))
+    for (let poll = 0; poll < 3; poll += 1) expect(await store.poll(randomUUID(), undefined)).toBeNull()
+    await pool.query('rollback')
+    const ids = await Promise.all(waiting)
+    expect(new Set(ids).size).toBe(15)
+    expect(await store.anonymousId('main', '10.0.0.3', randomUUID())).toBe(ids[3])
+    await pool.end()
+    await store.close()
+  })
+
   it('hold nobody up for credits, a try-on or a photo that somebody else has for long', async () => {
     const address = await server.newDatabase()
     const { store } = await openServerStore(address, { report })

@@ -11,8 +11,8 @@ import {
 } from '../ports.ts'
 import { creditsOn } from './credits.ts'
 import type { Database, Queries } from './database.ts'
-import { inOneTurn } from './gathered.ts'
-import { hexKeyOf, keyOf, numberOf } from './key-of.ts'
+import { gathered, inOneTurn } from './gathered.ts'
+import { hexKeyOf, numberOf } from './key-of.ts'
 import { limited } from './limited.ts'
 import type { JobQueue } from './job-queue.ts'
 import { plainArray, type Question, type Rounds } from './rounds.ts'
@@ -31,6 +31,10 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
     if (found === null || visitorId === found.visitor.id) return found
     return { ...found, visitor: await visitor(found.job.storeId, visitorId) }
   }
+  const addAnonymous = gathered(async (all: Anonymous[]) => {
+    await database.query(insertAnonymous, [...valuesOf(all), plainArray(all.map(({ fresh }) => fresh))])
+    return all
+  }, mostAdded)
   // another process may have its row, and stand still
   const fewPhotos = limited(3)
   const transaction = sharedTransactions(database, (queries, isShared) => ledgerOn(queries, queue, isShared))
@@ -52,7 +56,7 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
       const asked = { storeId, address: hexKeyOf(ip) }
       const known = await anonymousId(asked)
       if (known !== null) return known
-      await database.query(addAnonymous, [storeId, keyOf(ip), fresh])
+      await addAnonymous({ ...asked, fresh })
       return (await anonymousId(asked)) ?? fresh
     },
     async job(id) {
@@ -74,7 +78,10 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
 
 const keepPhoto =
   'insert into fitting_room.photos values ($1, $2) on conflict (name) do update set used_at = excluded.used_at'
-const addAnonymous = 'insert into fitting_room.anonymous_visitors values ($1, $2, $3) on conflict do nothing'
+// in one order, so that two processes do not wait for each other
+const insertAnonymous = `insert into fitting_room.anonymous_visitors
+  select store, decode(key, 'hex'), id from unnest($1::text[], $2::text[], $3::uuid[]) as added (store, key, id)
+  order by store, key on conflict do nothing`
 
 const lock = (take: string) =>
   `select at, ${take}(number) as has from unnest($1::bigint[]) with ordinality as asked (number, at)`
@@ -168,13 +175,30 @@ function ledgerOn(queries: Queries, queue: JobQueue, isShared: boolean): Ledger 
 
 const anyJob = 'select 1 from fitting_room.jobs where id = $1'
 
+interface Address {
+  storeId: string
+  /** Its hash. */
+  address: string
+}
+interface Anonymous extends Address {
+  fresh: string
+}
+
+/** How many new addresses are written at a time. */
+const mostAdded = 1_000
+
+const valuesOf = (asked: Address[]) => [
+  asked.map(({ storeId }) => storeId),
+  plainArray(asked.map(({ address }) => address)),
+]
+
 /** The visitors of addresses. */
-const anonymous: Question<{ storeId: string; address: string }, string | null> = {
+const anonymous: Question<Address, string | null> = {
   name: 'anonymous',
   text: `select asked.at, visitor_id from unnest($1::text[], $2::text[]) with ordinality as asked (store, key, at)
     join fitting_room.anonymous_visitors on store_id = store and address = decode(key, 'hex')`,
   of: (asked) => ({
-    values: [asked.map(({ storeId }) => storeId), plainArray(asked.map(({ address }) => address))],
+    values: valuesOf(asked),
     answers(found: { at: number; visitor_id: string }[]) {
       const ids = new Map(found.map(({ at, visitor_id }) => [at - 1, visitor_id]))
       return asked.map((_, at) => ids.get(at) ?? null)

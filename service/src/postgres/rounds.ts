@@ -77,7 +77,10 @@ export function openRounds({ query }: Queries): Rounds {
         groups.filter(([{ holdsOthers }]) => !holdsOthers),
         groups.filter(([{ holdsOthers }]) => holdsOthers),
       ].filter(({ length }) => length > 0)
-      await Promise.all(statements.map(answer))
+      // whatever ends one, nobody is left waiting
+      const reject = (of: Group[], error: unknown) =>
+        of.forEach(([, asked]) => asked.forEach((each) => each.reject(error)))
+      await Promise.all(statements.map((of) => answer(of).catch((error: unknown) => reject(of, error))))
     },
   )
 
