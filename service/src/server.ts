@@ -49,7 +49,7 @@ export async function serve(
   checkKeys(options)
   let service: Service
   let isEnding = false
-  const listener = getRequestListener(
+  const respond = getRequestListener(
     async (request, { incoming: { socket }, outgoing }) => {
       const answer = await service.fetch(request, { ip: socket.remoteAddress ?? '', drop: () => socket.destroy() })
       if (isEnding) (outgoing as ServerResponse).shouldKeepAlive = false
@@ -58,14 +58,16 @@ export async function serve(
     // what has no host, or a path that is none
     { errorHandler: () => Response.json(refusal, { status: 400, headers: refusalHeaders }) },
   )
-  const server = createServer({ requireHostHeader: false, keepAliveTimeout, ...timeouts }, fewAtOnce(listener))
+  const { listener, endAnswered } = fewAtOnce(respond)
+  const server = createServer({ requireHostHeader: false, keepAliveTimeout, ...timeouts }, listener)
   // an expectation that nobody knows is no reason to answer in another way
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   // whoever does not read what was asked for holds it in memory
   server.setTimeout(timeouts.requestTimeout)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (socket.writable && error.code !== 'ECONNRESET') socket.end(unreadable)
-    else socket.destroy()
+    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
+    // what was accepted is not refused for what comes behind it
+    else if (!endAnswered(socket)) socket.end(unreadable)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -416,6 +416,35 @@ describe('requests that are sent without waiting for answers', () => {
     await close()
   })
 
+  it.each([
+    ['what is no HTTP', '', '\u0001garbage\r\n\r\n'],
+    ['another one, though it was to be the last', 'Connection: close\r\n', 'GET /funnel HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])('are answered though %s comes right behind, and the connection ends', async (_, header, behind) => {
+    const { url, close } = await serve({ config: parseConfig(suiteConfig) }, 0)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    let answers = ''
+    socket.on('data', (chunk: Buffer) => (answers += chunk.toString()))
+    const body = JSON.stringify({ email: 'a@example.com', uniqueUserId: 'behind' })
+    const head = `Host: a\r\nX-Service-SDK-Key: main-key\r\nContent-Type: application/json\r\n${header}`
+    socket.write(`POST /customer-register HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}${behind}`)
+    await once(socket, 'close')
+    expect(answers.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 200'])
+    expect(answers).toContain('"uniqueUserId":"behind"')
+    await close()
+  })
+
+  it('are not waited for where one does not end, as what comes is no HTTP any more', async () => {
+    const { url, close } = await serve({ config: parseConfig(suiteConfig) }, 0)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    let answers = ''
+    socket.on('data', (chunk: Buffer) => (answers += chunk.toString()))
+    const head = 'Host: a\r\nX-Service-SDK-Key: main-key\r\nContent-Type: application/json\r\n'
+    socket.write(`POST /customer-register HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"ema\r\nno length`)
+    await once(socket, 'close')
+    expect(answers).toMatch(/^HTTP\/1\.1 400 /)
+    await close()
+  })
+
   it('are answered one after the other where each waits for the one before', async () => {
     const { url, close } = await serve({ config: parseConfig(suiteConfig) }, 0)
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
