@@ -30,7 +30,10 @@ export interface DurableStoreOptions {
   report: (error: unknown) => void
 }
 
-/** How many requests may be at the database at once. */
+/**
+ * How many requests may be at the database at once: one more than all that may wait there for others (shared works, those
+ * alone, photos, addresses), so that polls go on.
+ */
 const serverConnections = 11
 
 /** A store in a PostgreSQL server, which several processes may share. */

@@ -51,8 +51,7 @@ export function oneCallAtATime(isWaiting: () => boolean, call: () => Promise<voi
 
 /**
  * Asks for many things as one: what comes while a call is out goes with the next one, in the order in which it came. `ask`
- * resolves with a result for each; where it rejects, so do all of that call. No call asks
- * for more than `atMost`.
+ * resolves with a result for each; where it rejects, so do all of that call. No call asks for more than `atMost`.
  */
 export function gathered<A, R>(ask: (items: A[]) => Promise<R[]>, atMost: number): (item: A) => Promise<R> {
   const waiting: Waiting<A, R>[] = []

@@ -109,6 +109,12 @@ const sent = <A>(send: (all: A[]) => unknown) =>
     return all.map(() => undefined)
   })
 
+/** The row that was found for each that was asked, whose place counts from 1. */
+function rowOfEach<R extends { at: number | string }>(asked: readonly unknown[], rows: R[]): (R | undefined)[] {
+  const found = new Map(rows.map((row) => [Number(row.at) - 1, row]))
+  return asked.map((_, at) => found.get(at))
+}
+
 /** The shoppers of one turn, once they are this transaction's; null where another process has one that is not waited for. */
 const shoppersOn = ({ query }: Queries, isShared: boolean) =>
   inOneTurn<[storeId: string, id: string], Visitor | null>(async (asked) => {
@@ -120,8 +126,8 @@ const shoppersOn = ({ query }: Queries, isShared: boolean) =>
       query<{ at: string; data: Visitor }>(shoppers, [storeIds, ids]),
     ])
     const held = new Set(locked.flatMap(({ at, has }) => (has === false ? [Number(at) - 1] : [])))
-    const found = new Map(known.map(({ at, data }) => [Number(at) - 1, data]))
-    return asked.map(([storeId, id], at) => (held.has(at) ? null : (found.get(at) ?? newVisitor(storeId, id))))
+    const found = rowOfEach(asked, known)
+    return asked.map(([storeId, id], at) => (held.has(at) ? null : (found[at]?.data ?? newVisitor(storeId, id))))
   })
 
 /**
@@ -199,10 +205,8 @@ const anonymous: Question<Address, string | null> = {
     join fitting_room.anonymous_visitors on store_id = store and address = decode(key, 'hex')`,
   of: (asked) => ({
     values: valuesOf(asked),
-    answers(found: { at: number; visitor_id: string }[]) {
-      const ids = new Map(found.map(({ at, visitor_id }) => [at - 1, visitor_id]))
-      return asked.map((_, at) => ids.get(at) ?? null)
-    },
+    answers: (found: { at: number; visitor_id: string }[]) =>
+      rowOfEach(asked, found).map((row) => row?.visitor_id ?? null),
   }),
 }
 
@@ -233,10 +237,7 @@ const knownShoppers: Question<{ storeId: string; id: string }, Visitor | null> =
   text: shoppers,
   of: (asked) => ({
     values: [asked.map(({ storeId }) => storeId), asked.map(({ id }) => id)],
-    answers(found: { at: number; data: Visitor }[]) {
-      const known = new Map(found.map(({ at, data }) => [at - 1, data]))
-      return asked.map((_, at) => known.get(at) ?? null)
-    },
+    answers: (found: { at: number; data: Visitor }[]) => rowOfEach(asked, found).map((row) => row?.data ?? null),
   }),
 }
 
