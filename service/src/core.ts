@@ -177,7 +177,7 @@ export function createCore({ config, store, uploads, clock, publicUrl, provided,
       if (!isKept || found.job.storeId !== of.id) throw notFound('Job')
       const { job, visitor } = found
       if (job.state === 'failed') return { status: 'ERROR', error: job.error ?? 'Generation failed' }
-      if (job.pictures === null || now < job.previewAt) return { status: 'PROCESSING' }
+      if (job.pictures === null || visitor === null || now < job.previewAt) return { status: 'PROCESSING' }
       return { status: 'SUCCESS', ...statusOf(of, visitor), ...picturesOf(job, job.pictures, publicUrl(), now) }
     },
   }

@@ -82,7 +82,7 @@ export function memoryStore(places = usualPlaces, turns = createTurns()): Store 
     job: async (id) => of<Job>(kept, jobIn(id)),
     async poll(jobId, visitorId) {
       const job = of<Job>(kept, jobIn(jobId))
-      return job && { job, visitor: visitorOf(kept, job.storeId, visitorId ?? job.visitorId) }
+      return job && { job, visitor: job.pictures && visitorOf(kept, job.storeId, visitorId ?? job.visitorId) }
     },
     told: async () => ({ issuedTo: null, isIssued: () => false, imported: new Map() }),
     keepPhoto: async (name, at) => void photos.set(name, at),

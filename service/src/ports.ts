@@ -98,7 +98,8 @@ export interface Ledger {
 export interface Polled {
   /** Without what only its making needs. */
   job: Omit<Job, OfMaking>
-  visitor: Counted
+  /** Null as long as there are no pictures: nobody is told of a shopper before. */
+  visitor: Counted | null
 }
 /** What is told of a shopper; of the e-mail address no more than that there is one. */
 export type Counted = Pick<Visitor, 'id' | 'email' | 'counted'>

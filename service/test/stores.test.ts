@@ -232,6 +232,29 @@ describe.each(kinds)('a store %s', (_, open) => {
     await release()
   })
 
+  it('looks up a shopper for a poll once there are pictures, be it the one who polls or the one of the try-on', async () => {
+    const { store, release } = await open()
+    const id = randomUUID()
+    const saved = await store.transaction(async (ledger) => {
+      const visitor = { ...(await ledger.visitor('main', 'shopper')), email: 'shopper@example.com', counted: 3 }
+      await ledger.saveVisitor(visitor)
+      await ledger.addJob(queuedJob({ id, storeId: 'main', visitorId: visitor.id }))
+      return visitor
+    })
+    const polls = () => Promise.all([undefined, saved.id, 'another'].map((visitorId) => store.poll(id, visitorId)))
+    expect(await polls()).toMatchObject(Array(3).fill({ job: { id, state: 'queued' }, visitor: null }))
+    const pictures = picturesOf({ id })
+    await store.transaction(async (ledger) =>
+      ledger.saveJob({ ...(await ledger.job(id))!, state: 'rendered', pictures }),
+    )
+    const shopper = { id: saved.id, email: expect.any(String) as string, counted: 3 }
+    expect(await polls()).toMatchObject(
+      [shopper, shopper, { id: 'another', email: null, counted: 0 }].map((visitor) => ({ job: { pictures }, visitor })),
+    )
+    await store.close()
+    await release()
+  })
+
   it('tells nobody of a try-on whose pictures are being removed, whatever becomes of that', async () => {
     const { store, release } = await open()
     const id = randomUUID()

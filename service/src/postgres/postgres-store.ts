@@ -28,7 +28,7 @@ export function postgresStore(database: Database, ask: Rounds, queue: JobQueue):
   const polledFor = async (jobId: string, visitorId: string) => {
     const found = await polled(jobId)
     // most ask for the job's own shopper
-    if (found === null || visitorId === found.visitor.id) return found
+    if (!found?.visitor || visitorId === found.visitor.id) return found
     return { ...found, visitor: await visitor(found.job.storeId, visitorId) }
   }
   const addAnonymous = gathered(async (all: Anonymous[]) => {
@@ -210,13 +210,13 @@ const anonymous: Question<Address, string | null> = {
   }),
 }
 
-/** Jobs, each with what is told of its shopper: of the e-mail address no more than that there is one. */
+/** Jobs, those with pictures with what is told of their shoppers: of the e-mail address no more than that there is one. */
 const jobsPolled: Question<string, Polled | null> = {
   name: 'polled',
   text: `select polled as job, coalesce(visitors.data ->> 'counted', '0') as counted,
        case when visitors.data ->> 'email' is null then 'null' else '""' end as email
      from fitting_room.jobs left join fitting_room.visitors on store_id = jobs.data ->> 'storeId'
-       and key = sha256(convert_to(jobs.data ->> 'visitorId', 'UTF8'))
+       and key = case state when 'rendered' then sha256(convert_to(jobs.data ->> 'visitorId', 'UTF8')) end
      where id = any($1::uuid[])`,
   // they are put together as they are: to read and write them once more would cost as much as all the rest
   rows: `'[' || string_agg(concat('[', job, ',', counted, ',', email, ']'), ',') || ']'`,
@@ -225,7 +225,7 @@ const jobsPolled: Question<string, Polled | null> = {
     answers(rows: [job: Polled['job'], counted: number, email: '' | null][]) {
       const found = new Map<string, Polled>()
       for (const [job, counted, email] of rows)
-        found.set(job.id, { job, visitor: { id: job.visitorId, counted, email } })
+        found.set(job.id, { job, visitor: job.pictures && { id: job.visitorId, counted, email } })
       return ids.map((id) => found.get(id) ?? null)
     },
   }),

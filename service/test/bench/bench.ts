@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { keyHeader } from 'fitting-room/contract'
 import autocannon, { type Request } from 'autocannon'
 import { startPostgresServer } from '../postgres-server.ts'
-import type { Served, Wanted } from './served.ts'
+import type { Served, Stand, Wanted } from './served.ts'
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '12' }, only: { type: 'string' } } })
 const seconds = Number(values.seconds)
@@ -72,15 +72,15 @@ async function rateOf(url: string, next: (request: Request) => Request): Promise
   return shoot(url, next, seconds)
 }
 
-const poll = ({ url, ids }: Served, duration: number) =>
+const poll = ({ url, ids }: Served, stand: Stand) =>
   shoot(
     url,
     (request) => ({
       ...request,
-      path: `/generations/${ids[Math.floor(Math.random() * ids.length)]}`,
+      path: `/generations/${ids[stand][Math.floor(Math.random() * ids[stand].length)]}`,
       headers: headersOf(),
     }),
-    duration,
+    turnSeconds,
   )
 
 const medianOf = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
@@ -93,20 +93,19 @@ const together = (rates: Rate[]): Rate => ({
 })
 
 /** Polls the service and a bare server by turns; each turn's ratio as well. */
-const pollsBeside = (bare: Served, wanted: Wanted) =>
-  withProcess<Served, { rate: Rate; of: Rate; ratios: number[] }>(wanted, [], async (served) => {
-    await poll(bare, turnSeconds)
-    await poll(served, turnSeconds)
-    const turns: { own: Rate; other: Rate }[] = []
-    while (turns.length < seconds / turnSeconds)
-      turns.push({ other: await poll(bare, turnSeconds), own: await poll(served, turnSeconds) })
-    const ratios = turns.map(({ own, other }) => own.perSecond / other.perSecond)
-    return {
-      rate: together(turns.map(({ own }) => own)),
-      of: together(turns.map(({ other }) => other)),
-      ratios: ratios.toSorted((a, b) => a - b),
-    }
-  })
+async function pollsBeside(bare: Served, served: Served, stand: Stand) {
+  await poll(bare, stand)
+  await poll(served, stand)
+  const turns: { own: Rate; other: Rate }[] = []
+  while (turns.length < seconds / turnSeconds)
+    turns.push({ other: await poll(bare, stand), own: await poll(served, stand) })
+  const ratios = turns.map(({ own, other }) => own.perSecond / other.perSecond)
+  return {
+    rate: together(turns.map(({ own }) => own)),
+    of: together(turns.map(({ other }) => other)),
+    ratios: ratios.toSorted((a, b) => a - b),
+  }
+}
 
 const submission = JSON.stringify({
   imageUrl: 'https://pictures.example/photo.jpeg',
@@ -147,7 +146,7 @@ const besides = async (run: (url: string) => Promise<unknown>) =>
       const waits: number[] = []
       const ask = async () => {
         const begun = performance.now()
-        const answer = await fetch(`${url}/generations/${ids[0]}`, { headers: headersOf() })
+        const answer = await fetch(`${url}/generations/${ids.finished[0]}`, { headers: headersOf() })
         await answer.arrayBuffer()
         if (!answer.ok) throw new Error(`another request was answered ${answer.status}`)
         waits.push(performance.now() - begun)
@@ -199,12 +198,15 @@ const kinds = ['memory', 'folder', 'server'] as const
 if (wants('polls')) {
   await withProcess<Served, void>({ kind: 'hono', place: '', jobs: 0 }, [], async (bare) => {
     for (const kind of kinds)
-      for (const jobs of [1_000, 100_000]) {
-        const { rate, of, ratios } = await pollsBeside(bare, { kind, place: await placeOf(kind), jobs })
-        const spread = [ratios.at(0), ratios.at(-1)].map((ratio) => ratio?.toFixed(2)).join(' to ')
-        row('polls, hono with nothing behind it', ...cellsOf(of, of.perSecond))
-        row(`polls, ${kind}, ${jobs} jobs (${spread} by turns)`, ...cellsOf(rate, of.perSecond))
-      }
+      for (const jobs of [1_000, 100_000])
+        await withProcess<Served, void>({ kind, place: await placeOf(kind), jobs }, [], async (served) => {
+          for (const stand of ['underWay', 'finished'] as const) {
+            const { rate, of, ratios } = await pollsBeside(bare, served, stand)
+            const spread = [ratios.at(0), ratios.at(-1)].map((ratio) => ratio?.toFixed(2)).join(' to ')
+            row('polls, hono with nothing behind it', ...cellsOf(of, of.perSecond))
+            row(`polls, ${stand}, ${kind}, ${jobs} jobs (${spread} by turns)`, ...cellsOf(rate, of.perSecond))
+          }
+        })
   })
 }
 if (wants('submissions')) {

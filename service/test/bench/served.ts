@@ -22,39 +22,49 @@ export interface Wanted {
   kind: 'hono' | 'memory' | 'folder' | 'server'
   /** The folder, or the database's address. */
   place: string
-  /** How many finished try-ons are there before. */
+  /** How many finished try-ons are there before, beside some that are under way. */
   jobs: number
 }
 export interface Served {
   url: string
-  /** Some of the try-ons. */
-  ids: string[]
+  /** Some of the try-ons, by how far they have come. */
+  ids: Record<Stand, string[]>
 }
+export type Stand = 'underWay' | 'finished'
 
 const report = console.error
 const wanted = JSON.parse(process.argv[2] ?? '') as Wanted
 const idsAtMost = 1_000
 
-const finished = (id: string): Job =>
-  queuedJob({
-    id,
-    storeId: 'sandbox',
-    visitorId: id,
+const made: Record<Stand, (id: string) => Job> = {
+  underWay: (id) => queuedJob({ id, storeId: 'sandbox', visitorId: id }),
+  finished: (id) => ({
+    ...made.underWay(id),
     state: 'rendered',
     pictures: { preview: `${id}-preview.jpeg`, final: `${id}.jpeg` },
-  })
+  }),
+}
+const amounts: Record<Stand, number> = { underWay: idsAtMost, finished: wanted.jobs }
+
+const ofEach = async <T>(get: (stand: Stand) => T | Promise<T>): Promise<Record<Stand, T>> => ({
+  underWay: await get('underWay'),
+  finished: await get('finished'),
+})
 
 const shopper = (id: string): Visitor => ({ ...newVisitor('sandbox', id), email: 'shopper@example.com', counted: 1 })
 
 /** Puts the try-ons and their shoppers where the service finds them, and gives the IDs of some. */
-async function fillDatabase(connection: Connection, atOnce: number): Promise<string[]> {
+async function fillDatabase(connection: Connection, atOnce: number): Promise<Served['ids']> {
   const database = openDatabase(connection, atOnce, report)
-  await database.query(
-    `insert into fitting_room.jobs (id, state, data)
-     select id, 'rendered', $1::jsonb || jsonb_build_object('id', id, 'visitorId', id)
-     from (select gen_random_uuid() as id from generate_series(1, $2)) made`,
-    [JSON.stringify(finished(randomUUID())), wanted.jobs],
-  )
+  for (const stand of ['underWay', 'finished'] as const) {
+    const job = made[stand](randomUUID())
+    await database.query(
+      `insert into fitting_room.jobs (id, state, data)
+       select id, $3, $1::jsonb || jsonb_build_object('id', id, 'visitorId', id)
+       from (select gen_random_uuid() as id from generate_series(1, $2)) made`,
+      [JSON.stringify(job), amounts[stand], job.state],
+    )
+  }
   await database.query(
     `insert into fitting_room.visitors
      select 'sandbox', sha256(convert_to(id::text, 'UTF8')), $1::jsonb || jsonb_build_object('id', id) from fitting_room.jobs`,
@@ -63,23 +73,29 @@ async function fillDatabase(connection: Connection, atOnce: number): Promise<str
   // what a database does by itself after so much was written
   await database.query('vacuum analyze fitting_room.jobs, fitting_room.visitors')
   await database.query('checkpoint')
-  const kept = await database.query<{ id: string }>('select id from fitting_room.jobs limit $1', [idsAtMost])
+  const kept = await ofEach((stand) =>
+    database.query<{ id: string }>('select id from fitting_room.jobs where state = $2 limit $1', [
+      idsAtMost,
+      made[stand]('').state,
+    ]),
+  )
   await database.close()
-  return kept.map(({ id }) => id)
+  return ofEach((stand) => kept[stand].map(({ id }) => id))
 }
 
-async function fillMemory(store: Store): Promise<string[]> {
-  const ids = Array.from({ length: wanted.jobs }, () => randomUUID())
+async function fillMemory(store: Store): Promise<Served['ids']> {
+  const ids = await ofEach((stand) => Array.from({ length: amounts[stand] }, () => randomUUID()))
   await store.transaction(async (ledger) => {
-    for (const id of ids) {
-      await ledger.saveJob(finished(id))
-      await ledger.saveVisitor(shopper(id))
-    }
+    for (const stand of ['underWay', 'finished'] as const)
+      for (const id of ids[stand]) {
+        await ledger.saveJob(made[stand](id))
+        await ledger.saveVisitor(shopper(id))
+      }
   })
-  return ids.slice(0, idsAtMost)
+  return ofEach((stand) => ids[stand].slice(0, idsAtMost))
 }
 
-async function openFolder(): Promise<[DurableStore, string[]]> {
+async function openFolder(): Promise<[DurableStore, Served['ids']]> {
   await openFolderStore(wanted.place, { report }).then(({ store }) => store.close())
   const embedded = await startEmbeddedPostgres(wanted.place)
   const ids = await fillDatabase(embedded.connection, 1)
@@ -87,12 +103,12 @@ async function openFolder(): Promise<[DurableStore, string[]]> {
   return [await openFolderStore(wanted.place, { report }), ids]
 }
 
-async function openServer(): Promise<[DurableStore, string[]]> {
+async function openServer(): Promise<[DurableStore, Served['ids']]> {
   const opened = await openServerStore(wanted.place, { report })
   return [opened, await fillDatabase({ connectionString: wanted.place }, 1)]
 }
 
-async function openMemory(): Promise<[Pick<DurableStore, 'store'>, string[]]> {
+async function openMemory(): Promise<[Pick<DurableStore, 'store'>, Served['ids']]> {
   const store = memoryStore()
   return [{ store }, await fillMemory(store)]
 }
@@ -102,7 +118,8 @@ async function serveBare(): Promise<Served> {
   app.get('/generations/:jobId', (context) => context.json({ data: { status: 'PROCESSING' } }))
   const server = createServer(getRequestListener(app.fetch))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ids: [randomUUID()] }
+  const ids = await ofEach(() => [randomUUID()])
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ids }
 }
 
 /** The service, which only takes: nothing is drawn meanwhile. */
