@@ -33,7 +33,7 @@ export function fewAtOnce(listener: Listener): Taken {
       const { socket } = request
       if (ending.has(socket)) return
       const answers = underWay.get(socket) ?? []
-      while (answers[0]?.writableEnded) answers.shift()
+      while (answers[0]?.writableFinished) answers.shift()
       const last = answers[mostAtOnce - 1]
       if (last) return endWith(socket, last)
       if (answers.push(answer) === 1) underWay.set(socket, answers)
@@ -41,7 +41,7 @@ export function fewAtOnce(listener: Listener): Taken {
     },
     endAnswered(socket) {
       if (ending.has(socket)) return true
-      const last = underWay.get(socket)?.findLast(({ req, writableEnded }) => req.complete && !writableEnded)
+      const last = underWay.get(socket)?.findLast(({ req, writableFinished }) => req.complete && !writableFinished)
       if (last) endWith(socket, last)
       return last !== undefined
     },

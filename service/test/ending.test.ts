@@ -83,6 +83,18 @@ describe('the end of a process', () => {
     expect(said).toContain('has ended by itself')
   })
 
+  it('comes where its database can not go on, as one whose disk is full', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'service-'))
+    onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
+    const panicking = fileURLToPath(new URL('panicking-process.ts', import.meta.url))
+    const child = spawn(process.execPath, ['--conditions=fitting-room-source', panicking, folder])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    expect((await once(child, 'close'))[0]).toBe(1)
+    expect(said).toContain('the database has ended: could not create file "pg_wal/xlogtemp.42"')
+  })
+
   it('that finds its folder taken says so', async () => {
     const { child, ended } = await command()
     const folder = child.spawnargs.at(-1)!

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
+import type { VisitorStatus } from 'fitting-room/contract'
 import { EndsProcesses } from '../src/drawing/not-drawn.ts'
 import { createWorker } from '../src/worker.ts'
 import { PhotoNotAccessible } from '../src/photo-problems.ts'
@@ -22,6 +23,7 @@ import { PutOff } from '../src/put-off.ts'
 import type { Blob } from '../src/ports.ts'
 import { intakeByFile } from '../src/file-intake.ts'
 import { keepRemovingLeft } from '../src/left-files.ts'
+import { deferred } from '../../src/platform/deferred.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { queuedJob } from './queued-job.ts'
 
@@ -430,6 +432,33 @@ describe('requests that are sent without waiting for answers', () => {
     await once(socket, 'close')
     expect(answers.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 200'])
     expect(answers).toContain('"uniqueUserId":"behind"')
+    await close()
+  })
+
+  it('are answered in their order though what is no HTTP comes while one that was carried out waits for one that was not', async () => {
+    const looked = deferred()
+    const inner = memoryBlobs()
+    const blobs = { ...inner, get: (name: string) => looked.promise.then(() => inner.get(name)) }
+    const { url, close } = await serve({ config: parseConfig(suiteConfig), blobs }, 0)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    let answers = ''
+    socket.on('data', (chunk: Buffer) => (answers += chunk.toString()))
+    const body = JSON.stringify({ email: 'a@example.com', uniqueUserId: 'behind' })
+    const head = 'Host: a\r\nX-Service-SDK-Key: main-key\r\n'
+    socket.write(
+      `GET /photos/none.png HTTP/1.1\r\n${head}\r\nPOST /customer-register HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    const registered = async () => {
+      const answer = await fetch(`${url}/requests-left?uniqueUserId=behind`, { headers })
+      return ((await answer.json()) as { data: VisitorStatus }).data.requestsLeft
+    }
+    await expect.poll(registered).toBe(-1)
+    socket.write('\u0001garbage\r\n\r\n')
+    // it comes after that on a socket of its own
+    await registered()
+    looked.resolve()
+    await once(socket, 'close')
+    expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200'])
     await close()
   })
 

@@ -31,13 +31,45 @@ async function unpack(folder: string): Promise<void> {
   await Promise.all(files.map(({ name, data }) => writeFile(join(folder, name), data ?? '', { mode: 0o600 })))
 }
 
+/** How a PostgreSQL begins to say why it ends; no text that it keeps has a zero byte. */
+const panic = Buffer.from('VPANIC\0')
+
+const reasonIn = (said: Buffer) => /VPANIC\0[^]*?\0M([^\0]*)/.exec(said.toString())?.[1] ?? 'it gives no reason'
+
+/** A PGlite that has to end goes on and answers nobody, so its thread does. */
+class EndingPGlite extends PGlite {
+  override async execProtocolRawStream(...[message, options]: Parameters<PGlite['execProtocolRawStream']>) {
+    let before = Buffer.alloc(0)
+    const onRawData = (data: Uint8Array) => {
+      const said = Buffer.concat([before, data])
+      if (said.includes(panic)) endWith(new Error(`the database has ended: ${reasonIn(said)}`))
+      before = said.subarray(-panic.length)
+      options?.onRawData(data)
+    }
+    try {
+      await super.execProtocolRawStream(message, { ...options, onRawData })
+    } catch (error) {
+      endWith(error)
+      throw error
+    }
+  }
+}
+
+/** With what nobody catches a thread ends, and tells its process. */
+function endWith(error: unknown): void {
+  setImmediate(() => {
+    throw error
+  })
+}
+
 /** The database in a thread of its own: it computes without a pause, and requests go on meanwhile. */
 const { folder, socket } = workerData as ThreadData
 if (!existsSync(folder)) await make(folder)
-const database = await PGlite.create(folder, {
+const database = new EndingPGlite(folder, {
   // what PostgreSQL takes by itself is zeroed at every start, which takes half a second
   startParams: [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB'],
 })
+await database.waitReady
 // statements of two connections at once would be mixed up
 const server = new PGLiteSocketServer({ db: database, path: socket, maxConnections: 1 })
 await server.start()
