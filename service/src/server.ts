@@ -5,6 +5,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import type { Service } from './assemble.ts'
 import { fewAtOnce } from './few-at-once.ts'
 import { checkKeys } from './keys.ts'
+import { mostConnections } from './most-connections.ts'
 import { createService, type ServiceOptions } from './service.ts'
 
 export interface RunningServer {
@@ -60,6 +61,7 @@ export async function serve(
   )
   const { listener, endAnswered } = fewAtOnce(respond)
   const server = createServer({ requireHostHeader: false, keepAliveTimeout, ...timeouts }, listener)
+  server.maxConnections = mostConnections()
   // an expectation that nobody knows is no reason to answer in another way
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   // whoever does not read what was asked for holds it in memory

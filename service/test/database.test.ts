@@ -293,6 +293,15 @@ it('goes on where two write the same at once, however the database is set up', a
   expect(await show()).toEqual([{ transaction_isolation: 'read committed' }])
 })
 
+it('says what to do where a pooler before it gives a statement to a session that does not know it', async () => {
+  const one = openDatabase({ connectionString: address }, 1, report)
+  onTestFinished(one.close)
+  const ask = () => one.query('select $1::int as one', [1])
+  await ask()
+  await one.query('deallocate all')
+  await expect(ask()).rejects.toMatchObject({ code: '26000', message: expect.stringContaining('give it session mode') })
+})
+
 it('of a server tells the time there', async () => {
   const { store } = await openServerStore(address, { report })
   onTestFinished(store.close)

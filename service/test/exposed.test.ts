@@ -1,9 +1,12 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createService, memoryBlobs, memoryStore, parseConfig, serve, type Store } from '@fitting-room/service'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { undrawn } from '../../test/support/undrawn.ts'
@@ -162,6 +165,39 @@ describe('what comes over the wire', () => {
     expect(polled).toMatchObject({ status: 'SUCCESS', uniqueUserId: 'stranger', totalRequests: 0 })
     expect((await call(`/generations/${jobId}`)).data).toMatchObject({ uniqueUserId: 'known', totalRequests: 1 })
     expect([...saved]).toEqual(['known'])
+  })
+})
+
+describe('clients that only connect', () => {
+  it.runIf(existsSync('/proc/self/limits'))('leave the service the files that its database needs', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'service-'))
+    onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
+    const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+    const command = [process.execPath, '--conditions=fitting-room-source', main, '--sandbox', '--port', '0']
+    const limited = ['-c', 'ulimit -n 600 && exec "$0" "$@"', ...command, '--data', folder]
+    const child = spawn('bash', limited, { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const port = Number(/:(\d+)/.exec(line.toString())?.[1])
+    const own = connect(port, '127.0.0.1')
+    const body = JSON.stringify({ email: 'a@example.com' })
+    const head = 'Host: a\r\nX-Service-SDK-Key: sandbox-key\r\nContent-Type: application/json\r\n'
+    const answered = async () => {
+      own.write(`POST /customer-register HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`)
+      const [chunk] = (await once(own, 'data')) as [Buffer]
+      return chunk.toString().slice(0, 12)
+    }
+    expect(await answered()).toBe('HTTP/1.1 200')
+    let turnedAway = 0
+    const others = Array.from({ length: 700 }, () =>
+      connect(port, '127.0.0.1')
+        .on('close', () => (turnedAway += 1))
+        .on('error', () => {}),
+    )
+    await expect.poll(() => turnedAway).toBe(501)
+    expect(await answered()).toBe('HTTP/1.1 200')
+    for (const other of others) other.destroy()
+    own.destroy()
   })
 })
 

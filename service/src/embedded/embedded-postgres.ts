@@ -13,6 +13,9 @@ export interface ThreadData {
   socket: string
 }
 
+/** What a thread tells: where it ends by itself, why. */
+export type ThreadMessage = 'ready' | 'closed' | { ended: string }
+
 export interface EmbeddedPostgres {
   connection: Connection
   close(): Promise<void>
@@ -67,9 +70,13 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
     const { message = 'its files are not those of a database' } = cause as Partial<Error>
     throw new Error(`the database in ${folder} can not be opened: ${message}`, { cause })
   }
+  let why = 'for no reason that is known'
+  thread.on('message', (message: ThreadMessage) => {
+    if (typeof message === 'object') why = message.ended
+  })
   thread.once('exit', () => {
     // nothing could be answered any more: whoever watches this process begins another one
-    if (!isEnding) throw new Error(`the database in ${folder} has ended by itself`)
+    if (!isEnding) throw new Error(`the database in ${folder} has ended by itself: ${why}`)
   })
   return {
     connection: { host, user: 'postgres', database: 'postgres' },

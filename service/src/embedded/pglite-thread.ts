@@ -6,7 +6,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { ThreadData } from './embedded-postgres.ts'
+import type { ThreadData, ThreadMessage } from './embedded-postgres.ts'
 
 /** An empty database that comes with the package; without it one is made, which takes longer. */
 const empty = new URL('../../empty-database.tar.gz', import.meta.url)
@@ -42,24 +42,22 @@ class EndingPGlite extends PGlite {
     let before = Buffer.alloc(0)
     const onRawData = (data: Uint8Array) => {
       const said = Buffer.concat([before, data])
-      if (said.includes(panic)) endWith(new Error(`the database has ended: ${reasonIn(said)}`))
+      if (said.includes(panic)) end(reasonIn(said))
       before = said.subarray(-panic.length)
       options?.onRawData(data)
     }
     try {
       await super.execProtocolRawStream(message, { ...options, onRawData })
     } catch (error) {
-      endWith(error)
-      throw error
+      end(String(error))
     }
   }
 }
 
-/** With what nobody catches a thread ends, and tells its process. */
-function endWith(error: unknown): void {
-  setImmediate(() => {
-    throw error
-  })
+/** At once: it may not come back from what it is in. */
+function end(reason: string): never {
+  parentPort?.postMessage({ ended: reason } satisfies ThreadMessage)
+  process.exit(1)
 }
 
 /** The database in a thread of its own: it computes without a pause, and requests go on meanwhile. */
@@ -73,11 +71,11 @@ await database.waitReady
 // statements of two connections at once would be mixed up
 const server = new PGLiteSocketServer({ db: database, path: socket, maxConnections: 1 })
 await server.start()
-parentPort?.postMessage('ready')
+parentPort?.postMessage('ready' satisfies ThreadMessage)
 parentPort?.once('message', async () => {
   await server.stop()
   await database.close()
-  parentPort?.postMessage('closed')
+  parentPort?.postMessage('closed' satisfies ThreadMessage)
   // with nothing left to hear it ends by itself
   parentPort?.close()
 })

@@ -29,6 +29,9 @@ const connectionTimeoutMillis = 10_000
 const deadlock = '40P01'
 const mostTries = 5
 
+/** The codes of statements that a session does not know, or knows already, which were prepared in another one. */
+const ofAnotherSession = ['26000', '42P05']
+
 /** What a statement is called, so that a connection reads and plans it once; the same in all processes. */
 const names = new Map<string, string>()
 
@@ -43,6 +46,14 @@ const longestIdleMs = 10_000
  * isolation what two say at once of the same row ends one of them. No statement is worth being compiled.
  */
 const begun = `deallocate all; set default_transaction_isolation = 'read committed'; set jit = off; set idle_in_transaction_session_timeout = ${longestIdleMs}; set tcp_user_timeout = ${longestIdleMs}`
+
+/** Who reads of an error that a pooler makes of right statements is told what to do. */
+function withAdvice(error: unknown): unknown {
+  const { code = '', message } = error as Error & { code?: string }
+  if (!ofAnotherSession.includes(code)) return error
+  const advice = 'the database is reached through a pooler in transaction mode: give it session mode'
+  return Object.assign(new Error(`${message}; ${advice}`, { cause: error }), { code })
+}
 
 function prepared(text: string, values: readonly unknown[]): QueryConfig {
   const name = names.get(text) ?? Buffer.from(keyOf(text)).toString('hex').slice(0, 32)
@@ -93,7 +104,9 @@ export function openDatabase(
   pool.on('error', ({ message }) => isOpen && report(new Error(`a connection to the database broke: ${message}`)))
   const queriesOf = (client: Pool | PoolClient): Queries => ({
     async query<R extends object>(text: string, values: readonly unknown[] = []) {
-      const result: unknown = await client.query(values.length > 0 ? prepared(text, values) : text)
+      const result: unknown = await client
+        .query(values.length > 0 ? prepared(text, values) : text)
+        .catch((error: unknown) => Promise.reject(withAdvice(error)))
       // several statements have several results
       return ([result].flat() as { rows: R[] }[]).flatMap(({ rows }) => rows)
     },
