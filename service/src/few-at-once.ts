@@ -10,7 +10,7 @@ interface Taken {
 }
 
 /** How many requests of one connection are carried out at once: who waits for answers has two, as the last byte of one arrives. */
-const mostAtOnce = 4
+export const mostAtOnce = 4
 
 /**
  * Who sends more requests on one connection without waiting for answers gets those of the first few, and the connection

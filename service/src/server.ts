@@ -127,7 +127,9 @@ async function untilNobodyComes(server: Server): Promise<void> {
   let last = start
   const come = () => void (last = performance.now())
   server.on('connection', come)
+  server.on('drop', come)
   await after(lingerMs)
   while (performance.now() - last < quietMs && performance.now() - start < longestLingerMs) await after(lookMs)
   server.off('connection', come)
+  server.off('drop', come)
 }

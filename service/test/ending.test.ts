@@ -83,16 +83,32 @@ describe('the end of a process', () => {
     expect(said).toContain('has ended by itself')
   })
 
-  it('comes where its database can not go on, as one whose disk is full', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'service-'))
-    onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
-    const panicking = fileURLToPath(new URL('panicking-process.ts', import.meta.url))
-    const child = spawn(process.execPath, ['--conditions=fitting-room-source', panicking, folder])
-    onTestFinished(() => void child.kill('SIGKILL'))
-    let said = ''
-    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    expect((await once(child, 'close'))[0]).toBe(1)
-    expect(said).toContain('has ended by itself: could not create file "pg_wal/xlogtemp.42"')
+  describe('where its database', () => {
+    async function panicking(how: string) {
+      const folder = await mkdtemp(join(tmpdir(), 'service-'))
+      onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
+      const program = fileURLToPath(new URL('panicking-process.ts', import.meta.url))
+      const child = spawn(process.execPath, ['--conditions=fitting-room-source', program, folder, how])
+      onTestFinished(() => void child.kill('SIGKILL'))
+      let said = ''
+      child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+      return { child, said: () => said }
+    }
+
+    it.each([
+      ['has no room for its log, as where a disk is full', 'log', 'could not create file "pg_wal/xlogtemp.42"'],
+      ['knows its files no more, as where none could be opened', 'file', 'could not create file "1": File exists'],
+    ])('%s, comes with its words', async (_, how, words) => {
+      const { child, said } = await panicking(how)
+      expect((await once(child, 'close'))[0]).toBe(1)
+      expect(said()).toContain(`has ended by itself: ${words}`)
+    })
+
+    it('has rows that read like that, does not come', async () => {
+      const { child, said } = await panicking('row')
+      const [line] = (await once(child.stdout, 'data')) as [Buffer]
+      expect([line.toString(), said()]).toEqual(['goes on\n', expect.stringContaining('VPANIC')])
+    })
   })
 
   it('that finds its folder taken says so', async () => {

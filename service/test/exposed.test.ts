@@ -174,7 +174,7 @@ describe('clients that only connect', () => {
     onTestFinished(() => rm(folder, { recursive: true, maxRetries: 20, retryDelay: 500 }))
     const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
     const command = [process.execPath, '--conditions=fitting-room-source', main, '--sandbox', '--port', '0']
-    const limited = ['-c', 'ulimit -n 600 && exec "$0" "$@"', ...command, '--data', folder]
+    const limited = ['-c', 'ulimit -n 500 && exec "$0" "$@"', ...command, '--data', folder]
     const child = spawn('bash', limited, { stdio: ['ignore', 'pipe', 'inherit'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     const [line] = (await once(child.stdout, 'data')) as [Buffer]
@@ -194,7 +194,8 @@ describe('clients that only connect', () => {
         .on('close', () => (turnedAway += 1))
         .on('error', () => {}),
     )
-    await expect.poll(() => turnedAway).toBe(501)
+    // beside its own: a fifth of the 250 files that are left
+    await expect.poll(() => turnedAway).toBe(651)
     expect(await answered()).toBe('HTTP/1.1 200')
     for (const other of others) other.destroy()
     own.destroy()

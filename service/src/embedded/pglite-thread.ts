@@ -6,6 +6,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { parentPort, workerData } from 'node:worker_threads'
+import { limited } from '../postgres/limited.ts'
 import type { ThreadData, ThreadMessage } from './embedded-postgres.ts'
 
 /** An empty database that comes with the package; without it one is made, which takes longer. */
@@ -27,14 +28,20 @@ async function unpack(folder: string): Promise<void> {
   const items = parseTar(gunzipSync(readFileSync(empty)))
   for (const { name, type } of items) if (type === 'directory') mkdirSync(join(folder, name), { recursive: true, mode })
   const files = items.filter(({ type }) => type !== 'directory')
-  // a thousand, each of which would be waited for
-  await Promise.all(files.map(({ name, data }) => writeFile(join(folder, name), data ?? '', { mode: 0o600 })))
+  // a thousand, each of which would be waited for, and all of them may be more than can be open
+  const some = limited(50)
+  const write = ({ name, data }: (typeof files)[number]) => writeFile(join(folder, name), data ?? '', { mode: 0o600 })
+  await Promise.all(files.map((file) => some(() => write(file))))
 }
 
-/** How a PostgreSQL begins to say why it ends; no text that it keeps has a zero byte. */
-const panic = Buffer.from('VPANIC\0')
+/**
+ * How PostgreSQL tells that it ends, or that there is a file which it makes: it knows its own no more. In a row a zero byte
+ * is followed by more of a length, so that nothing that is kept in it reads like that.
+ */
+const ends = ['SPANIC\0VPANIC\0', 'SERROR\0VERROR\0C58P02\0'].map((text) => Buffer.from(text))
+const longest = Math.max(...ends.map(({ length }) => length))
 
-const reasonIn = (said: Buffer) => /VPANIC\0[^]*?\0M([^\0]*)/.exec(said.toString())?.[1] ?? 'it gives no reason'
+const reasonIn = (said: Buffer) => /C\w{5}\0M([^\0]*)/.exec(said.toString())?.[1] ?? 'it gives no reason'
 
 /** A PGlite that has to end goes on and answers nobody, so its thread does. */
 class EndingPGlite extends PGlite {
@@ -42,8 +49,8 @@ class EndingPGlite extends PGlite {
     let before = Buffer.alloc(0)
     const onRawData = (data: Uint8Array) => {
       const said = Buffer.concat([before, data])
-      if (said.includes(panic)) end(reasonIn(said))
-      before = said.subarray(-panic.length)
+      if (ends.some((each) => said.includes(each))) end(reasonIn(said))
+      before = said.subarray(-longest)
       options?.onRawData(data)
     }
     try {
