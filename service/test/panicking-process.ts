@@ -24,6 +24,5 @@ const ways: Record<string, () => Promise<unknown>> = {
   row: () => query("select 'SPANIC' as s, 'VPANIC' as v, 'C58P02' as c, E'SERROR\nVERROR\n' as e"),
 }
 console.error(await ways[how ?? '']?.().catch((error: unknown) => error))
-console.log('goes on')
 // it ends by nothing else
 setInterval(() => undefined, 1_000)

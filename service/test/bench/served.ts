@@ -30,7 +30,8 @@ export interface Served {
   /** Some of the try-ons, by how far they have come. */
   ids: Record<Stand, string[]>
 }
-export type Stand = 'underWay' | 'finished'
+const stands = ['underWay', 'finished'] as const
+export type Stand = (typeof stands)[number]
 
 const report = console.error
 const wanted = JSON.parse(process.argv[2] ?? '') as Wanted
@@ -56,7 +57,7 @@ const shopper = (id: string): Visitor => ({ ...newVisitor('sandbox', id), email:
 /** Puts the try-ons and their shoppers where the service finds them, and gives the IDs of some. */
 async function fillDatabase(connection: Connection, atOnce: number): Promise<Served['ids']> {
   const database = openDatabase(connection, atOnce, report)
-  for (const stand of ['underWay', 'finished'] as const) {
+  for (const stand of stands) {
     const job = made[stand](randomUUID())
     await database.query(
       `insert into fitting_room.jobs (id, state, data)
@@ -86,7 +87,7 @@ async function fillDatabase(connection: Connection, atOnce: number): Promise<Ser
 async function fillMemory(store: Store): Promise<Served['ids']> {
   const ids = await ofEach((stand) => Array.from({ length: amounts[stand] }, () => randomUUID()))
   await store.transaction(async (ledger) => {
-    for (const stand of ['underWay', 'finished'] as const)
+    for (const stand of stands)
       for (const id of ids[stand]) {
         await ledger.saveJob(made[stand](id))
         await ledger.saveVisitor(shopper(id))
