@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { browserProjects } from './browser/project.ts'
@@ -15,8 +16,8 @@ const node = (name: string, include: string[]) => ({
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
-    // a percentage is never more than the processors
-    maxWorkers: '100%',
+    // most of them wait: for a heartbeat, for a process, for a page
+    maxWorkers: 2 * availableParallelism(),
     teardownTimeout: limits.hookTimeout,
     projects: [
       node('unit', ['test/*.test.ts', 'test/storage/*.test.ts']),

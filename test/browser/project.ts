@@ -1,4 +1,5 @@
 import { playwright } from '@vitest/browser-playwright'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defaultClientConditions } from 'vite'
 import { chromiumLaunch } from '../engines/chromium.ts'
@@ -81,6 +82,9 @@ async function browserProject(
     test: {
       name,
       include,
+      // engines keep the processors busy: by themselves, once all else is done
+      maxWorkers: availableParallelism(),
+      sequence: { groupOrder: 1 },
       globalSetup: fileURLToPath(new URL('./global-setup.ts', import.meta.url)),
       ...limits,
       browser: {

@@ -68,10 +68,10 @@ afterEach(async () => {
 
 const state = () => page.locator('.screen').getAttribute('data-state')
 const reaches = (wanted: string) => page.locator(`.screen[data-state="${wanted}"]`).waitFor()
-/** The service makes that picture, and the page asks for it. */
+/** The service makes that picture, and the page asks for it, whenever it has planned to. */
 async function made(picture: 'preview' | 'final') {
   ahead += picture === 'preview' ? hourMs : 2 * hourMs
-  await page.clock.fastForward(2_000)
+  await page.clock.fastForward(20_000)
   await reaches(picture)
 }
 async function finishes() {
@@ -452,7 +452,7 @@ describe('every other state has words and a next step', () => {
   it('IP throttling waits, then goes on with the same attempt', async () => {
     await tryOn('1009', 'IP throttling')
     await page.getByText('It goes on by itself. Next try at').waitFor()
-    await page.clock.fastForward(3_000)
+    await page.clock.fastForward(60_000)
     await finishes()
     expect(submissions).toHaveLength(2)
   })
