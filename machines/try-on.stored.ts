@@ -1,5 +1,5 @@
 import type { SnapshotFrom } from 'xstate'
-import type { AttemptRecord } from '../src/rules/record.ts'
+import { isUnsentTooLong, type AttemptRecord } from '../src/rules/record.ts'
 import type { TryOnView } from '../src/rules/view.ts'
 import { tableIn } from './setup.ts'
 import { snapshotAt } from './snapshot.ts'
@@ -14,8 +14,11 @@ const standing = { ...stateOfPhase, emailRegistered: 'submitting.waiting' }
 export function storedView(record: AttemptRecord | null, input: TryOnInput, mayBeOut: boolean): TryOnView {
   const phase = record?.phase
   const isOut = phase === 'claimed' && mayBeOut
-  const state = isOut ? 'submitting.sending' : phase ? standing[phase] : 'idle'
-  const elapsedMs = Math.max(0, input.clock.now() - (record?.job?.acceptedAt ?? Infinity))
+  const now = input.clock.now()
+  // what waited for longer than its word lasts is not sent by itself any more
+  const isOver = record && isUnsentTooLong(record, now)
+  const state = isOut ? 'submitting.sending' : isOver ? 'stalled' : phase ? standing[phase] : 'idle'
+  const elapsedMs = Math.max(0, now - (record?.job?.acceptedAt ?? Infinity))
   const snapshot: unknown = snapshotAt(tableIn(tryOnMachine), state, {
     ...freshContext(input),
     record,

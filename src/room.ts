@@ -120,8 +120,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let stopFollowing = () => {}
   /** How long ago what is being said was said, in ms. */
   let agoMs = 0
-  /** Whether its shopper saw that there was nothing. */
-  let sawNone = false
+  /** Which attempt its shopper saw, where that is known. */
+  let saw: string | null | undefined
 
   const post: Tabs['post'] = (message) => {
     const isUnheard = tabs === null && message.type === 'lateAnswer'
@@ -163,7 +163,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   function sayNow(): Said {
-    return { at: clock.elapsed() - agoMs, by: catalog.shopper(), sawNone }
+    return { at: clock.elapsed() - agoMs, by: catalog.shopper(), saw }
   }
 
   function stopListening(): void {
@@ -183,6 +183,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   function open(): Promise<void> {
+    // what is watched has heard nothing since the room was closed; what opens it takes its seat first
+    if (!isUp) void Promise.resolve().then(() => isUp && tryOns.forEach((each) => each.show()))
     isUp = true
     // a page that was put away may be used all the same
     if (opened) listen()
@@ -379,15 +381,15 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         return history.subscribe(onChange)
       },
     },
-    said(ago, epochs, run, hasSeenNone = false) {
+    said(ago, epochs, run, seen) {
       if (epochs && wasReset(epochs, catalog.counts())) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
       agoMs = ago
-      sawNone = hasSeenNone
+      saw = seen
       try {
         return run()
       } finally {
         agoMs = 0
-        sawNone = false
+        saw = undefined
       }
     },
     counts: catalog.counts,

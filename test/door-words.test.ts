@@ -541,18 +541,57 @@ describe('what is kept below a word that waits', () => {
   })
 })
 
-it('forgets no picture that was never shown, as the core could not be loaded for it', async () => {
+describe('a picture that was never shown, as the core could not be loaded for it', () => {
+  /** A card that says so, of a core that is there by the next word. */
+  async function cardWithout() {
+    const before = world.door({ core: ready })
+    await before.tryOn(product).start(person)
+    await world.until(before.tryOn(product), 'final')
+    before.close()
+    let isAway = true
+    const tryOn = world.door({ core: () => (isAway ? Promise.reject(new Error('away')) : ready()) }).tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.until(tryOn, 'stalled')
+    isAway = false
+    return tryOn
+  }
+
+  it('is not forgotten', async () => {
+    const tryOn = await cardWithout()
+    await expect(tryOn.discard()).rejects.toMatchObject({ kind: 'notAllowed' })
+    await world.until(tryOn, 'final')
+  })
+
+  it.each(['discard', 'startOver', 'retry'] as const)(
+    'is not what a %s() means that follows another word while the core reads storage',
+    async (intent) => {
+      const tryOn = await cardWithout()
+      const reading = storage.hold(({ type, key }) => type === 'get' && key.includes(':try-on:'))
+      const first = tryOn.resume()
+      await reading.reached
+      expect(tryOn.get().problem?.kind).toBe('core')
+      const second = expect(intent === 'retry' ? tryOn.retry(person) : tryOn[intent]()).rejects
+      reading.release()
+      await Promise.all([first, second.toMatchObject({ kind: 'notAllowed' })])
+      await world.until(tryOn, 'final')
+      expect([submissions(), await world.door({ core: ready }).list()]).toMatchObject([1, [{ archived: false }]])
+    },
+  )
+})
+
+it('a picture below a consent that is refused for it is not forgotten with that, once the core has been told of it', async () => {
   const before = world.door({ core: ready })
   await before.tryOn(product).start(person)
   await world.until(before.tryOn(product), 'final')
   before.close()
-  let isAway = true
-  const tryOn = world.door({ core: () => (isAway ? Promise.reject(new Error('away')) : ready()) }).tryOn(product)
-  tryOn.subscribe(() => {})
-  await world.until(tryOn, 'stalled')
-  isAway = false
-  await expect(tryOn.discard()).rejects.toMatchObject({ kind: 'notAllowed' })
-  await world.until(tryOn, 'final')
+  const tryOn = world.door({ core: ready }).tryOn(product)
+  const reading = storage.hold(({ type, key }) => type === 'get' && key.includes(':try-on:'))
+  const started = tryOn.start(photo).catch(() => undefined)
+  await reading.reached
+  const discarded = tryOn.discard().catch(() => undefined)
+  reading.release()
+  await Promise.all([started, discarded])
+  expect([submissions(), (await world.door({ core: ready }).list()).length]).toEqual([1, 1])
 })
 
 describe('what another page has begun, which this one did not hear of', () => {
@@ -582,6 +621,34 @@ describe('what another page has begun, which this one did not hear of', () => {
   )
 })
 
+it.each(['discard', 'startOver', 'retry'] as const)(
+  'what %s() is said of is what was shown then, though another page goes on while the door looks',
+  async (intent) => {
+    const other = world.door({ core: ready }).tryOn(product)
+    await other.start(person)
+    await world.until(other, 'final')
+    const disk = storage.another()
+    const room = world.door({ core: ready, storage: disk })
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.until(tryOn, 'final')
+    room.close()
+    tryOn.subscribe(() => {})
+    await world.until(tryOn, 'final')
+    const looking = disk.hold(isCatalog)
+    const said = intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn[intent](photo as never)
+    const refused = expect(said).rejects.toMatchObject({ kind: 'notAllowed' })
+    await looking.reached
+    await other.retry(person)
+    await world.settle()
+    expect(tryOn.get().state).not.toBe('final')
+    looking.release()
+    await refused
+    await world.until(tryOn, 'final')
+    expect([submissions(), (await room.list()).map(({ archived }) => archived)]).toEqual([2, [false, true]])
+  },
+)
+
 describe('close()', () => {
   it('after reset() in one turn takes nothing of it back', async () => {
     const before = world.door({ core: ready })
@@ -606,6 +673,38 @@ describe('close()', () => {
       next.close()
     }
   })
+
+  it('after reset() in one turn leaves what is watched from then on as it is by then', async () => {
+    const { room, open } = heldRoom()
+    const wiped = room.reset()
+    room.close()
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.until(tryOn, 'idle')
+    open()
+    await wiped
+    await world.until(tryOn, 'idle')
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+  })
+
+  it.each(['list', 'ready', 'card'] as const)(
+    'is over for what is watched once the room is used again: %s',
+    async (use) => {
+      for (const room of [world.room(), world.door({ core: ready, namespace: 'door' })]) {
+        const tryOn = room.tryOn(product)
+        tryOn.subscribe(() => {})
+        await tryOn.start(person)
+        await world.until(tryOn, 'processing')
+        room.close()
+        await world.settle()
+        if (use === 'card') room.tryOn({ ...product, variantId: '2002' }).subscribe(() => {})
+        else await (use === 'list' ? room.list() : room.ready)
+        await world.pass(20_000)
+        expect(tryOn.get().state).toBe('final')
+      }
+    },
+  )
 
   it('opens nothing again for what was said before it', async () => {
     for (let count = 0; count < 40; count += 1) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoomOptions } from 'fitting-room'
 import { full, isRead, refused, testStorage, type TestStorage } from './support/storage.ts'
-import { createWorld, product, started, type World } from './support/world.ts'
+import { createWorld, product, refuses, started, type World } from './support/world.ts'
 
 let world: World
 let storage: TestStorage
@@ -98,6 +98,27 @@ describe('a room’s history', () => {
     isThere = true
     await world.pass(10_000)
     expect(room.history.get().map(({ state }) => state)).toEqual(['final'])
+  })
+
+  it('has no consent that is over, of which nothing has come', async () => {
+    const ended = world.room()
+    const held = world.hold('GET', '/funnel')
+    await started(ended.tryOn(product))
+    await held.reached
+    ended.close()
+    await world.pass(660_000)
+    expect(await world.room({ storage: storage.another() }).list()).toEqual([])
+    held.release()
+  })
+
+  it('says that what waits for longer than its consent lasts waits for another word', async () => {
+    const ended = world.room()
+    world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 900 })])
+    await world.until(await started(ended.tryOn(product)), 'stalled')
+    ended.close()
+    await world.pass(660_000)
+    const [waiting] = await world.room({ storage: storage.another() }).list()
+    expect([waiting?.phase, waiting?.state]).toEqual(['throttled', 'stalled'])
   })
 
   it('says in time that nobody knows what a submission has come to whose page has ended', async () => {

@@ -133,8 +133,10 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const seen = await lookInto(storage, names(), clock)
     const sweep = () => begun === life() && openQuietly()
     if (seen.isDue) (globalThis.requestIdleCallback ?? setTimeout)(sweep)
-    // what its stores have shown since before the room was closed may be a former shopper's
-    if (core && !isOpen && watched.some((isWatched) => isWatched())) sweep()
+    // what it has shown since before the room was closed may be a former shopper's, or others may have gone on
+    const isFollowed =
+      watched.some((isWatched) => isWatched()) || [...tryOns.values()].some((each) => each.isFollowed())
+    if (core && !isOpen && isFollowed) sweep()
     return seen
   }
 
@@ -181,7 +183,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const made = core
     if (made) followers.forEach((follow) => follow(made))
     tryOns.forEach((each) => each.refresh())
-    if (isOpen) lookAgain()
+    // who has come since the room was closed may have looked before it
+    if (isOpen || looking) lookAnew()
   }
 
   /** What is to be wiped is wiped though the room is closed, and closed again. */

@@ -21,6 +21,8 @@ export interface DoorTryOn {
   look(): void
   /** What waits for the core is not said any more. */
   leave(reason: 'startedOver' | 'closed'): void
+  /** Whether somebody watches what the core shows of it. */
+  isFollowed(): boolean
   /** A shopper has gone; whoever watches is told, as what a page has of its own may be theirs, too. */
   refresh(): void
 }
@@ -107,8 +109,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
 
   const shows = (view: TryOnView) => relay.set({ ...view, ...terms })
   const isWaiting = () => word !== null && !word.isSaid
-  /** Whether it shows something, and no attempt. */
-  const showsNone = () => !core && !word && relay.get().state !== 'restoring'
+  /** The attempt that is shown; undefined where nobody knows yet what there is. */
+  function shownAttempt(): string | null | undefined {
+    const { state, attempt } = relay.get()
+    return state === 'restoring' || (word && !isHandedOver) ? undefined : (attempt?.id ?? null)
+  }
   const stopped = (reason: 'startedOver' | 'closed' | 'aborted' = 'startedOver') =>
     new TryOnError({ kind: 'stopped', reason })
 
@@ -149,23 +154,24 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     return core
   }
 
-  /** Says it to the core's own, as of now, for the shopper who says it, or has said it before; whether that one saw that there is none. */
-  async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said, sawNone = false): Promise<T> {
+  /** Says it to the core's own, as of now, for the shopper who says it, or has said it before, and which attempt that one saw. */
+  async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said, seen?: string | null): Promise<T> {
     const ready = parts.core()
     const before = ahead
-    if (ready && !earlier && !before) return ready.said(0, undefined, () => say(own(ready)), sawNone)
+    if (ready && !earlier && !before)
+      return ready.said(0, undefined, () => say(own(ready)), isHandedOver ? undefined : seen)
     const by = earlier ?? sayNow()
     const { at } = earlier ? sayNow() : by
     const heard = deferred()
     const isHeard = comeAfter(heard.promise)
     try {
-      const [room, seen, wiped] = await Promise.all([loaded(word), by.seen, by.wiped])
+      const [room, held, wiped] = await Promise.all([loaded(word), by.seen, by.wiped])
       await before
-      check(by, seen, wiped)
+      check(by, held, wiped)
       // a machine that sleeps stops one of the two
       const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
       const it = own(room)
-      return room.said(agoMs, (wiped ?? seen)?.epochs, () => say(it), sawNone)
+      return room.said(agoMs, (wiped ?? held)?.epochs, () => say(it), seen)
     } finally {
       heard.resolve()
       isHeard()
@@ -251,11 +257,14 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** As the core's own says it, or to what waits for the core. */
   async function say(intent: Intent, said: unknown[]): Promise<void> {
     const given = said.map(asItIs)
-    const tell = (own: TryOn) => (own[intent] as (...given: unknown[]) => Promise<void>)(...given)
+    // below what the core has just been told there may be what nobody has seen
+    const isUnseen = intent === 'discard' && shownAttempt() === undefined && word?.isSaid
+    const told = isUnseen ? 'startOver' : intent
+    const tell = (own: TryOn) => (own[told] as (...given: unknown[]) => Promise<void>)(...given)
     const kept = isWaiting() ? word : null
     const isForCore = !kept && (core || parts.core() || intent !== 'start')
     if (isForCore || intent === 'submitEmail' || (intent === 'resume' && !kept?.kept))
-      return through(tell, undefined, showsNone())
+      return through(tell, undefined, shownAttempt())
     if (intent === 'startOver' || intent === 'discard') {
       leave()
       return isSeen ? undefined : leaveBelow()
@@ -297,7 +306,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     picture: () => quiet(through((own) => own.picture())),
     // where there is none nothing is loaded for it
     pictureFailed: (address) =>
-      showsNone()
+      !isHandedOver && shownAttempt() === null
         ? quiet(Promise.reject(new TryOnError({ kind: 'picture', reason: 'none' })))
         : quiet(through((own) => own.pictureFailed(address))),
     result(options) {
@@ -325,6 +334,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       return tryOn
     },
     look: () => void look().catch(() => undefined),
+    isFollowed: () => core !== null && relay.isWatched(),
     leave,
     refresh,
   }

@@ -4,15 +4,7 @@ import { quiet } from '../platform/quiet.ts'
 import type { Clock } from '../ports.ts'
 import { isBefore } from '../rules/copies.ts'
 import type { Problem } from '../rules/problem.ts'
-import {
-  advance,
-  ageOfWord,
-  consentLifetimeMs,
-  isOwed,
-  mayBePaid,
-  wordOf,
-  type AttemptRecord,
-} from '../rules/record.ts'
+import { advance, isOwed, isUnsentTooLong, mayBePaid, wordOf, type AttemptRecord } from '../rules/record.ts'
 import { archivedOf, archiveHidden, isDoneWith, keepInArchive, type ArchiveParts } from './archive.ts'
 import { createCurrent, isAsLeft, isAsSeen, isOf, type CurrentParts } from './current.ts'
 import type { Shopper } from './epochs.ts'
@@ -298,8 +290,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   /** What to say of a record that is too old; undefined where it is not. */
   function expiryOf(record: AttemptRecord): Problem | null | undefined {
-    const isStale = ageOfWord(record, clock.now()) >= consentLifetimeMs
-    if (record.phase === 'consented' && isStale) return { kind: 'consentExpired' }
+    if (record.phase === 'consented' && isUnsentTooLong(record, clock.now())) return { kind: 'consentExpired' }
     // a job that may still be running is polled once more before its record expires
     const isOld = clock.now() - record.savedAt > parts.retentionMs
     return isOld && !isOwed(record) ? null : undefined

@@ -1,6 +1,6 @@
 import { digitsOf } from '../contract/forms.ts'
 import type { Clock } from '../ports.ts'
-import { mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts'
+import { isUnsentTooLong, mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts'
 import type { TryOnResult, TryOnView } from '../rules/view.ts'
 import type { TryOnState } from '../rules/words.ts'
 import { archiveHidden, isDoneWith, type ArchiveParts, type RecordCell } from './archive.ts'
@@ -54,6 +54,7 @@ export async function listAttempts<Opened>(
   const shown = shownKeys(known, keys())
   return furthest(known, shown)
     .filter(({ record }) => mayBeRunning(record) || clock.now() - record.savedAt <= retentionMs)
+    .filter(({ record }) => !(record.phase === 'consented' && isUnsentTooLong(record, clock.now())))
     .sort((a, b) => b.record.startedAt - a.record.startedAt)
     .map(({ key, record }) => {
       const archived = !shown.has(key)

@@ -128,6 +128,10 @@ export function isUnsent({ phase: reached }: AttemptRecord): boolean {
   return unsentPhases.includes(reached)
 }
 
+/** Whether nothing was sent while the shopper's word for it held, or can be before it does no more. */
+export const isUnsentTooLong = (record: AttemptRecord, now: number): boolean =>
+  isUnsent(record) && ageOfWord(record, now) + waitLeftMs(record, now) >= consentLifetimeMs
+
 /** What the answer to a submission makes of its claim (outcome table); `failures` in a row before it, for the backoff. */
 export function recordOfSubmission(
   claim: AttemptRecord,

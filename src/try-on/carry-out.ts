@@ -25,8 +25,8 @@ export type Runner = RunnerOf<typeof tryOnMachine>
 export interface Said {
   at: number
   by: Shopper
-  /** That one saw, before this page had read storage, that there was nothing. */
-  sawNone: boolean
+  /** Which attempt that one saw, or null for none, where it was not of now; undefined where nobody knows. */
+  saw: string | null | undefined
 }
 
 /** An intent of this page's shopper, or of another page's. */

@@ -113,7 +113,7 @@ export function createSaying(parts: SayingParts): Saying {
     const number = ++words
     const signal = life()
     const isUnread = shown.get().state === 'restoring'
-    const seen = isUnread && !said.sawNone ? undefined : seenAttempt()
+    const seen = said.saw === undefined ? (isUnread ? undefined : seenAttempt()) : said.saw
     const before = sitting.seat()
     const first = sitting.sit()
     await sitting.findPlace()
@@ -121,7 +121,7 @@ export function createSaying(parts: SayingParts): Saying {
     if (signal.aborted) throw closed()
     const taken = sitting.sit()
     await Promise.race([taken.decided, taken.ended])
-    const isReadSince = taken !== before || said.sawNone
+    const isReadSince = taken !== before || said.saw !== undefined
     if (taken.runner && isReadSince && !(await isStillMeant(taken, taken.runner, call, seen))) return
     const hasTurn = () => Promise.race([taken.runner ? earlier.begun : earlier.turn, taken.ended])
     const running = async () => (await hasTurn(), taken.runner ?? taken.ended)
@@ -135,7 +135,7 @@ export function createSaying(parts: SayingParts): Saying {
       if (taken !== first && !isToBeDone(runner, call)) return
       return asItStands(word, taken, carryOut(taken, runner, { ...word, seen }))
     }
-    const attempt = seenAttempt()
+    const attempt = said.saw === undefined ? seenAttempt() : said.saw
     const wasPermitted = shown.get().can[call.intent]
     if (await isPassedToOwner(taken, { ...word, number, attempt }, isPassedOn)) return
     if (!taken.runner) throw closed()
