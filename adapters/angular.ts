@@ -23,8 +23,8 @@ export function useTryOn<T>(source: Readable<T> | (() => Readable<T>)): Signal<T
     })
   })
   return computed(() => {
-    const { initial, get } = readable()
+    const followed = readable()
     changes()
-    return isRendered() || initial === undefined ? untracked(get) : initial
+    return isRendered() || followed.initial === undefined ? untracked(() => followed.get()) : followed.initial
   })
 }

@@ -38,8 +38,8 @@ export function useTryOn<T>(source: Readable<T> | (() => Readable<T>)): Store<T>
 
 const followerOf = <T>(readable: Readable<T>) =>
   createSubscriber((update) => {
-    const { unsubscribe } = readable.subscribe(update)
+    const subscription = readable.subscribe(update)
     // a change between the first read and the subscription; a store takes none while it is being set up
     queueMicrotask(update)
-    return unsubscribe
+    return () => subscription.unsubscribe()
   })

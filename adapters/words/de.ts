@@ -41,7 +41,7 @@ export const de: Texts = {
   },
   sentences: {
     restoring: 'Wir sehen nach, ob Sie das schon anprobieren.',
-    idle: 'Geben Sie ein Foto von sich dazu, ab der Hüfte aufwärts und mit Blick in die Kamera.',
+    idle: 'Geben Sie ein Foto von sich dazu, mit Blick in die Kamera. Es sollte zeigen, wo dies getragen wird.',
     preparing: 'Ihr Foto ist unterwegs.',
     submitting: 'Bitte lassen Sie diese Seite noch einen Moment offen.',
     needsEmail: 'Der Laden bittet vor der nächsten Anprobe um Ihre E-Mail-Adresse.',
@@ -52,7 +52,7 @@ export const de: Texts = {
       if (problem?.kind === 'core') return 'Es wurde nichts Neues abgeschickt.'
       return attempt?.jobId
         ? 'Ihre Anprobe kann noch fertig werden. Weiter zu warten kostet nichts; eine neue kann eine weitere Anprobe kosten.'
-        : 'Bisher wurde nichts abgeschickt.'
+        : 'Bisher wurde keine Anprobe begonnen.'
     },
     unauthorized: ({ attempt, durable }) =>
       `Der Laden muss seinen Zugang erneuern. ${durable ? 'Ihre Anprobe bleibt erhalten' : 'Ihre Anprobe wartet hier'}${attempt?.jobId ? '; eine neue kann eine weitere Anprobe kosten' : ''}.`,
@@ -76,6 +76,8 @@ export const de: Texts = {
     preparing: { startOver: 'Abbrechen' },
     submitting: { startOver: 'Abbrechen' },
     needsEmail: { startOver: 'Nein, danke' },
+    processing: { startOver: 'Diese verlassen' },
+    preview: { startOver: 'Diese verlassen' },
     stalled: {
       resume: ({ attempt, problem }) => {
         if (problem?.kind === 'core') return 'Noch einmal versuchen'
@@ -99,9 +101,9 @@ export const de: Texts = {
     key: 'Der Laden hat gerade keinen Zugang zur Umkleide.',
     emailRequired: 'Der Laden bittet zuerst um Ihre E-Mail-Adresse.',
     limitReached: 'Mehr Anproben sind im Moment nicht möglich.',
-    throttled: 'Gerade ist viel los. Gleich geht es weiter.',
+    throttled: 'Gerade ist viel los.',
     unavailable: 'Die Verbindung funktioniert gerade nicht.',
-    notSent: 'Die Verbindung funktioniert gerade nicht. Es wurde nichts abgeschickt.',
+    notSent: 'Die Verbindung funktioniert gerade nicht. Es wurde keine Anprobe begonnen.',
     outcomeUnknown: 'Niemand kann sagen, ob Ihre Anprobe begonnen wurde.',
     protocol: 'Die Umkleide hat etwas geantwortet, das sich nicht verstehen ließ.',
     interrupted: 'Die Seite ging zu, bevor die Antwort da war. Niemand kann sagen, ob Ihre Anprobe begonnen wurde.',
@@ -130,10 +132,10 @@ export const de: Texts = {
         gone: 'Dieses Bild wird nicht mehr aufbewahrt.',
         unreadable: 'Dieses Bild ließ sich nicht laden. Bitte versuchen Sie es noch einmal.',
       })[reason],
-    storage: 'Dieser Browser wollte Ihre Anprobe nicht speichern, deshalb wurde nichts abgeschickt.',
+    storage: 'Dieser Browser wollte Ihre Anprobe nicht speichern, deshalb wurde sie nicht begonnen.',
     storageUnreadable: 'Dieser Browser lässt uns nicht nachsehen, ob Sie das schon anprobieren.',
     recordUnreadable: 'Eine ältere Anprobe dieses Stücks ließ sich nicht lesen. Sie blieb, wie sie ist.',
-    consentExpired: 'Es hat zu lange gedauert, deshalb haben wir aufgehört, bevor etwas abgeschickt wurde.',
+    consentExpired: 'Es hat zu lange gedauert, deshalb haben wir aufgehört, bevor eine Anprobe begonnen wurde.',
     notAllowed: 'Das geht gerade nicht. Bitte sehen Sie, was inzwischen hier steht.',
     paidJob: 'Ihre Anprobe läuft vielleicht schon. Wer sie vergisst, nimmt sie nicht zurück.',
     stopped: ({ reason }) =>
@@ -147,7 +149,7 @@ export const de: Texts = {
     internal: ({ sent }) =>
       sent
         ? 'Etwas ist kaputtgegangen. Ihre Anprobe läuft vielleicht schon; ein neuer Versuch kann eine weitere kosten.'
-        : 'Etwas ist kaputtgegangen. Es wurde nichts abgeschickt.',
+        : 'Etwas ist kaputtgegangen. Es wurde keine Anprobe begonnen.',
   },
   troubles: {
     offline: 'Sie sind offline. Es geht weiter, sobald Sie zurück sind.',
@@ -160,6 +162,7 @@ export const de: Texts = {
   },
   estimate: (seconds) => `Insgesamt etwa ${seconds} Sekunden`,
   nextTry: (time) => `Nächster Versuch um ${time}.`,
+  despiteAdvice: 'Trotzdem verwenden',
   notDurable: 'Dieser Browser kann Ihre Anprobe nicht speichern. Bitte lassen Sie diese Seite offen.',
   metadataKept: 'Ihr Foto wurde so gesendet, wie es ist. Es kann verraten, wo und wann es aufgenommen wurde.',
 }

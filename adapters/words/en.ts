@@ -40,7 +40,7 @@ export const en: Texts = {
   },
   sentences: {
     restoring: 'Looking whether you were already trying this on.',
-    idle: 'Add a photo of yourself, from the waist up and facing the camera.',
+    idle: 'Add a photo of yourself, facing the camera. It should show where this is worn.',
     preparing: 'Your photo is on its way.',
     submitting: 'Please keep this page open for a moment.',
     needsEmail: 'The shop asks for your e-mail address before the next try-on.',
@@ -51,7 +51,7 @@ export const en: Texts = {
       if (problem?.kind === 'core') return 'Nothing new was sent.'
       return attempt?.jobId
         ? 'Your try-on may still be finished. To keep waiting costs nothing; a new one can cost another try-on.'
-        : 'Nothing was sent so far.'
+        : 'No try-on was started so far.'
     },
     unauthorized: ({ attempt, durable }) =>
       `The shop has to renew its access. ${durable ? 'Your try-on is kept' : 'Your try-on waits here'}${attempt?.jobId ? '; a new one can cost another try-on' : ''}.`,
@@ -76,6 +76,8 @@ export const en: Texts = {
     preparing: { startOver: 'Cancel' },
     submitting: { startOver: 'Cancel' },
     needsEmail: { startOver: 'No, thanks' },
+    processing: { startOver: 'Leave this one' },
+    preview: { startOver: 'Leave this one' },
     stalled: {
       resume: ({ attempt, problem }) => {
         if (problem?.kind === 'core') return 'Try again'
@@ -99,9 +101,9 @@ export const en: Texts = {
     key: 'The shop has no access to the fitting room right now.',
     emailRequired: 'The shop asks for your e-mail address first.',
     limitReached: 'You have reached the number of try-ons for now.',
-    throttled: 'There is a lot going on right now. It goes on in a moment.',
+    throttled: 'There is a lot going on right now.',
     unavailable: 'The connection is not working right now.',
-    notSent: 'The connection is not working right now. Nothing was sent.',
+    notSent: 'The connection is not working right now. No try-on was started.',
     outcomeUnknown: 'Nobody can tell whether your try-on was started.',
     protocol: 'The fitting room gave an answer that could not be understood.',
     interrupted: 'The page was closed before the answer came. Nobody can tell whether your try-on was started.',
@@ -130,10 +132,10 @@ export const en: Texts = {
         gone: 'This picture is not kept any more.',
         unreadable: 'This picture could not be loaded. Please try again.',
       })[reason],
-    storage: 'This browser would not save your try-on, so nothing was sent.',
+    storage: 'This browser would not save your try-on, so it was not started.',
     storageUnreadable: 'This browser does not let us see whether you were already trying this on.',
     recordUnreadable: 'An older try-on of this piece could not be read. It was left as it is.',
-    consentExpired: 'It took too long, so we stopped before anything was sent.',
+    consentExpired: 'It took too long, so we stopped before a try-on was started.',
     notAllowed: 'That is not possible right now. Please look at what is shown by now.',
     paidJob: 'Your try-on may be under way, and forgetting it does not take it back.',
     stopped: ({ reason }) =>
@@ -147,7 +149,7 @@ export const en: Texts = {
     internal: ({ sent }) =>
       sent
         ? 'Something broke. Your try-on may be under way; trying again can cost another try-on.'
-        : 'Something broke. Nothing was sent.',
+        : 'Something broke. No try-on was started.',
   },
   troubles: {
     offline: 'You are offline. It goes on when you are back.',
@@ -160,6 +162,7 @@ export const en: Texts = {
   },
   estimate: (seconds) => `About ${seconds} seconds in all`,
   nextTry: (time) => `Next try at ${time}.`,
+  despiteAdvice: 'Use it all the same',
   notDurable: 'This browser can not save your try-on, so please keep this page open.',
   metadataKept: 'Your photo was sent as it is. It may tell where and when it was taken.',
 }

@@ -40,7 +40,7 @@ export const es: Texts = {
   },
   sentences: {
     restoring: 'Miramos si ya te lo estabas probando.',
-    idle: 'Añade una foto tuya, de cintura para arriba y mirando a la cámara.',
+    idle: 'Añade una foto tuya, mirando a la cámara. Debería verse dónde se lleva esta prenda.',
     preparing: 'Tu foto está en camino.',
     submitting: 'Deja esta página abierta un momento.',
     needsEmail: 'La tienda pide tu correo electrónico antes de la próxima prueba.',
@@ -51,7 +51,7 @@ export const es: Texts = {
       if (problem?.kind === 'core') return 'No se ha enviado nada nuevo.'
       return attempt?.jobId
         ? 'Tu prueba aún puede terminar. Seguir esperando no cuesta nada; empezar otra puede costar otra prueba.'
-        : 'Hasta ahora no se ha enviado nada.'
+        : 'Hasta ahora no se ha empezado ninguna prueba.'
     },
     unauthorized: ({ attempt, durable }) =>
       `La tienda tiene que renovar su acceso. ${durable ? 'Tu prueba se conserva' : 'Tu prueba espera aquí'}${attempt?.jobId ? '; empezar otra puede costar otra prueba' : ''}.`,
@@ -75,6 +75,8 @@ export const es: Texts = {
     preparing: { startOver: 'Cancelar' },
     submitting: { startOver: 'Cancelar' },
     needsEmail: { startOver: 'No, gracias' },
+    processing: { startOver: 'Dejar esta' },
+    preview: { startOver: 'Dejar esta' },
     stalled: {
       resume: ({ attempt, problem }) => {
         if (problem?.kind === 'core') return 'Volver a intentarlo'
@@ -96,9 +98,9 @@ export const es: Texts = {
     key: 'La tienda no tiene acceso al probador ahora mismo.',
     emailRequired: 'La tienda pide antes tu correo electrónico.',
     limitReached: 'Has llegado al número de pruebas por ahora.',
-    throttled: 'Hay mucho movimiento. Sigue en un momento.',
+    throttled: 'Hay mucho movimiento.',
     unavailable: 'La conexión no funciona ahora mismo.',
-    notSent: 'La conexión no funciona ahora mismo. No se ha enviado nada.',
+    notSent: 'La conexión no funciona ahora mismo. No se ha empezado ninguna prueba.',
     outcomeUnknown: 'Nadie puede decir si tu prueba ha empezado.',
     protocol: 'El probador ha dado una respuesta que no se entiende.',
     interrupted: 'La página se cerró antes de la respuesta. Nadie puede decir si tu prueba ha empezado.',
@@ -126,10 +128,10 @@ export const es: Texts = {
         gone: 'Esta imagen ya no se conserva.',
         unreadable: 'No se ha podido cargar esta imagen. Vuelve a intentarlo.',
       })[reason],
-    storage: 'Este navegador no ha querido guardar tu prueba, así que no se ha enviado nada.',
+    storage: 'Este navegador no ha querido guardar tu prueba, así que no se ha empezado.',
     storageUnreadable: 'Este navegador no nos deja ver si ya te lo estabas probando.',
     recordUnreadable: 'No se ha podido leer una prueba anterior de esta prenda. Sigue como estaba.',
-    consentExpired: 'Ha tardado demasiado, así que hemos parado antes de enviar nada.',
+    consentExpired: 'Ha tardado demasiado, así que hemos parado antes de empezar una prueba.',
     notAllowed: 'Ahora mismo no es posible. Mira lo que se muestra ahora.',
     paidJob: 'Puede que tu prueba esté en marcha, y olvidarla no la anula.',
     stopped: ({ reason }) =>
@@ -143,7 +145,7 @@ export const es: Texts = {
     internal: ({ sent }) =>
       sent
         ? 'Algo se ha roto. Puede que tu prueba esté en marcha; volver a intentarlo puede costar otra prueba.'
-        : 'Algo se ha roto. No se ha enviado nada.',
+        : 'Algo se ha roto. No se ha empezado ninguna prueba.',
   },
   troubles: {
     offline: 'No tienes conexión. Seguirá cuando vuelvas.',
@@ -156,6 +158,7 @@ export const es: Texts = {
   },
   estimate: (seconds) => `Unos ${seconds} segundos en total`,
   nextTry: (time) => `Próximo intento a las ${time}.`,
+  despiteAdvice: 'Usarla de todos modos',
   notDurable: 'Este navegador no puede guardar tu prueba, así que deja esta página abierta.',
   metadataKept: 'Tu foto se ha enviado tal cual. Puede decir dónde y cuándo se hizo.',
 }

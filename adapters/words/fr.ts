@@ -41,7 +41,7 @@ export const fr: Texts = {
   },
   sentences: {
     restoring: 'Nous regardons si vous l’essayez déjà.',
-    idle: 'Ajoutez une photo de vous, de face et à partir de la taille.',
+    idle: 'Ajoutez une photo de vous, de face. On devrait y voir où cet article se porte.',
     preparing: 'Votre photo est en route.',
     submitting: 'Gardez cette page ouverte un instant.',
     needsEmail: 'La boutique demande votre adresse e-mail avant le prochain essayage.',
@@ -52,7 +52,7 @@ export const fr: Texts = {
       if (problem?.kind === 'core') return 'Rien de nouveau n’a été envoyé.'
       return attempt?.jobId
         ? 'Votre essayage peut encore aboutir. Attendre ne coûte rien ; recommencer peut coûter un essayage de plus.'
-        : 'Rien n’a été envoyé jusqu’ici.'
+        : 'Aucun essayage n’a commencé jusqu’ici.'
     },
     unauthorized: ({ attempt, durable }) =>
       `La boutique doit renouveler son accès. ${durable ? 'Votre essayage est conservé' : 'Votre essayage attend ici'}${attempt?.jobId ? ' ; recommencer peut coûter un essayage de plus' : ''}.`,
@@ -76,6 +76,8 @@ export const fr: Texts = {
     preparing: { startOver: 'Annuler' },
     submitting: { startOver: 'Annuler' },
     needsEmail: { startOver: 'Non merci' },
+    processing: { startOver: 'Laisser celui-ci' },
+    preview: { startOver: 'Laisser celui-ci' },
     stalled: {
       resume: ({ attempt, problem }) => {
         if (problem?.kind === 'core') return 'Réessayer'
@@ -97,9 +99,9 @@ export const fr: Texts = {
     key: 'La boutique n’a pas accès à la cabine pour le moment.',
     emailRequired: 'La boutique demande d’abord votre adresse e-mail.',
     limitReached: 'Vous avez atteint le nombre d’essayages pour le moment.',
-    throttled: 'Il y a beaucoup de monde. Cela reprend dans un instant.',
+    throttled: 'Il y a beaucoup de monde.',
     unavailable: 'La connexion ne fonctionne pas pour le moment.',
-    notSent: 'La connexion ne fonctionne pas pour le moment. Rien n’a été envoyé.',
+    notSent: 'La connexion ne fonctionne pas pour le moment. Aucun essayage n’a commencé.',
     outcomeUnknown: 'Personne ne peut dire si votre essayage a commencé.',
     protocol: 'La cabine a donné une réponse incompréhensible.',
     interrupted: 'La page s’est fermée avant la réponse. Personne ne peut dire si votre essayage a commencé.',
@@ -128,10 +130,10 @@ export const fr: Texts = {
         gone: 'Cette image n’est plus conservée.',
         unreadable: 'Cette image n’a pas pu être chargée. Veuillez réessayer.',
       })[reason],
-    storage: 'Ce navigateur n’a pas voulu enregistrer votre essayage : rien n’a été envoyé.',
+    storage: 'Ce navigateur n’a pas voulu enregistrer votre essayage : il n’a pas commencé.',
     storageUnreadable: 'Ce navigateur ne nous laisse pas voir si vous l’essayez déjà.',
     recordUnreadable: 'Un essayage plus ancien de cette pièce n’a pas pu être lu. Il est resté tel quel.',
-    consentExpired: 'Cela a pris trop de temps : nous nous sommes arrêtés avant tout envoi.',
+    consentExpired: 'Cela a pris trop de temps : nous nous sommes arrêtés avant de commencer un essayage.',
     notAllowed: 'Ce n’est pas possible pour le moment. Regardez ce qui s’affiche à présent.',
     paidJob: 'Votre essayage est peut-être en cours, et l’oublier ne l’annule pas.',
     stopped: ({ reason }) =>
@@ -145,7 +147,7 @@ export const fr: Texts = {
     internal: ({ sent }) =>
       sent
         ? 'Quelque chose s’est cassé. Votre essayage est peut-être en cours ; réessayer peut coûter un essayage de plus.'
-        : 'Quelque chose s’est cassé. Rien n’a été envoyé.',
+        : 'Quelque chose s’est cassé. Aucun essayage n’a commencé.',
   },
   troubles: {
     offline: 'Vous êtes hors ligne. Cela reprendra à votre retour.',
@@ -158,6 +160,7 @@ export const fr: Texts = {
   },
   estimate: (seconds) => `Environ ${seconds} secondes en tout`,
   nextTry: (time) => `Prochain essai à ${time}.`,
+  despiteAdvice: 'L’utiliser quand même',
   notDurable: 'Ce navigateur ne peut pas enregistrer votre essayage : gardez cette page ouverte.',
   metadataKept: 'Votre photo a été envoyée telle quelle. Elle peut indiquer où et quand elle a été prise.',
 }

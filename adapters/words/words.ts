@@ -34,6 +34,8 @@ export interface Texts {
   estimate: (seconds: number) => string
   /** When a request is made again; `time` is written in this language. */
   nextTry: (time: string) => string
+  /** Takes a photo that something speaks against: a button. */
+  despiteAdvice: string
   /** The try-on is in memory only. */
   notDurable: string
   /** The photo went as it is. */
@@ -61,6 +63,8 @@ export interface Words {
   estimate(view: TryOnView): string | null
   /** The label of an intent, as that view offers it. */
   intent(intent: Intent, view?: TryOnView): string
+  /** The label of what takes the photo all the same that something speaks against; null where nothing does. */
+  despiteAdvice(view: TryOnView): string | null
   /** Says so where a reload would lose the try-on; null where it would not. */
   notDurable(view: TryOnView): string | null
   /** Says so where the photo went with what it tells of place and time; null where it did not. */
@@ -111,7 +115,10 @@ export function createWords(texts: Texts): Words {
     if (isNew && view.state !== 'restoring' && (before !== null || view.state !== 'idle')) {
       const said = new Set([title(view), sentence(view), problem(view.problem), lostIfLeft(view)])
       const isUrgent = view.group === 'asks' || view.group === 'stopped'
-      return { text: [...said].filter(Boolean).join(' '), urgency: isUrgent ? 'assertive' : 'polite' }
+      return {
+        text: [...said].flatMap((each) => (each ? [ended(each)] : [])).join(' '),
+        urgency: isUrgent ? 'assertive' : 'polite',
+      }
     }
     if (before === null || isNew) return null
     const wrong = sameProblem(view, before) ? null : problem(view.problem)
@@ -134,6 +141,7 @@ export function createWords(texts: Texts): Words {
       if (view === undefined) return texts.intents[intent]
       return textOf(texts.intentsIn[view.state]?.[intent] ?? texts.intents[intent], view)
     },
+    despiteAdvice: ({ problem: found }) => (found?.kind === 'photoAdvice' ? texts.despiteAdvice : null),
     notDurable,
     metadataKept: ({ metadataKept }) => (metadataKept ? texts.metadataKept : null),
     announcementOf,
@@ -141,6 +149,9 @@ export function createWords(texts: Texts): Words {
 }
 
 const textOf = <T>(text: Text<T>, about: T) => (typeof text === 'string' ? text : text(about))
+
+/** Read aloud, two texts are two only with something between them. */
+const ended = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
 /** Problems are plain values, which come anew with every record that is read. */
 const sameProblem = (one: TryOnView, other: TryOnView) => JSON.stringify(one.problem) === JSON.stringify(other.problem)

@@ -5,6 +5,7 @@ export const usage = `usage: fitting-room-service (--sandbox | --config FILE) [o
        fitting-room-service key (refresh | disconnect) STORE --config FILE [--data DIR]
        fitting-room-service store (import STORE-FILE | remove STORE) --config FILE [--data DIR]
 
+  --help         says this
   --sandbox      the store of the examples, and a product whose variants force every outcome
   --config FILE  stores, products and times, as JSON; read again at SIGUSR2
   --port N       default: 8787; 0 takes a free one
@@ -41,12 +42,13 @@ export interface Command {
 
 const isCommand = (name: string): name is CommandName => (commands as readonly string[]).includes(name)
 
-export type RunArguments = Exclude<ReturnType<typeof readArguments>, { command: Command }>
+export type RunArguments = Exclude<ReturnType<typeof readArguments>, { command: Command } | null>
 
 export function readArguments() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
+      help: { type: 'boolean', short: 'h', default: false },
       sandbox: { type: 'boolean', default: false },
       config: { type: 'string' },
       port: { type: 'string', default: '8787' },
@@ -56,6 +58,7 @@ export function readArguments() {
       operation: { type: 'string' },
     },
   })
+  if (values.help) return null
   if (positionals.length > 0) {
     const { data = usualData, config } = values
     const [subject, verb, of, ...more] = positionals

@@ -19,6 +19,7 @@ function fail(message: string): never {
 async function main(): Promise<void> {
   connectPatiently()
   const given = readArguments()
+  if (given === null) return console.log(usage)
   if (given.command === null) return start(given)
   const { carryOut } = await import('./command.ts')
   console.log(await carryOut(given.command, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message)))

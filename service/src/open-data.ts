@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileBlobs } from './file-blobs.ts'
 import { openFolderStore } from './folder-store.ts'
@@ -26,7 +26,8 @@ export async function openData(
   const folder = fromCaller(data)
   const terms = { report, places }
   try {
-    mkdirSync(folder, { recursive: true })
+    // what is kept is of people, and no repository is to have it
+    if (mkdirSync(folder, { recursive: true })) writeFileSync(join(folder, '.gitignore'), '*\n')
     const blobs = fileBlobs(join(folder, 'pictures'))
     if (!databaseUrl) return { ...(await openFolderStore(folder, terms)), blobs }
     const { openServerStore } = await import('./open-store.ts')

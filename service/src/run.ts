@@ -16,7 +16,7 @@ const longestEndMs = 240_000
 export async function run(
   kept: Omit<ServiceOptions, 'publicUrl'>,
   log: Log,
-  { port, host, role, operation: place }: RunArguments,
+  { port, host, role, sandbox, operation: place }: RunArguments,
 ): Promise<void> {
   const { config, store = memoryStore(placesFor(config)) } = kept
   const { report } = log
@@ -49,7 +49,8 @@ export async function run(
   await stopped
   setTimeout(() => process.exit(1), longestEndMs).unref()
   operation?.serves(false)
-  await running.close({ gently: true })
+  // whoever tries something on at home starts it again at once
+  await running.close({ gently: !sandbox })
   process.exit(0)
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -228,8 +228,30 @@ describe('npm run service', () => {
     expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('process_cpu_seconds_total')
     const other = run('--sandbox', '--port', '0', '--data', ':memory:', '--operation', port)
     expect(await other.ended).toMatchObject({ code: 2, err: expect.stringContaining(`port ${port} is taken`) })
+    // nobody is to commit the photos of people
+    expect(await readFile(join(folder, '.fitting-room', '.gitignore'), 'utf8')).toBe('*\n')
     child.kill('SIGTERM')
     expect((await ended).code).toBe(0)
+  })
+
+  it('says nothing else where its port is taken, and gives it back at once when it ends', async () => {
+    const port = String(await freePort())
+    const start = () => run('--sandbox', '--port', port, '--data', ':memory:')
+    const { child, line, ended } = start()
+    await line
+    const err = `port ${port} is taken; give another with --port or --operation\n`
+    expect(await start().ended).toEqual({ code: 2, err })
+    child.kill('SIGTERM')
+    await ended
+    const again = start()
+    expect(await again.line).toMatch(/^listening on /)
+    again.child.kill('SIGTERM')
+    await again.ended
+  })
+
+  it('says how it is used', async () => {
+    const { line, ended } = run('--help')
+    expect([await line, await ended]).toEqual([expect.stringMatching(/^usage: /), { code: 0, err: '' }])
   })
 
   it('says where its pictures can not be found by others', () => {

@@ -248,6 +248,35 @@ export function bindingsSuite(name: string, mount: Mount, follow?: Follow): void
       unmount()
     })
 
+    it('binds what has its methods from a class, and ends its subscription there', async () => {
+      const { readable, listeners, set } = counted()
+      class Subscription {
+        #ended: { unsubscribe(): void }
+        constructor(ended: { unsubscribe(): void }) {
+          this.#ended = ended
+        }
+        unsubscribe() {
+          this.#ended.unsubscribe()
+        }
+      }
+      class Count {
+        #readable = readable
+        get() {
+          return this.#readable.get()
+        }
+        subscribe(onChange: (value: number) => void) {
+          return new Subscription(this.#readable.subscribe(onChange))
+        }
+      }
+      const unmount = mount(scene().place, [new Count()], String)
+      await expect.poll(texts).toEqual(['0'])
+      await expect.poll(() => listeners.size).toBe(1)
+      set(1)
+      await expect.poll(texts).toEqual(['1'])
+      unmount()
+      await expect.poll(() => listeners.size).toBe(0)
+    })
+
     it('shows the stores of a room beside a try-on', async () => {
       const { room } = scene()
       const { tryOn } = scene().of('2001')

@@ -43,6 +43,7 @@ function show(view: TryOnView): void {
   say('title', words.title(view))
   say('sentence', words.sentence(view))
   say('problem', words.problem(view.problem))
+  for (const note of ['trouble', 'notDurable', 'metadataKept'] as const) say(note, words[note](view))
 
   progress.hidden = view.progress === null
   progress.value = view.progress?.value ?? 0
@@ -54,9 +55,11 @@ function show(view: TryOnView): void {
   say('start', can.start && group === 'ready' ? words.intent('start', view) : null)
   start.disabled = photo === undefined
   const isAdvisedAgainst = view.problem?.kind === 'photoAdvice' && photo !== undefined && photo === checked
-  part('allTheSame', HTMLElement).hidden = !isAdvisedAgainst
-  for (const intent of ['resume', 'retry', 'startOver'] as const)
-    say(intent, can[intent] ? words.intent(intent, view) : null)
+  say('allTheSame', isAdvisedAgainst ? words.despiteAdvice(view) : null)
+  for (const intent of ['resume', 'retry'] as const) say(intent, can[intent] ? words.intent(intent, view) : null)
+  // what is paid for and under way is not left here: this page has no list of what was tried on before
+  const mayLeave = can.startOver && state !== 'processing' && state !== 'preview'
+  say('startOver', mayLeave ? words.intent('startOver', view) : null)
 }
 
 function submit(options?: StartOptions): void {

@@ -45,6 +45,9 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
   const picture = made?.imageUrl ?? chosen
   const isAdvisedAgainst = view.problem?.kind === 'photoAdvice' && photo !== undefined && photo === checked
   const problem = words.problem(view.problem)
+  const notes = [words.trouble(view), words.notDurable(view), words.metadataKept(view)]
+  // what is paid for and under way is not left here: this page has no list of what was tried on before
+  const mayLeave = view.can.startOver && view.state !== 'processing' && view.state !== 'preview'
 
   function submit(options?: StartOptions) {
     setChecked(photo)
@@ -65,6 +68,7 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
         <h2>{words.title(view)}</h2>
         <p>{words.sentence(view)}</p>
         {problem && <p data-testid="problem">{problem}</p>}
+        {notes.map((note) => note && <p key={note}>{note}</p>)}
       </div>
       {view.progress && <progress value={view.progress.value} aria-label={words.progress(view) ?? ''} />}
       {(view.can.start || view.can.retry) && (
@@ -94,7 +98,7 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
         )}
         {isAdvisedAgainst && (
           <button data-testid="allTheSame" onClick={() => submit({ despiteAdvice: true })}>
-            Use it all the same
+            {words.despiteAdvice(view)}
           </button>
         )}
         {view.can.resume && (
@@ -107,7 +111,7 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
             {words.intent('retry', view)}
           </button>
         )}
-        {view.can.startOver && (
+        {mayLeave && (
           <button data-testid="startOver" onClick={() => tryOn.startOver()}>
             {words.intent('startOver', view)}
           </button>

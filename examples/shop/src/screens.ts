@@ -85,7 +85,7 @@ function overruling({ start, chosen }: Stage, view: TryOnView): HTMLElement[] {
   const photo = chosen()
   if (view.problem?.kind !== 'photoAdvice' || photo === null) return []
   const overrule = () => start(photo, { despiteAdvice: true })
-  return [actions(button(say().allTheSame, overrule, 'secondary', 'allTheSame'))]
+  return [actions(button(words().despiteAdvice(view) ?? '', overrule, 'secondary', 'allTheSame'))]
 }
 
 const idle: Draw = (stage, view) => {

@@ -8,7 +8,6 @@ export interface Texts {
   earlier: string
   taking: string
   gone: string
-  allTheSame: string
   size: string
   soldOut: string
   onItsOwn: (title: string) => string
@@ -55,7 +54,6 @@ const en: Texts = {
   earlier: 'Your try-ons so far',
   taking: 'One moment: your try-on is being brought here.',
   gone: 'This try-on is no longer here.',
-  allTheSame: 'Use it all the same',
   size: 'Size',
   soldOut: 'sold out',
   onItsOwn: (title) => `${title}, on its own`,
@@ -102,7 +100,6 @@ const de: Texts = {
   earlier: 'Ihre Anproben bisher',
   taking: 'Einen Moment: Ihre Anprobe wird hierher geholt.',
   gone: 'Diese Anprobe ist nicht mehr da.',
-  allTheSame: 'Trotzdem verwenden',
   size: 'Größe',
   soldOut: 'ausverkauft',
   onItsOwn: (title) => `${title}, für sich allein`,
@@ -150,7 +147,6 @@ const fr: Texts = {
   earlier: 'Vos essayages',
   taking: 'Un instant : votre essayage arrive ici.',
   gone: 'Cet essayage n’est plus là.',
-  allTheSame: 'L’utiliser quand même',
   size: 'Taille',
   soldOut: 'épuisé',
   onItsOwn: (title) => `${title}, seul`,
@@ -198,7 +194,6 @@ const es: Texts = {
   earlier: 'Tus pruebas',
   taking: 'Un momento: tu prueba está llegando.',
   gone: 'Esta prueba ya no está aquí.',
-  allTheSame: 'Usarla de todos modos',
   size: 'Talla',
   soldOut: 'agotada',
   onItsOwn: (title) => `${title}, sin nadie`,

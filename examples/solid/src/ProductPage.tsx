@@ -42,6 +42,10 @@ function TryOnPanel(props: { variantId: string }) {
   const isAdvisedAgainst = () =>
     view().problem?.kind === 'photoAdvice' && photo() !== undefined && photo() === checked()
 
+  const notes = () => [words.trouble(view()), words.notDurable(view()), words.metadataKept(view())].filter(Boolean)
+  // what is paid for and under way is not left here: this page has no list of what was tried on before
+  const mayLeave = () => view().can.startOver && view().state !== 'processing' && view().state !== 'preview'
+
   function submit(options?: StartOptions) {
     setChecked(photo())
     void tryOn()[view().can.retry ? 'retry' : 'start'](photo(), options)
@@ -63,6 +67,7 @@ function TryOnPanel(props: { variantId: string }) {
         <h2>{words.title(view())}</h2>
         <p>{words.sentence(view())}</p>
         <Show when={words.problem(view().problem)}>{(problem) => <p data-testid="problem">{problem()}</p>}</Show>
+        <For each={notes()}>{(note) => <p>{note}</p>}</For>
       </div>
       <Show when={view().progress}>
         {(progress) => <progress value={progress().value} aria-label={words.progress(view()) ?? ''} />}
@@ -94,7 +99,7 @@ function TryOnPanel(props: { variantId: string }) {
         </Show>
         <Show when={isAdvisedAgainst()}>
           <button data-testid="allTheSame" onClick={() => submit({ despiteAdvice: true })}>
-            Use it all the same
+            {words.despiteAdvice(view())}
           </button>
         </Show>
         <Show when={view().can.resume}>
@@ -107,7 +112,7 @@ function TryOnPanel(props: { variantId: string }) {
             {words.intent('retry', view())}
           </button>
         </Show>
-        <Show when={view().can.startOver}>
+        <Show when={mayLeave()}>
           <button data-testid="startOver" onClick={() => tryOn().startOver()}>
             {words.intent('startOver', view())}
           </button>

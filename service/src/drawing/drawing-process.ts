@@ -75,6 +75,7 @@ async function carryOut({ method, args }: Errand): Promise<Said> {
   }
 }
 
-const say = (said: Said) => process.send?.(said)
+// whoever began this process may have ended
+const say = (said: Said) => process.send?.(said, undefined, undefined, () => {})
 process.on('message', (errand: Errand) => void carryOut(errand).then(say))
 say('ready')
