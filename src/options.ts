@@ -132,5 +132,6 @@ function check(isRight: unknown, at: string, value: unknown, valid: string, exam
 /** What was given, short, and of an object no more than that it is one: it may hold a key. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 80))
-  return isObject(value) || typeof value === 'function' ? `a ${typeof value}` : String(value)
+  if (Array.isArray(value)) return 'a list'
+  return isObject(value) ? 'an object' : typeof value === 'function' ? 'a function' : String(value)
 }

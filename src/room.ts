@@ -90,11 +90,12 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const errands = createErrands(catalog.shopper)
   const records = { catalog, journal, keys, store, clock, retentionMs, archiveOf, cellOf }
   const visitor = createVisitor({ ...records, errands, ownId: uniqueUserId })
+  const preparation = createPreparation(options, clock)
   const photos = createPhotos({
     ...records,
     errands,
     client,
-    prepare: createPreparation(options, clock),
+    prepare: preparation.prepare,
     isNeeded: (photoId) => isPhotoNeeded(records, photoId),
   })
   const funnels = createFunnels(client, clock, outside.funnels)
@@ -393,7 +394,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       }
     },
     counts: catalog.counts,
-    preload: async () => {},
+    preload: preparation.preload,
     on: followUp.on,
     get ready() {
       return open()

@@ -44,8 +44,8 @@ export interface FittingRoom {
   /** What is kept of the room's shoppers, until when; rejects with kind `storageUnreadable`. */
   stored(): Promise<Stored[]>
   /**
-   * Loads the code that an intent needs before there is one, as when the pointer is over the button; nothing is read or
-   * sent. Rejects with kind `core`.
+   * Loads the code that an intent and its photo need before there is one, as when the pointer is over the button; nothing is
+   * read or sent. Rejects with kind `core`, or `photo` where it is only that one's that could not be loaded.
    */
   preload(): Promise<void>
   /** Resolves when storage has been read. */

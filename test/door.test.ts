@@ -59,12 +59,16 @@ describe('a page on which nobody tries anything on', () => {
   it('loads the core where that is wanted before, and reads nothing for it', async () => {
     const getItem = vi.spyOn(world.storage, 'getItem')
     const loads = loader({ fails: 1 })
-    const room = open(loads)
+    const load = vi.fn<() => Promise<never>>(() => Promise.reject(new Error('away')))
+    const room = open(loads, { photos: { load } })
     await expect(room.preload()).rejects.toMatchObject({ kind: 'core' })
-    await room.preload()
+    await expect(room.preload()).rejects.toMatchObject({ problem: { kind: 'photo', reason: 'unprepared' } })
+    load.mockResolvedValue({ preparePhoto: async (photo: never) => photo } as never)
     await room.preload()
     expect([loads.count, getItem.mock.calls.length]).toEqual([2, 0])
-    await started(room.tryOn(product))
+    expect(load).toHaveBeenCalledTimes(2)
+    watched(room.tryOn(product))
+    await room.list()
     expect(loads.count).toBe(2)
     vi.restoreAllMocks()
   })
@@ -96,6 +100,22 @@ describe('a page on which nobody tries anything on', () => {
     await reset(room)
     await world.settle()
     expect(states).toEqual(['restoring', 'idle'])
+  })
+
+  it('is shown without an address as it is where nothing is kept, and developers are told of it once', async () => {
+    const others = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    const told: unknown[] = []
+    process.on('uncaughtException', (error) => told.push(error))
+    const room = open(loader(), { baseUrl: undefined } as never)
+    const cards = ['2001', '2002'].map((variantId) => watched(room.tryOn({ ...product, variantId })))
+    await world.settle()
+    await expect.poll(() => told).toEqual([expect.objectContaining({ kind: 'input' })])
+    process.removeAllListeners('uncaughtException')
+    for (const each of others) process.on('uncaughtException', each)
+    for (const card of cards)
+      expect(card.get()).toMatchObject({ state: 'idle', problem: { kind: 'input', at: 'baseUrl', given: 'undefined' } })
+    await expect(cards[0]?.start(person)).rejects.toMatchObject({ kind: 'input', problem: { at: 'baseUrl' } })
   })
 
   it('rejects a reset() as long as its address is none, and nothing else does', async () => {

@@ -76,6 +76,27 @@ describe('a mock room', () => {
     await expect(failed).rejects.toMatchObject({ kind: 'jobFailed', jobId: views.failed.attempt.jobId })
   })
 
+  it('ends result() as a room does: by its signal, where a person is needed, and by what is left', async () => {
+    const room = mockRoom({ '1/2': 'needsEmail', '1/3': 'unauthorized', '1/4': 'processing' })
+    const of = (variantId: string) => room.tryOn({ productId: 1, variantId, funnelIds: [1] })
+    const stopped = (reason: string) => ({ problem: { kind: 'stopped', reason } })
+    await expect(of('2').result({ rejectOnInput: true })).rejects.toMatchObject({ kind: 'emailRequired' })
+    await expect(of('4').result({ signal: AbortSignal.abort() })).rejects.toMatchObject(stopped('aborted'))
+    const [waits, left] = [of('3').result(), of('4').result()]
+    await room.ready
+    room.show('idle', '1/4')
+    await expect(left).rejects.toMatchObject(stopped('startedOver'))
+    room.show('final', '1/3')
+    expect(await waits).toBe(views.final.result)
+  })
+
+  it('says what is wrong with the names and states that it is given, and explains what it refuses', async () => {
+    expect(() => mockRoom({ ['10012001' as '1/2']: 'idle' })).toThrow("names products as '1001/2001'")
+    const room = mockRoom({ [product1]: 'needEmail' as 'needsEmail' })
+    expect(() => room.tryOn(product)).toThrow('"needEmail" is none')
+    await expect(mockRoom().tryOn(product).resume()).rejects.toThrow('resume() is not allowed in state "idle"')
+  })
+
   it('leaves nobody to listen to what was refused, and a timer that moves time moves it on', async () => {
     const unheard = vi.fn<() => void>()
     process.once('unhandledRejection', unheard)

@@ -150,7 +150,7 @@ describe('an announcement', () => {
       views.submitting,
     ])
     expect(heard.map(({ urgency }) => urgency)).toEqual(['polite', 'polite', 'assertive', 'polite'])
-    expect(heard[2]?.text).toBe(`${String(en.titles.needsEmail)} ${String(en.sentences.needsEmail)}`)
+    expect(heard[2]?.text).toBe(`${String(en.titles.needsEmail)}. ${String(en.sentences.needsEmail)}`)
   })
 
   it('is not made of what a page finds when it is opened, where that is nothing', () => {

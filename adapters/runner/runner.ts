@@ -78,7 +78,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
   const onError = reporter(options.onError)
   const items = createItems(database, name)
   const queue = await openQueue(database, name, clock, onError)
-  const prepare = createPreparation(options, clock)
+  const { prepare } = createPreparation(options, clock)
   const ends = new AbortController()
   const events = createEvents(items, clock, onError)
   const budget = patientBudget(options.budget ?? postgresBudget(database, { name }), clock, onError)

@@ -13,7 +13,12 @@ import {
   type TryOnView,
   type Visitor,
 } from 'fitting-room'
+import { learnTexts } from '../../src/rules/explain.ts'
+import { roomTexts } from '../../src/rules/room-texts.ts'
+import { resultOf } from '../../src/try-on/result.ts'
 import { views } from './views.ts'
+
+learnTexts(roomTexts)
 
 /** A product variant by the digits of its IDs, as in `1001/2001`. */
 export type ProductName = `${string}/${string}`
@@ -51,6 +56,8 @@ export function mockRoom(
   states: Readonly<Record<ProductName, TryOnState | TryOnView>> = {},
   { photo = null, visitor = {}, history = [] }: MockRoomOptions = {},
 ): MockRoom {
+  for (const name of Object.keys(states))
+    if (!/^\d+\/\d+$/.test(name)) throw new TypeError(`mockRoom() names products as '1001/2001', and "${name}" is none`)
   const heard: HeardIntent[] = []
   const listeners = new Set<(event: RoomEvent) => void>()
   const tryOns = new Map<ProductName, MockTryOn>()
@@ -145,11 +152,7 @@ function mockTryOn(name: ProductName, first: TryOnView, hear: (call: Omit<HeardI
       throw new TryOnError({ kind: 'picture', reason: 'none' })
     },
     pictureFailed: () => Promise.resolve(),
-    async result() {
-      const view = await reached(({ group }) => group === 'done' || group === 'stopped')
-      if (view.state === 'final') return view.result
-      throw new TryOnError(view.problem ?? { kind: 'stopped', reason: 'startedOver' }, view.attempt?.jobId)
-    },
+    result: (options) => resultOf(readable, lasting, lasting, Promise.resolve(null), options),
   }
   return { tryOn, set }
 }
@@ -174,8 +177,16 @@ function changing<T>(first: T) {
   return { readable, set }
 }
 
+/** It is never closed, and its shopper never goes. */
+const lasting = new AbortController().signal
+
 const fixed = <T>(value: T): Readable<T> => changing(value).readable
-const viewIn = (shown: TryOnState | TryOnView): TryOnView => (typeof shown === 'string' ? views[shown] : shown)
+
+function viewIn(shown: TryOnState | TryOnView): TryOnView {
+  const view = typeof shown === 'string' ? views[shown] : shown
+  if (!view) throw new TypeError(`mockRoom() shows a state or a view, and "${String(shown)}" is none`)
+  return view
+}
 
 const digitsOf = (id: string | number) => String(id).split('/').at(-1) ?? ''
 const nameOf = ({ productId, variantId }: TryOnProduct): ProductName => `${digitsOf(productId)}/${digitsOf(variantId)}`

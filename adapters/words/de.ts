@@ -18,6 +18,8 @@ const advice = {
   own: 'Dieses Foto ergibt vielleicht kein gutes Bild.',
 } as const
 
+const noAccess = 'Der Laden hat gerade keinen Zugang zur Umkleide.'
+
 /** German. */
 export const de: Texts = {
   language: 'de',
@@ -98,7 +100,7 @@ export const de: Texts = {
         ? 'Dieses Stück hängt noch nicht in der Umkleide.'
         : 'Die Umkleide hat diese Anfrage nicht angenommen.'
     },
-    key: 'Der Laden hat gerade keinen Zugang zur Umkleide.',
+    key: noAccess,
     emailRequired: 'Der Laden bittet zuerst um Ihre E-Mail-Adresse.',
     limitReached: 'Mehr Anproben sind im Moment nicht möglich.',
     throttled: 'Gerade ist viel los.',
@@ -112,8 +114,12 @@ export const de: Texts = {
     photo: ({ reason }) => photos[reason],
     photoAdvice: ({ advice: about, message }) =>
       message ?? `${advice[about]} Ein anderes Foto ergibt ein besseres Bild.`,
-    input: ({ at }) =>
-      at.toLowerCase().includes('email') ? 'Bitte prüfen Sie die E-Mail-Adresse.' : 'Bitte prüfen Sie Ihre Eingabe.',
+    input: ({ at }) => {
+      if (at === 'baseUrl') return noAccess
+      return at.toLowerCase().includes('email')
+        ? 'Bitte prüfen Sie die E-Mail-Adresse.'
+        : 'Bitte prüfen Sie Ihre Eingabe.'
+    },
     deviceLimit: ({ limit }) =>
       limit === 'perShopper'
         ? 'Mehr Anproben gibt es an diesem Gerät für eine Person nicht.'

@@ -17,6 +17,8 @@ const advice = {
   own: 'This photo may not give a good picture.',
 } as const
 
+const noAccess = 'The shop has no access to the fitting room right now.'
+
 /** English. */
 export const en: Texts = {
   language: 'en',
@@ -98,7 +100,7 @@ export const en: Texts = {
         ? 'This piece is not in the fitting room yet.'
         : 'The fitting room did not accept this request.'
     },
-    key: 'The shop has no access to the fitting room right now.',
+    key: noAccess,
     emailRequired: 'The shop asks for your e-mail address first.',
     limitReached: 'You have reached the number of try-ons for now.',
     throttled: 'There is a lot going on right now.',
@@ -112,8 +114,10 @@ export const en: Texts = {
     photo: ({ reason }) => photos[reason],
     photoAdvice: ({ advice: about, message }) =>
       message ?? `${advice[about]} Another photo would give a better picture.`,
-    input: ({ at }) =>
-      at.toLowerCase().includes('email') ? 'Please check the e-mail address.' : 'Please check what you entered.',
+    input: ({ at }) => {
+      if (at === 'baseUrl') return noAccess
+      return at.toLowerCase().includes('email') ? 'Please check the e-mail address.' : 'Please check what you entered.'
+    },
     deviceLimit: ({ limit }) =>
       limit === 'perShopper'
         ? 'You have had all the try-ons that this screen gives one shopper.'

@@ -17,6 +17,8 @@ const advice = {
   own: 'Puede que esta foto no dé una buena imagen.',
 } as const
 
+const noAccess = 'La tienda no tiene acceso al probador ahora mismo.'
+
 /** Spanish. */
 export const es: Texts = {
   language: 'es',
@@ -95,7 +97,7 @@ export const es: Texts = {
       if (operation === 'putPhoto' && status === 415) return photos.type
       return status === 404 ? 'Esta prenda aún no está en el probador.' : 'El probador no ha aceptado esta petición.'
     },
-    key: 'La tienda no tiene acceso al probador ahora mismo.',
+    key: noAccess,
     emailRequired: 'La tienda pide antes tu correo electrónico.',
     limitReached: 'Has llegado al número de pruebas por ahora.',
     throttled: 'Hay mucho movimiento.',
@@ -108,8 +110,10 @@ export const es: Texts = {
     deadline: 'La imagen aún puede terminar.',
     photo: ({ reason }) => photos[reason],
     photoAdvice: ({ advice: about, message }) => message ?? `${advice[about]} Con otra foto saldrá una imagen mejor.`,
-    input: ({ at }) =>
-      at.toLowerCase().includes('email') ? 'Comprueba el correo electrónico.' : 'Comprueba lo que has escrito.',
+    input: ({ at }) => {
+      if (at === 'baseUrl') return noAccess
+      return at.toLowerCase().includes('email') ? 'Comprueba el correo electrónico.' : 'Comprueba lo que has escrito.'
+    },
     deviceLimit: ({ limit }) =>
       limit === 'perShopper'
         ? 'Ya has hecho todas las pruebas que esta pantalla ofrece a cada persona.'

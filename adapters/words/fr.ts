@@ -18,6 +18,8 @@ const advice = {
   own: 'Cette photo risque de ne pas donner une bonne image.',
 } as const
 
+const noAccess = 'La boutique n’a pas accès à la cabine pour le moment.'
+
 /** French. */
 export const fr: Texts = {
   language: 'fr',
@@ -96,7 +98,7 @@ export const fr: Texts = {
       if (operation === 'putPhoto' && status === 415) return photos.type
       return status === 404 ? 'Cette pièce n’est pas encore en cabine.' : 'La cabine n’a pas accepté cette demande.'
     },
-    key: 'La boutique n’a pas accès à la cabine pour le moment.',
+    key: noAccess,
     emailRequired: 'La boutique demande d’abord votre adresse e-mail.',
     limitReached: 'Vous avez atteint le nombre d’essayages pour le moment.',
     throttled: 'Il y a beaucoup de monde.',
@@ -110,8 +112,12 @@ export const fr: Texts = {
     photo: ({ reason }) => photos[reason],
     photoAdvice: ({ advice: about, message }) =>
       message ?? `${advice[about]} Une autre photo donnera une meilleure image.`,
-    input: ({ at }) =>
-      at.toLowerCase().includes('email') ? 'Veuillez vérifier l’adresse e-mail.' : 'Veuillez vérifier votre saisie.',
+    input: ({ at }) => {
+      if (at === 'baseUrl') return noAccess
+      return at.toLowerCase().includes('email')
+        ? 'Veuillez vérifier l’adresse e-mail.'
+        : 'Veuillez vérifier votre saisie.'
+    },
     deviceLimit: ({ limit }) =>
       limit === 'perShopper'
         ? 'Vous avez fait tous les essayages que cet écran offre à chaque personne.'

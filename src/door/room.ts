@@ -9,6 +9,7 @@ import {
 } from '../options.ts'
 import { deferred } from '../platform/deferred.ts'
 import { isExclusive } from '../platform/exclusive.ts'
+import { report } from '../platform/guarded.ts'
 import { quiet } from '../platform/quiet.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import { onceMore } from '../platform/was-reset.ts'
@@ -252,7 +253,13 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     }
   }
 
+  let isReported = false
   const now = {
+    /** Once is enough for all cards of a page. */
+    report(error: unknown) {
+      if (!isReported) report(error)
+      isReported = true
+    },
     core: () => (isOpen && !wiping ? core : null),
     shopper: () => shopper,
     resets: () => resets,
@@ -301,7 +308,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     get ready() {
       return use((room) => room.ready)
     },
-    preload: () => quiet(make().then(() => {})),
+    preload: () => quiet(make().then((made) => made.preload())),
     list: () => use((room) => room.list()),
     on(listener) {
       let isOver = false

@@ -50,6 +50,8 @@ interface DoorTryOnParts {
   resets: () => number
   /** Resolves once this room's own reset() counts, or has failed; null where none is under way. */
   wiping: () => Promise<Wiped> | null
+  /** Tells developers of what keeps it from being looked for. */
+  report: (error: unknown) => void
   /** What hears other pages; another one, or null, where something may have been missed. */
   ear: () => object | null
 }
@@ -285,11 +287,12 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     initial: restoringView,
     get: relay.get,
     subscribe(onChange) {
-      // an address that is none is told before anybody listens
-      key()
       const subscription = relay.subscribe(onChange)
-      // what it needs may be there later
-      look().catch(() => undefined)
+      // what it needs may be there later; a page is not to break for it
+      look().catch((error: TryOnError) => {
+        parts.report(error)
+        if (!core && !word) shows(idleWith(error.problem))
+      })
       return subscription
     },
     get ready() {

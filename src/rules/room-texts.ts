@@ -4,6 +4,9 @@ import type { DoorProblemKind, ProblemTexts } from './explain.ts'
 const said = (of: { status: number | null; error: string | null; situation: Situation }) =>
   ` (${of.status === null ? of.situation : of.error === null ? of.status : `${of.status}: ${of.error}`})`
 
+const at = (path: string | undefined) => (path === undefined ? '' : ` at "${path}"`)
+const noService = ' with nothing of the service; is baseUrl its address?'
+
 /** What a room's problems say to developers; the door's own are its own, and those of tickets and pictures come with them. */
 export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture'> = {
   refused: (of) =>
@@ -20,7 +23,7 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
   unavailable: (of) => `${of.operation} got no usable answer${said(of)}`,
   notSent: ({ operation, situation }) => `${operation} could not be sent (${situation})`,
   outcomeUnknown: (of) => `the submission may have started a job${said(of)}; retry() pays for a new one`,
-  protocol: (of) => `${of.operation} answered against the contract${said(of)}${of.at ? ` at "${of.at}"` : ''}`,
+  protocol: (of) => `${of.operation} answered against the contract${said(of)}${of.at === '' ? noService : at(of.at)}`,
   interrupted: 'the page ended before the answer: there may be a job; retry() pays for a new one',
   jobFailed: ({ error }) => `the job failed: ${error}`,
   deadline: 'the job is not finished; resume() goes on with it',

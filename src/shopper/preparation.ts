@@ -29,15 +29,24 @@ const prepareLimitMs = 30_000
 /** Makes a photo ready to leave the device; throws `TryOnError` of kind `photo`, or `photoAdvice` unless that is not wanted. */
 export type Prepare = (photo: StoredPhoto, despiteAdvice: boolean) => Promise<PreparedPhoto>
 
-export function createPreparation({ photos = {}, checkPhoto }: PreparationOptions, clock: Clock): Prepare {
+interface Preparation {
+  prepare: Prepare
+  /** Loads the code for it before it is needed. */
+  preload(): Promise<void>
+}
+
+export function createPreparation({ photos = {}, checkPhoto }: PreparationOptions, clock: Clock): Preparation {
   const bounded = <T>(work: () => MaybePromise<T>) => withinLimit(clock, prepareLimitMs, Promise.resolve().then(work))
 
-  async function prepared(photo: StoredPhoto, isAdvised: boolean, options: PhotoOptions): Promise<PreparedPhoto> {
-    const { load = () => import('../../adapters/photos/prepare.ts'), maxSide = 2_048, advice = true } = options
-    // never the original in place of what could not be made of it
-    const code = await bounded(load).catch((cause: unknown) => {
+  /** Never the original in place of what could not be made of it. */
+  const loaded = ({ load = () => import('../../adapters/photos/prepare.ts') }: PhotoOptions) =>
+    bounded(load).catch((cause: unknown) => {
       throw new TryOnError({ kind: 'photo', reason: 'unprepared' }, null, cause)
     })
+
+  async function prepared(photo: StoredPhoto, isAdvised: boolean, options: PhotoOptions): Promise<PreparedPhoto> {
+    const code = await loaded(options)
+    const { maxSide = 2_048, advice = true } = options
     const terms = { maxSide, advice: advice && isAdvised }
     const made = await bounded(async () => checked(await code.preparePhoto(photo, terms))).catch((cause: unknown) => {
       throw new TryOnError({ kind: 'photo', reason: 'unreadable' }, null, cause)
@@ -46,7 +55,7 @@ export function createPreparation({ photos = {}, checkPhoto }: PreparationOption
     return made
   }
 
-  return async (photo, despiteAdvice) => {
+  async function prepare(photo: StoredPhoto, despiteAdvice: boolean): Promise<PreparedPhoto> {
     const ready = photos ? await prepared(photo, !despiteAdvice, photos) : asItIs(photo)
     if (!checkPhoto || despiteAdvice) return ready
     // a check that breaks is no advice, and what it does to its copy changes nothing
@@ -54,6 +63,13 @@ export function createPreparation({ photos = {}, checkPhoto }: PreparationOption
     if (typeof message === 'string' && message !== '')
       throw new TryOnError({ kind: 'photoAdvice', advice: 'own', message })
     return ready
+  }
+
+  return {
+    prepare,
+    async preload() {
+      if (photos) await loaded(photos)
+    },
   }
 }
 
