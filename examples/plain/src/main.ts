@@ -1,3 +1,4 @@
+import tee from '@fitting-room/service/garments/breton-tee.svg'
 import type { StartOptions, TryOnView } from 'fitting-room'
 import { tryOnOf, words } from './room.ts'
 
@@ -10,6 +11,7 @@ function part<T extends HTMLElement>(mark: string, type: new () => T): T {
 
 const panel = part('try-on', HTMLElement)
 const picture = part('picture', HTMLImageElement)
+const hangs = part('hangs', HTMLImageElement)
 const progress = part('progress', HTMLProgressElement)
 const form = part('form', HTMLFormElement)
 const input = part('photo', HTMLInputElement)
@@ -37,6 +39,7 @@ function show(view: TryOnView): void {
   const made = view.result ?? view.preview
   const address = made?.imageUrl ?? chosen
   picture.hidden = address === ''
+  hangs.hidden = address !== ''
   picture.alt = made ? 'You in the Breton tee' : 'Your photo'
   if (address !== '' && picture.getAttribute('src') !== address) picture.src = address
 
@@ -82,6 +85,7 @@ part('allTheSame', HTMLElement).addEventListener('click', () => submit({ despite
 part('resume', HTMLElement).addEventListener('click', () => tryOn.resume())
 part('startOver', HTMLElement).addEventListener('click', () => tryOn.startOver())
 
+hangs.src = tee
 const sizes = document.querySelectorAll<HTMLButtonElement>('.sizes button')
 for (const size of sizes)
   size.addEventListener('click', () => {

@@ -1,3 +1,4 @@
+import tee from '@fitting-room/service/garments/breton-tee.svg'
 import type { StartOptions, TryOn } from 'fitting-room'
 import { useTryOn } from 'fitting-room/react'
 import { useEffect, useState, type FormEvent } from 'react'
@@ -62,7 +63,11 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
   return (
     <section data-testid="try-on" data-state={view.state} aria-busy={view.group === 'busy'}>
       <div className="frame">
-        {picture && <img data-testid="picture" src={picture} alt={made ? 'You in the Breton tee' : 'Your photo'} />}
+        {picture ? (
+          <img data-testid="picture" src={picture} alt={made ? 'You in the Breton tee' : 'Your photo'} />
+        ) : (
+          <img className="hangs" src={tee} alt="Breton tee" />
+        )}
       </div>
       <div role="status">
         <h2>{words.title(view)}</h2>

@@ -1,3 +1,4 @@
+import tee from '@fitting-room/service/garments/breton-tee.svg'
 import type { StartOptions } from 'fitting-room'
 import { useTryOn } from 'fitting-room/solid'
 import { createEffect, createSignal, For, onCleanup, Show } from 'solid-js'
@@ -59,7 +60,7 @@ function TryOnPanel(props: { variantId: string }) {
   return (
     <section data-testid="try-on" data-state={view().state} aria-busy={view().group === 'busy'}>
       <div class="frame">
-        <Show when={picture()}>
+        <Show when={picture()} fallback={<img class="hangs" src={tee} alt="Breton tee" />}>
           {(url) => <img data-testid="picture" src={url()} alt={made() ? 'You in the Breton tee' : 'Your photo'} />}
         </Show>
       </div>
