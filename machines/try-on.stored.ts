@@ -10,16 +10,19 @@ import { tryOnView } from './try-on.view.ts'
 /** Where a record stands that is not run here. */
 const standing = { ...stateOfPhase, emailRegistered: 'submitting.waiting' }
 
+function stateOf(record: AttemptRecord | null, now: number, mayBeOut: boolean): string {
+  if (record === null) return 'idle'
+  if (record.phase === 'claimed' && mayBeOut) return 'submitting.sending'
+  // what waited for longer than its word lasts is not sent by itself any more
+  if (isUnsentTooLong(record, now)) return record.phase === 'consented' ? 'idle' : 'stalled'
+  return standing[record.phase]
+}
+
 /** The view of what storage holds, for a page that hears nothing from another one; `mayBeOut`, which may be at it. */
 export function storedView(record: AttemptRecord | null, input: TryOnInput, mayBeOut: boolean): TryOnView {
-  const phase = record?.phase
-  const isOut = phase === 'claimed' && mayBeOut
   const now = input.clock.now()
-  // what waited for longer than its word lasts is not sent by itself any more
-  const isOver = record && isUnsentTooLong(record, now)
-  const state = isOut ? 'submitting.sending' : isOver ? 'stalled' : phase ? standing[phase] : 'idle'
   const elapsedMs = Math.max(0, now - (record?.job?.acceptedAt ?? Infinity))
-  const snapshot: unknown = snapshotAt(tableIn(tryOnMachine), state, {
+  const snapshot: unknown = snapshotAt(tableIn(tryOnMachine), stateOf(record, now, mayBeOut), {
     ...freshContext(input),
     record,
     elapsedMs,

@@ -31,7 +31,7 @@ export function createHistory<Entry extends { state: TryOnState }>(
       if (entries === null) later(refresh)
       else if (!isOutdated) shown.set(entries)
       // of one whose page is gone nobody says when it has become too old
-      if (entries?.some(({ state }) => state === 'submitting')) later(refresh)
+      if (entries?.some(({ state }) => state === 'preparing' || state === 'submitting')) later(refresh)
     } while (isOutdated)
   }
 

@@ -365,6 +365,35 @@ describe('a word that is passed on', () => {
     expect([first.get().state, submissions()]).toEqual(['idle', 0])
   })
 
+  it('is left by what is said right after it, and what leaves a picture is followed by a consent', async () => {
+    const first = watched(world.room().tryOn(product))
+    await world.until(first, 'idle')
+    const second = watched(world.room({ storage: storage.another() }).tryOn(product))
+    await world.until(second, 'idle')
+    await Promise.all([second.start(person), second.startOver()])
+    await world.pass(20_000)
+    expect([first.get().state, second.get().state]).toEqual(['idle', 'idle'])
+    await second.start(person)
+    await world.until(second, 'final')
+    const before = submissions()
+    await Promise.all([second.startOver(), second.start(person)])
+    await world.until(second, 'final')
+    expect(submissions()).toBe(before + 1)
+  })
+
+  it('of this page is what a discard() right after it forgets', async () => {
+    const first = watched(world.room().tryOn(product))
+    await world.until(first, 'idle')
+    const writing = storage.hold((call) => call.type === 'update' && call.key.includes(':try-on:'))
+    const begun = first.start(person).catch(() => undefined)
+    await writing.reached
+    const forgotten = first.discard()
+    writing.release()
+    await Promise.all([begun, forgotten])
+    await world.pass(20_000)
+    expect([first.get().state, submissions()]).toEqual(['idle', 0])
+  })
+
   it('is begun before what was passed on after it, also by a page that has to look first whether it may', async () => {
     const slow = storage.another()
     const { freeze, thaw } = await freezing(slow)

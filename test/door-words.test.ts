@@ -5,7 +5,7 @@ import { memoryStorage } from 'fitting-room/storage/memory'
 import { namesOf } from '../src/records/names.ts'
 import { deferred } from '../src/platform/deferred.ts'
 import { any, isRead, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
-import { createWorld, person, product, type World } from './support/world.ts'
+import { createWorld, person, product, started, type World } from './support/world.ts'
 
 let world: World
 let storage: TestStorage
@@ -579,20 +579,25 @@ describe('a picture that was never shown, as the core could not be loaded for it
   )
 })
 
-it('a picture below a consent that is refused for it is not forgotten with that, once the core has been told of it', async () => {
-  const before = world.door({ core: ready })
-  await before.tryOn(product).start(person)
-  await world.until(before.tryOn(product), 'final')
-  before.close()
-  const tryOn = world.door({ core: ready }).tryOn(product)
-  const reading = storage.hold(({ type, key }) => type === 'get' && key.includes(':try-on:'))
-  const started = tryOn.start(photo).catch(() => undefined)
-  await reading.reached
-  const discarded = tryOn.discard().catch(() => undefined)
-  reading.release()
-  await Promise.all([started, discarded])
-  expect([submissions(), (await world.door({ core: ready }).list()).length]).toEqual([1, 1])
-})
+it.each([false, true])(
+  'a picture below a consent that is refused is not forgotten with that, once the core is told: %o',
+  async (isOpen) => {
+    const before = world.door({ core: ready })
+    await before.tryOn(product).start(person)
+    await world.until(before.tryOn(product), 'final')
+    before.close()
+    const room = world.door({ core: ready })
+    if (isOpen) await room.ready
+    const tryOn = room.tryOn(product)
+    const reading = storage.hold(({ type, key }) => type === 'get' && key.includes(':try-on:'))
+    const started = tryOn.start(photo).catch(() => undefined)
+    await reading.reached
+    const discarded = tryOn.discard().catch(() => undefined)
+    reading.release()
+    await Promise.all([started, discarded])
+    expect([submissions(), (await world.door({ core: ready }).list()).length]).toEqual([1, 1])
+  },
+)
 
 describe('what another page has begun, which this one did not hear of', () => {
   it.each(['retry', 'startOver', 'discard'] as const)(
@@ -620,34 +625,6 @@ describe('what another page has begun, which this one did not hear of', () => {
     },
   )
 })
-
-it.each(['discard', 'startOver', 'retry'] as const)(
-  'what %s() is said of is what was shown then, though another page goes on while the door looks',
-  async (intent) => {
-    const other = world.door({ core: ready }).tryOn(product)
-    await other.start(person)
-    await world.until(other, 'final')
-    const disk = storage.another()
-    const room = world.door({ core: ready, storage: disk })
-    const tryOn = room.tryOn(product)
-    tryOn.subscribe(() => {})
-    await world.until(tryOn, 'final')
-    room.close()
-    tryOn.subscribe(() => {})
-    await world.until(tryOn, 'final')
-    const looking = disk.hold(isCatalog)
-    const said = intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn[intent](photo as never)
-    const refused = expect(said).rejects.toMatchObject({ kind: 'notAllowed' })
-    await looking.reached
-    await other.retry(person)
-    await world.settle()
-    expect(tryOn.get().state).not.toBe('final')
-    looking.release()
-    await refused
-    await world.until(tryOn, 'final')
-    expect([submissions(), (await room.list()).map(({ archived }) => archived)]).toEqual([2, [false, true]])
-  },
-)
 
 describe('close()', () => {
   it('after reset() in one turn takes nothing of it back', async () => {
@@ -705,6 +682,38 @@ describe('close()', () => {
       }
     },
   )
+
+  it.each(['reset', 'nothing'] as const)(
+    'and a subscription beside %s leave no card without what there is by then',
+    async (beside) => {
+      const room = world.door({ core: ready })
+      const tryOn = room.tryOn(product)
+      tryOn.subscribe(() => {})
+      await started(tryOn)
+      await world.until(tryOn, 'final')
+      room.close()
+      const wiped = beside === 'reset' ? room.reset() : null
+      room.close()
+      tryOn.subscribe(() => {})
+      await wiped
+      await world.pass(2_000)
+      expect(tryOn.get().state).toBe(wiped ? 'idle' : 'final')
+    },
+  )
+
+  it('has a card without a core look again as another one does', async () => {
+    const room = world.door({ core: ready })
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.until(tryOn, 'idle')
+    room.close()
+    const other = world.door({ core: ready })
+    await started(other.tryOn(product))
+    await world.until(other.tryOn(product), 'final')
+    room.tryOn({ ...product, variantId: '2002' }).subscribe(() => {})
+    await world.pass(2_000)
+    expect(tryOn.get().state).toBe('final')
+  })
 
   it('opens nothing again for what was said before it', async () => {
     for (let count = 0; count < 40; count += 1) {

@@ -103,16 +103,12 @@ describe('a page on which nobody tries anything on', () => {
   })
 
   it('is shown without an address as it is where nothing is kept, and developers are told of it once', async () => {
-    const others = process.listeners('uncaughtException')
-    process.removeAllListeners('uncaughtException')
-    const told: unknown[] = []
-    process.on('uncaughtException', (error) => told.push(error))
+    const told = vi.spyOn(console, 'error').mockReturnValue()
     const room = open(loader(), { baseUrl: undefined } as never)
     const cards = ['2001', '2002'].map((variantId) => watched(room.tryOn({ ...product, variantId })))
     await world.settle()
-    await expect.poll(() => told).toEqual([expect.objectContaining({ kind: 'input' })])
-    process.removeAllListeners('uncaughtException')
-    for (const each of others) process.on('uncaughtException', each)
+    expect(told.mock.calls).toEqual([[expect.objectContaining({ kind: 'input' })]])
+    told.mockRestore()
     for (const card of cards)
       expect(card.get()).toMatchObject({ state: 'idle', problem: { kind: 'input', at: 'baseUrl', given: 'undefined' } })
     await expect(cards[0]?.start(person)).rejects.toMatchObject({ kind: 'input', problem: { at: 'baseUrl' } })

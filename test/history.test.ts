@@ -105,9 +105,13 @@ describe('a room’s history', () => {
     const held = world.hold('GET', '/funnel')
     await started(ended.tryOn(product))
     await held.reached
+    const room = world.room({ storage: storage.another() })
+    room.history.subscribe(() => {})
+    await world.settle()
+    expect(room.history.get().map(({ state }) => state)).toEqual(['preparing'])
     ended.close()
     await world.pass(660_000)
-    expect(await world.room({ storage: storage.another() }).list()).toEqual([])
+    expect([room.history.get(), await room.list()]).toEqual([[], []])
     held.release()
   })
 

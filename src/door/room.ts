@@ -9,7 +9,6 @@ import {
 } from '../options.ts'
 import { deferred } from '../platform/deferred.ts'
 import { isExclusive } from '../platform/exclusive.ts'
-import { report } from '../platform/guarded.ts'
 import { quiet } from '../platform/quiet.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import { onceMore } from '../platform/was-reset.ts'
@@ -63,6 +62,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   let isOpen = false
   let opening: Promise<Core> | null = null
   let looking: Promise<Seen> | null = null
+  /** Whether it was closed, and not used since. */
+  let wasClosed = false
   /** The records that other pages have said to be at since. */
   const heard = new Set<string>()
   let listening: ReturnType<typeof listenTo> | null = null
@@ -119,6 +120,11 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
 
   function lookFrom(begun: Promise<Seen>): Promise<Seen> {
     looking = begun
+    // of a room that was closed each card that is watched waits for it
+    if (wasClosed) {
+      wasClosed = false
+      lookAgain()
+    }
     // an address that is none now may be one later, and storage may be read then
     const again = () => looking === begun && (looking = null)
     begun.then((seen) => seen === unclear && again(), again)
@@ -134,10 +140,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const seen = await lookInto(storage, names(), clock)
     const sweep = () => begun === life() && openQuietly()
     if (seen.isDue) (globalThis.requestIdleCallback ?? setTimeout)(sweep)
-    // what it has shown since before the room was closed may be a former shopper's, or others may have gone on
-    const isFollowed =
-      watched.some((isWatched) => isWatched()) || [...tryOns.values()].some((each) => each.isFollowed())
-    if (core && !isOpen && isFollowed) sweep()
+    // what its stores have shown since before the room was closed may be a former shopper's
+    if (core && !isOpen && watched.some((isWatched) => isWatched())) sweep()
     return seen
   }
 
@@ -196,7 +200,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     try {
       await made.reset(onCounted)
     } finally {
-      if (begun !== life() && !opening) made.close()
+      if (begun !== life() && !opening && !looking) made.close()
     }
   }
 
@@ -257,7 +261,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const now = {
     /** Once is enough for all cards of a page. */
     report(error: unknown) {
-      if (!isReported) report(error)
+      if (!isReported) (globalThis.reportError ?? console.error)(error)
       isReported = true
     },
     core: () => (isOpen && !wiping ? core : null),
@@ -347,6 +351,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       listening?.end()
       listening = null
       looking = null
+      wasClosed = true
       tryOns.forEach((each) => each.leave('closed'))
       core?.close()
     },

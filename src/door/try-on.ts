@@ -21,8 +21,6 @@ export interface DoorTryOn {
   look(): void
   /** What waits for the core is not said any more. */
   leave(reason: 'startedOver' | 'closed'): void
-  /** Whether somebody watches what the core shows of it. */
-  isFollowed(): boolean
   /** A shopper has gone; whoever watches is told, as what a page has of its own may be theirs, too. */
   refresh(): void
 }
@@ -231,7 +229,9 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   const show = () => void through(() => {}).catch(() => undefined)
 
   async function look(): Promise<void> {
-    if (core || !relay.isWatched()) return
+    if (!relay.isWatched()) return
+    // a room that was closed is used again
+    if (core) return void (parts.core() ?? open().catch(() => undefined))
     const begun = life()
     if (word?.by.seen) {
       const [before, now] = await Promise.all([word.by.seen, parts.look()])
@@ -259,10 +259,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** As the core's own says it, or to what waits for the core. */
   async function say(intent: Intent, said: unknown[]): Promise<void> {
     const given = said.map(asItIs)
-    // below what the core has just been told there may be what nobody has seen
-    const isUnseen = intent === 'discard' && shownAttempt() === undefined && word?.isSaid
-    const told = isUnseen ? 'startOver' : intent
-    const tell = (own: TryOn) => (own[told] as (...given: unknown[]) => Promise<void>)(...given)
+    const tell = (own: TryOn) => (own[intent] as (...given: unknown[]) => Promise<void>)(...given)
     const kept = isWaiting() ? word : null
     const isForCore = !kept && (core || parts.core() || intent !== 'start')
     if (isForCore || intent === 'submitEmail' || (intent === 'resume' && !kept?.kept))
@@ -337,7 +334,6 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       return tryOn
     },
     look: () => void look().catch(() => undefined),
-    isFollowed: () => core !== null && relay.isWatched(),
     leave,
     refresh,
   }

@@ -22,8 +22,20 @@ export type TabMessage =
   | { type: 'knock'; name: string; place: string; id: string }
   /** The owner would carry it out, which may take a while; `by` names its seat. */
   | { type: 'come'; name: string; place: string; id: string; turn: string; by: string }
-  /** It is passed on in the turn that the owner has named, with the attempt that its shopper saw. */
-  | { type: 'ask'; name: string; place: string; id: string; turn: string; call: PassedCall; seenAttempt: string | null }
+  /**
+   * It is passed on in the turn that the owner has named, with the attempt that its shopper saw, or has begun by the word
+   * before it, or null where that left what there was.
+   */
+  | {
+      type: 'ask'
+      name: string
+      place: string
+      id: string
+      turn: string
+      call: PassedCall
+      seenAttempt: string | null
+      ownAttempt?: string | null | undefined
+    }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
   /** What the answer to a submission has led to, for whichever page runs the try-on by now. */
   | { type: 'lateAnswer'; name: string; record: AttemptRecord; durable: boolean }
@@ -95,6 +107,7 @@ const message = is.toldApart(
     turn: is.text,
     call: is.wholeOf<PassedCall>(is.object({ intent: is.oneOf(...intents) })),
     seenAttempt: is.nullable(is.text),
+    ownAttempt: is.optional(is.nullable(is.text)),
   }),
   is.object({
     type: is.oneOf('answer'),

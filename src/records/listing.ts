@@ -1,6 +1,6 @@
 import { digitsOf } from '../contract/forms.ts'
 import type { Clock } from '../ports.ts'
-import { isUnsentTooLong, mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts'
+import { mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts'
 import type { TryOnResult, TryOnView } from '../rules/view.ts'
 import type { TryOnState } from '../rules/words.ts'
 import { archiveHidden, isDoneWith, type ArchiveParts, type RecordCell } from './archive.ts'
@@ -52,15 +52,18 @@ export async function listAttempts<Opened>(
   for (const { key, record } of await readRecords(parts)) await archiveHidden(parts, cellOf(key), record, shopper)
   const known = await readRecords(parts)
   const shown = shownKeys(known, keys())
-  return furthest(known, shown)
-    .filter(({ record }) => mayBeRunning(record) || clock.now() - record.savedAt <= retentionMs)
-    .filter(({ record }) => !(record.phase === 'consented' && isUnsentTooLong(record, clock.now())))
-    .sort((a, b) => b.record.startedAt - a.record.startedAt)
-    .map(({ key, record }) => {
-      const archived = !shown.has(key)
-      const { state, preview, result } = viewOf(record, archived)
-      return { ...listing(record), archived, state, preview, result, open: () => open({ key, record, archived }) }
-    })
+  return (
+    furthest(known, shown)
+      .filter(({ record }) => mayBeRunning(record) || clock.now() - record.savedAt <= retentionMs)
+      .sort((a, b) => b.record.startedAt - a.record.startedAt)
+      .map(({ key, record }) => {
+        const archived = !shown.has(key)
+        const { state, preview, result } = viewOf(record, archived)
+        return { ...listing(record), archived, state, preview, result, open: () => open({ key, record, archived }) }
+      })
+      // of a consent that is over nothing has come
+      .filter(({ state }) => state !== 'idle')
+  )
 }
 
 /** The records of the room's visitor that can be read; rejects where storage fails. */

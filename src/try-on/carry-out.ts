@@ -35,6 +35,8 @@ export interface Word {
   said: Said
   /** Which attempt its shopper saw, where any. */
   seen?: string | null | undefined
+  /** Which one its shopper has begun by the word before it, or null where that left what there was, and neither was seen. */
+  own?: string | null | undefined
   /** Another page's shopper has said it. */
   isPassed?: boolean
   /** What is said after it may be heard: it has taken effect, or can be left. */
@@ -232,7 +234,8 @@ export function createCarryOut(parts: CarryOutParts) {
     const { call } = word
     const meant = check(runner, call)
     // what was to be forgotten is in the archive by now, or was never seen
-    const isSeen = word.seen === undefined || meant === (word.seen ?? undefined)
+    const isOwn = word.own ? meant === undefined || meant === word.own : word.seen === undefined
+    const isSeen = isOwn || meant === (word.seen ?? undefined)
     if (call.intent === 'discard' && !isSeen) throw notAllowed(call)
     heed(own, runner, word)
     const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(own, runner, error))
@@ -254,9 +257,9 @@ export function createCarryOut(parts: CarryOutParts) {
     isGoneOn: (runner: Runner, call: Call, seen: string | null) =>
       !isConsent(call) && !isLeaving(call) && seenAttempt() === seen && !runner.getSnapshot().can(permissionOf(call)),
     /** Whether what another page was to do is still to be done, and not done though nobody came to say so. */
-    async isDue(call: Call, seen: string | null): Promise<boolean> {
+    async isDue(call: Call, seen: string | null, own: string | null | undefined): Promise<boolean> {
       // what was said last in the other page may be in hand here
-      if (isMeant(call, seen) || (isLeaving(call) && hand.isHolding())) return true
+      if (isMeant(call, seen) || seenAttempt() === own || (isLeaving(call) && hand.isHolding())) return true
       if (await isGone(call, seen)) return false
       checkRead()
       throw notAllowed(call)
@@ -277,7 +280,7 @@ export function createCarryOut(parts: CarryOutParts) {
       if ('attemptId' in call && attemptOf(runner) === call.attemptId) return
       // that was all there was to leave, unless its shopper saw what stands
       const stands = attemptOf(runner)
-      const isSeen = stands !== undefined && word.seen === stands
+      const isSeen = stands !== undefined && (word.seen === stands || word.own === stands)
       if (isLeft && !isSeen && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call))) return checkRead()
       // of a former shopper not even a photo is kept
       if (isConsent(call)) return consent(own, runner, word, call)

@@ -70,9 +70,14 @@ export function createSaying(parts: SayingParts): Saying {
   /** How many words this page has said, and before which of them all were left by the page that was asked to. */
   let words = 0
   let leftBefore = 0
+  /** What the last word is to begin, or null where it leaves, and what was shown when it was said. */
+  let last: { call: Call; attempt: string | null; over: string | null } | null = null
 
   function say(call: Call): Promise<void> {
     const performing = parts.isOver() ? Promise.reject(gone()) : perform(call)
+    performing.catch(() => {
+      if (last?.call === call) last = null
+    })
     // the view says what was wrong
     const whose = [parts.shopper(), life()]
     const came = performing.then(
@@ -103,6 +108,16 @@ export function createSaying(parts: SayingParts): Saying {
     }
   }
 
+  /** The attempt that the word before has begun, or null where that left what there was, and neither is shown yet. */
+  function ownAttempt(call: Call): string | null | undefined {
+    const now = seenAttempt()
+    const own = last && (now === null || now === last.over) ? last.attempt : undefined
+    if (isConsent(call)) last = { call, attempt: call.attemptId, over: now }
+    else if (isLeaving(call)) last = { call, attempt: null, over: now }
+    const isFor = own === null ? isConsent(call) : isLeaving(call)
+    return isFor ? own : undefined
+  }
+
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
   async function performed(
     word: Word,
@@ -114,6 +129,7 @@ export function createSaying(parts: SayingParts): Saying {
     const signal = life()
     const isUnread = shown.get().state === 'restoring'
     const seen = said.saw === undefined ? (isUnread ? undefined : seenAttempt()) : said.saw
+    const own = ownAttempt(call)
     const before = sitting.seat()
     const first = sitting.sit()
     await sitting.findPlace()
@@ -133,18 +149,18 @@ export function createSaying(parts: SayingParts): Saying {
       // a seat that was taken anew may be at its first look
       if (taken !== first) await settled(taken, runner)
       if (taken !== first && !isToBeDone(runner, call)) return
-      return asItStands(word, taken, carryOut(taken, runner, { ...word, seen }))
+      return asItStands(word, taken, carryOut(taken, runner, { ...word, seen, own }))
     }
     const attempt = said.saw === undefined ? seenAttempt() : said.saw
     const wasPermitted = shown.get().can[call.intent]
-    if (await isPassedToOwner(taken, { ...word, number, attempt }, isPassedOn)) return
+    if (await isPassedToOwner(taken, { ...word, number, attempt, own }, isPassedOn)) return
     if (!taken.runner) throw closed()
-    const own = taken.runner
+    const runner = taken.runner
     const carriedOut = async () => {
-      await settled(taken, own)
+      await settled(taken, runner)
       checkLeft(call, number)
-      if (wasPermitted && isGoneOn(own, call, attempt)) return
-      if (await isDue(call, attempt)) await carryOut(taken, await running(), { ...word, seen: attempt })
+      if (wasPermitted && isGoneOn(runner, call, attempt)) return
+      if (await isDue(call, attempt, own)) await carryOut(taken, await running(), { ...word, seen: attempt, own })
     }
     // that page may be writing it
     return asItStands(word, taken, carriedOut(), true)
@@ -185,10 +201,10 @@ export function createSaying(parts: SayingParts): Saying {
     word: Word & { number: number; attempt: string | null },
     isPassedOn: () => void,
   ): Promise<boolean> {
-    const { call, said, number, attempt } = word
+    const { call, said, number, attempt, own } = word
     if (isConsent(call)) checkConsent(call, notice)
     const where = { name: parts.name(), place: sitting.place() }
-    const ask: Ask = { type: 'ask', ...where, id: newId(), call, seenAttempt: attempt }
+    const ask: Ask = { type: 'ask', ...where, id: newId(), call, seenAttempt: attempt, ownAttempt: own }
     let isPassed = false
     const check = () => {
       checkLeft(call, number)

@@ -58,7 +58,7 @@ export function createServing(parts: ServingParts): Serving {
     post({ type: 'come', name: name(), place: sitting.place(), id, turn, by })
   }
 
-  async function serve({ id, turn, call: passed, seenAttempt }: PassedAsk): Promise<void> {
+  async function serve({ id, turn, call: passed, seenAttempt: seen, ownAttempt }: PassedAsk): Promise<void> {
     const own = ownSeat()
     const runner = own?.runner
     if (!own || !runner || served.has(id)) return
@@ -74,7 +74,8 @@ export function createServing(parts: ServingParts): Serving {
     const said = sayNow()
     const carriedOut = async () => {
       await settled(own, runner)
-      if (await isDue(call, seenAttempt)) await carryOut(own, runner, { call, said, seen: seenAttempt, isPassed: true })
+      if (await isDue(call, seen, ownAttempt))
+        await carryOut(own, runner, { call, said, seen, own: ownAttempt, isPassed: true })
       return null
     }
     const problem = await carriedOut().catch((error: unknown) =>
