@@ -701,6 +701,25 @@ describe('close()', () => {
     },
   )
 
+  it('leaves nothing open for a card that had only begun to look', async () => {
+    const room = world.door({ core: ready })
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await tryOn.start(person)
+    await world.until(tryOn, 'processing')
+    room.close()
+    await world.settle()
+    const other = room.tryOn({ ...product, variantId: '2002' })
+    const said = expect(other.start(person)).rejects.toMatchObject({ problem: { reason: 'closed' } })
+    other.subscribe(() => {})
+    room.close()
+    await said
+    await world.settle()
+    const [reads, asked] = [storage.calls.length, world.sent.length]
+    await world.pass(60_000)
+    expect([storage.calls.length, world.sent.length]).toEqual([reads, asked])
+  })
+
   it('has a card without a core look again as another one does', async () => {
     const room = world.door({ core: ready })
     const tryOn = room.tryOn(product)

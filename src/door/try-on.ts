@@ -235,6 +235,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     const begun = life()
     if (word?.by.seen) {
       const [before, now] = await Promise.all([word.by.seen, parts.look()])
+      if (begun !== life()) return
       if (before.epochs && now.epochs && wasReset(before.epochs, now.epochs)) return leave()
     }
     const mayBeThere = await mayHold(key())

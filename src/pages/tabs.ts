@@ -23,8 +23,8 @@ export type TabMessage =
   /** The owner would carry it out, which may take a while; `by` names its seat. */
   | { type: 'come'; name: string; place: string; id: string; turn: string; by: string }
   /**
-   * It is passed on in the turn that the owner has named, with the attempt that its shopper saw, or has begun by the word
-   * before it, or null where that left what there was.
+   * It is passed on in the turn that the owner has named, with the attempt that its shopper saw, and the one that the word
+   * before it has begun.
    */
   | {
       type: 'ask'
@@ -34,7 +34,7 @@ export type TabMessage =
       turn: string
       call: PassedCall
       seenAttempt: string | null
-      ownAttempt?: string | null | undefined
+      ownAttempt?: string | undefined
     }
   | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
   /** What the answer to a submission has led to, for whichever page runs the try-on by now. */
@@ -107,7 +107,7 @@ const message = is.toldApart(
     turn: is.text,
     call: is.wholeOf<PassedCall>(is.object({ intent: is.oneOf(...intents) })),
     seenAttempt: is.nullable(is.text),
-    ownAttempt: is.optional(is.nullable(is.text)),
+    ownAttempt: is.optional(is.text),
   }),
   is.object({
     type: is.oneOf('answer'),

@@ -35,8 +35,8 @@ export interface Word {
   said: Said
   /** Which attempt its shopper saw, where any. */
   seen?: string | null | undefined
-  /** Which one its shopper has begun by the word before it, or null where that left what there was, and neither was seen. */
-  own?: string | null | undefined
+  /** Which one its shopper has begun by the word before it, where that was not seen yet. */
+  own?: string | undefined
   /** Another page's shopper has said it. */
   isPassed?: boolean
   /** What is said after it may be heard: it has taken effect, or can be left. */
@@ -257,9 +257,9 @@ export function createCarryOut(parts: CarryOutParts) {
     isGoneOn: (runner: Runner, call: Call, seen: string | null) =>
       !isConsent(call) && !isLeaving(call) && seenAttempt() === seen && !runner.getSnapshot().can(permissionOf(call)),
     /** Whether what another page was to do is still to be done, and not done though nobody came to say so. */
-    async isDue(call: Call, seen: string | null, own: string | null | undefined): Promise<boolean> {
+    async isDue(call: Call, seen: string | null, own: string | undefined): Promise<boolean> {
       // what was said last in the other page may be in hand here
-      if (isMeant(call, seen) || seenAttempt() === own || (isLeaving(call) && hand.isHolding())) return true
+      if (isMeant(call, seen) || (own && seenAttempt() === own) || (isLeaving(call) && hand.isHolding())) return true
       if (await isGone(call, seen)) return false
       checkRead()
       throw notAllowed(call)

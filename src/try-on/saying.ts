@@ -70,8 +70,8 @@ export function createSaying(parts: SayingParts): Saying {
   /** How many words this page has said, and before which of them all were left by the page that was asked to. */
   let words = 0
   let leftBefore = 0
-  /** What the last word is to begin, or null where it leaves, and what was shown when it was said. */
-  let last: { call: Call; attempt: string | null; over: string | null } | null = null
+  /** The last consent, until a word leaves it: what it is to begin, and what was shown when it was said. */
+  let last: { call: Call; attempt: string; over: string | null } | null = null
 
   function say(call: Call): Promise<void> {
     const performing = parts.isOver() ? Promise.reject(gone()) : perform(call)
@@ -108,14 +108,13 @@ export function createSaying(parts: SayingParts): Saying {
     }
   }
 
-  /** The attempt that the word before has begun, or null where that left what there was, and neither is shown yet. */
-  function ownAttempt(call: Call): string | null | undefined {
+  /** The attempt that the word before a leaving one has begun, and that is not shown yet. */
+  function ownAttempt(call: Call): string | undefined {
     const now = seenAttempt()
     const own = last && (now === null || now === last.over) ? last.attempt : undefined
     if (isConsent(call)) last = { call, attempt: call.attemptId, over: now }
-    else if (isLeaving(call)) last = { call, attempt: null, over: now }
-    const isFor = own === null ? isConsent(call) : isLeaving(call)
-    return isFor ? own : undefined
+    else if (isLeaving(call)) last = null
+    return isLeaving(call) ? own : undefined
   }
 
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
@@ -149,7 +148,7 @@ export function createSaying(parts: SayingParts): Saying {
       // a seat that was taken anew may be at its first look
       if (taken !== first) await settled(taken, runner)
       if (taken !== first && !isToBeDone(runner, call)) return
-      return asItStands(word, taken, carryOut(taken, runner, { ...word, seen, own }))
+      return asItStands({ ...word, own }, taken, carryOut(taken, runner, { ...word, seen, own }))
     }
     const attempt = said.saw === undefined ? seenAttempt() : said.saw
     const wasPermitted = shown.get().can[call.intent]
@@ -163,7 +162,7 @@ export function createSaying(parts: SayingParts): Saying {
       if (await isDue(call, attempt, own)) await carryOut(taken, await running(), { ...word, seen: attempt, own })
     }
     // that page may be writing it
-    return asItStands(word, taken, carriedOut(), true)
+    return asItStands({ ...word, own }, taken, carriedOut(), true)
   }
 
   /**
@@ -171,14 +170,14 @@ export function createSaying(parts: SayingParts): Saying {
    * consent that another page may find is nobody's once it is rejected, unless one has gone on with it by then.
    */
   function asItStands(
-    { call, said }: Word,
+    { call, said, own }: Word,
     taken: Seat<Runner>,
     carriedOut: Promise<void>,
     mayBeFound = false,
   ): Promise<void> {
     const before = taken.runner?.getSnapshot().context.record ?? null
     return carriedOut.catch(async (error: unknown) => {
-      const attemptId = isConsent(call) ? call.attemptId : before?.attemptId
+      const attemptId = isConsent(call) ? call.attemptId : (own ?? before?.attemptId)
       const isClosed = isOfClosing(error)
       if (attemptId === undefined) throw error
       if (isLeaving(call) && isClosed && (await attempts.isLeft(attemptId))) return
@@ -220,8 +219,10 @@ export function createSaying(parts: SayingParts): Saying {
       if (!isOfClosing(error)) throw error
       // this page may be back before it is known what has become of it, and nobody else is to have it, too
       asks.drop(ask)
-      // a page that has it goes on with it, though this one is gone
-      const isDone = isLeaving(call) ? attempt !== null && attempts.isLeft(attempt) : isPassed && isTaken(call, said)
+      // a page that has it goes on with it, though this one is gone; what is begun there may not be written yet
+      const isDone = isLeaving(call)
+        ? !own && attempt !== null && attempts.isLeft(attempt)
+        : isPassed && isTaken(call, said)
       if (!(await isDone)) throw error
       return true
     } finally {
