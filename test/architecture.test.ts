@@ -57,7 +57,6 @@ const rooms: Record<string, readonly string[]> = {
   'adapters/runner': ['src/room.ts'],
   'adapters/kiosk': ['src/room.types.ts', 'adapters/storage'],
   'adapters/devtools': ['src/room.types.ts'],
-  'adapters/testing': ['src/try-on'],
   'src/door': ['src/room.ts'],
   'src/index.ts': ['src/door'],
   adapters: [],

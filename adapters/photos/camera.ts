@@ -1,9 +1,4 @@
-import { learnTexts } from '../../src/rules/explain.ts'
-import { roomTexts } from '../../src/rules/room-texts.ts'
 import { TryOnError } from '../../src/rules/try-on-error.ts'
-
-// a camera may be refused before there is a room
-learnTexts({ photo: roomTexts.photo })
 
 export interface CameraOptions {
   /** Which camera, where there are several. Default: `user`, the one that looks at the shopper. */

@@ -5,6 +5,9 @@ import {
   type HistoryEntry,
   type Intent,
   type Readable,
+  type TryOnResult,
+  type ResultOptions,
+  type Problem,
   type RoomEvent,
   type RoomPhoto,
   type TryOn,
@@ -13,12 +16,7 @@ import {
   type TryOnView,
   type Visitor,
 } from 'fitting-room'
-import { learnTexts } from '../../src/rules/explain.ts'
-import { roomTexts } from '../../src/rules/room-texts.ts'
-import { resultOf } from '../../src/try-on/result.ts'
-import { views } from './views.ts'
-
-learnTexts(roomTexts)
+import { problems, views } from './views.ts'
 
 /** A product variant by the digits of its IDs, as in `1001/2001`. */
 export type ProductName = `${string}/${string}`
@@ -152,7 +150,7 @@ function mockTryOn(name: ProductName, first: TryOnView, hear: (call: Omit<HeardI
       throw new TryOnError({ kind: 'picture', reason: 'none' })
     },
     pictureFailed: () => Promise.resolve(),
-    result: (options) => resultOf(readable, lasting, lasting, Promise.resolve(null), options),
+    result: (options) => resultOf(readable, options),
   }
   return { tryOn, set }
 }
@@ -177,8 +175,31 @@ function changing<T>(first: T) {
   return { readable, set }
 }
 
-/** It is never closed, and its shopper never goes. */
-const lasting = new AbortController().signal
+/** As a room's, which is never closed and whose shopper never goes. */
+function resultOf(readable: Readable<TryOnView>, { signal, rejectOnInput = false }: ResultOptions = {}) {
+  return new Promise<TryOnResult>((resolve, reject) => {
+    let hasBegun = false
+    const end = (finish: () => void) => {
+      unsubscribe()
+      signal?.removeEventListener('abort', abort)
+      finish()
+    }
+    const fail = (problem: Problem) => end(() => reject(new TryOnError(problem, readable.get().attempt?.jobId ?? null)))
+    const abort = () => fail({ kind: 'stopped', reason: 'aborted' })
+    const look = (view: TryOnView) => {
+      const { state, group, problem } = view
+      const isInput = state === 'needsEmail' || state === 'unauthorized'
+      hasBegun ||= state !== 'idle' && state !== 'restoring'
+      if (view.state === 'final') end(() => resolve(view.result))
+      else if (isInput ? rejectOnInput : group === 'stopped') fail(problem ?? problems.emailRequired)
+      else if (state === 'idle' && hasBegun) fail({ kind: 'stopped', reason: 'startedOver' })
+    }
+    const { unsubscribe } = readable.subscribe(look)
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted) abort()
+    else look(readable.get())
+  })
+}
 
 const fixed = <T>(value: T): Readable<T> => changing(value).readable
 
