@@ -32,6 +32,14 @@ function heldRoom(options: Partial<FittingRoomOptions> = {}) {
   return { room: world.door({ core, ...options }), open: resolve }
 }
 
+/** Another page has come so far, and is gone. */
+async function leftAt(state: 'processing' | 'final'): Promise<void> {
+  const before = world.door({ core: ready })
+  await before.tryOn(product).start(person)
+  await world.until(before.tryOn(product), state)
+  before.close()
+}
+
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await Promise.resolve()
 }
@@ -472,10 +480,7 @@ describe('the shared stores', () => {
 describe('what is kept below a word that waits', () => {
   /** A page on a job that runs, whose core comes later, and on which another consent was said. */
   async function waiting() {
-    const before = world.door({ core: ready })
-    await before.tryOn(product).start(person)
-    await world.until(before.tryOn(product), 'processing')
-    before.close()
+    await leftAt('processing')
     const { room, open } = heldRoom()
     const tryOn = room.tryOn(product)
     void tryOn.start(photo)
@@ -544,10 +549,7 @@ describe('what is kept below a word that waits', () => {
 describe('a picture that was never shown, as the core could not be loaded for it', () => {
   /** A card that says so, of a core that is there by the next word. */
   async function cardWithout() {
-    const before = world.door({ core: ready })
-    await before.tryOn(product).start(person)
-    await world.until(before.tryOn(product), 'final')
-    before.close()
+    await leftAt('final')
     let isAway = true
     const tryOn = world.door({ core: () => (isAway ? Promise.reject(new Error('away')) : ready()) }).tryOn(product)
     tryOn.subscribe(() => {})
@@ -582,10 +584,7 @@ describe('a picture that was never shown, as the core could not be loaded for it
 it.each([false, true])(
   'a picture below a consent that is refused is not forgotten with that, once the core is told: %o',
   async (isOpen) => {
-    const before = world.door({ core: ready })
-    await before.tryOn(product).start(person)
-    await world.until(before.tryOn(product), 'final')
-    before.close()
+    await leftAt('final')
     const room = world.door({ core: ready })
     if (isOpen) await room.ready
     const tryOn = room.tryOn(product)
