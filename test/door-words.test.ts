@@ -668,9 +668,7 @@ describe('close()', () => {
     'is over for what is watched once the room is used again: %s',
     async (use) => {
       for (const room of [world.room(), world.door({ core: ready, namespace: 'door' })]) {
-        const tryOn = room.tryOn(product)
-        tryOn.subscribe(() => {})
-        await tryOn.start(person)
+        const tryOn = await started(room.tryOn(product))
         await world.until(tryOn, 'processing')
         room.close()
         await world.settle()
@@ -686,9 +684,7 @@ describe('close()', () => {
     'and a subscription beside %s leave no card without what there is by then',
     async (beside) => {
       const room = world.door({ core: ready })
-      const tryOn = room.tryOn(product)
-      tryOn.subscribe(() => {})
-      await started(tryOn)
+      const tryOn = await started(room.tryOn(product))
       await world.until(tryOn, 'final')
       room.close()
       const wiped = beside === 'reset' ? room.reset() : null
@@ -702,10 +698,7 @@ describe('close()', () => {
 
   it('leaves nothing open for a card that had only begun to look', async () => {
     const room = world.door({ core: ready })
-    const tryOn = room.tryOn(product)
-    tryOn.subscribe(() => {})
-    await tryOn.start(person)
-    await world.until(tryOn, 'processing')
+    await world.until(await started(room.tryOn(product)), 'processing')
     room.close()
     await world.settle()
     const other = room.tryOn({ ...product, variantId: '2002' })

@@ -59,3 +59,8 @@ describe('a TryOnError', () => {
     for (const other of others) expect(isTryOnError(other)).toBe(false)
   })
 })
+
+it('an answer that is nothing of the service asks for the address', () => {
+  expect(explain({ ...problems.protocol, at: '' })).toContain('is baseUrl its address?')
+  expect(explain({ ...problems.protocol, at: 'data.jobId' })).toMatch(/ at "data\.jobId"$/)
+})

@@ -135,6 +135,17 @@ describe('words', () => {
   })
 })
 
+it.each(Object.entries(languages))(
+  '%s has a label against advice, and calls an address that is none the shop’s own fault',
+  (_, texts) => {
+    const { despiteAdvice, problem } = createWords(texts)
+    expect(despiteAdvice(views.idle)).toBeNull()
+    expect(despiteAdvice(viewOf('idle', { problem: problems.photoAdvice }))).toBe(texts.despiteAdvice)
+    // it is the shop's to mend, and not the shopper's
+    expect(problem({ kind: 'input', at: 'baseUrl' })).toBe(problem(problems.key))
+  },
+)
+
 describe('an announcement', () => {
   const { announcementOf } = createWords(en)
   const hear = (seen: readonly TryOnView[]) =>

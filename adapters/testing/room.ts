@@ -4,14 +4,14 @@ import {
   type FittingRoom,
   type HistoryEntry,
   type Intent,
-  type Readable,
-  type TryOnResult,
-  type ResultOptions,
   type Problem,
+  type Readable,
+  type ResultOptions,
   type RoomEvent,
   type RoomPhoto,
   type TryOn,
   type TryOnProduct,
+  type TryOnResult,
   type TryOnState,
   type TryOnView,
   type Visitor,
@@ -175,7 +175,10 @@ function changing<T>(first: T) {
   return { readable, set }
 }
 
-/** As a room's, which is never closed and whose shopper never goes. */
+/**
+ * As a room's, which is never closed and whose shopper never goes. It is not the room's own: a bundler would cut the core for
+ * what both had.
+ */
 function resultOf(readable: Readable<TryOnView>, { signal, rejectOnInput = false }: ResultOptions = {}) {
   return new Promise<TryOnResult>((resolve, reject) => {
     let hasBegun = false
