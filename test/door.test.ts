@@ -649,6 +649,18 @@ describe('a room that is closed while its core is loaded', () => {
   })
 })
 
+it.each(['nothing', 'a picture'])(
+  'a card that was cut off as it looked goes on as its room is used again, though the core does not come: %s is kept',
+  async (kept) => {
+    if (kept === 'a picture') await world.until(await started(world.room().tryOn(product)), 'final')
+    const room = open(loader({ fails: 1 }))
+    const tryOn = watched(room.tryOn(product))
+    room.close()
+    await expect(room.list()).rejects.toMatchObject({ kind: 'core' })
+    await vi.waitFor(() => expect(stateOf(tryOn)).toBe(kept === 'nothing' ? 'idle' : 'stalled'))
+  },
+)
+
 it('the first consent after reset() is the next shopper’s, while it is still wiped, too', async () => {
   for (const storage of [memoryStorage(), diskOf()]) {
     const room = open(loader(), { storage, namespace: `durable-${String(storage.durable)}` })

@@ -68,6 +68,24 @@ describe('an intent', () => {
     },
   )
 
+  it.each(['the page that runs it', 'a page that waits'])(
+    'to discard right after a retry() is for that one, and leaves the picture that was there in the list: on %s',
+    async (where) => {
+      const first = await started(world.room().tryOn(product))
+      await world.until(first, 'final')
+      const room = world.room({ storage: storage.another() })
+      const second = room.tryOn(product)
+      second.subscribe(() => {})
+      await world.until(second, 'final')
+      const tryOn = where === 'a page that waits' ? second : first
+      // it may have been begun before it is left
+      const retried = tryOn.retry(person).catch(() => undefined)
+      await tryOn.discard({ abandonPaidJob: true })
+      await retried
+      expect(await room.list()).toMatchObject([{ state: 'final', archived: true }])
+    },
+  )
+
   it('to discard twice what is made ready forgets nothing that its shopper has not seen', async () => {
     const room = world.room()
     const tryOn = room.tryOn(product)

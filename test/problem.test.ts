@@ -7,6 +7,8 @@ import { problem } from '../src/rules/problem.ts'
 
 const all: Problem[] = Object.values(problems)
 
+const explainedEarly = explain({ kind: 'photo', reason: 'camera' })
+
 /** The core brings the texts of its problems, and those of tickets and pictures come with the code for them. */
 beforeAll(async () => {
   const room = createRoom({ baseUrl: 'https://api.test', apiKey: 'key' })
@@ -15,6 +17,9 @@ beforeAll(async () => {
 })
 
 describe('a problem', () => {
+  it('whose text no core has brought yet is told as it is', () =>
+    expect(explainedEarly).toBe('{"kind":"photo","reason":"camera"}'))
+
   it.each(all)('of kind $kind is explained', (each) => expect(explain(each)).toMatch(/^\S.{10,}\S$/))
 
   // a ticket's are neither kept nor passed on

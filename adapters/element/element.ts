@@ -126,10 +126,21 @@ export class TryOnElement extends Base {
     } finally {
       if (this.#tryOn === null) this.#clear()
     }
-    if (this.#tryOn === null) return
+    // attributes come one by one
+    if (this.#tryOn === null) return queueMicrotask(() => this.#tellMissing())
     const subscription = this.#tryOn.subscribe((view) => this.#show(view))
     this.#end = () => subscription.unsubscribe()
     this.#show(this.#tryOn.get())
+  }
+
+  /** A room may come later, and a size be chosen later; half of what makes one says that the rest was forgotten. */
+  #tellMissing(): void {
+    const has = (name: string) => Boolean(this.getAttribute(name))
+    const missing = [
+      ...(this.#room || has('base-url') === has('api-key') ? [] : [has('api-key') ? 'base-url' : 'api-key']),
+      ...(has('product-id') && has('variant-id') && !has('funnel-ids') ? ['funnel-ids'] : []),
+    ]
+    if (this.isConnected && missing.length > 0) console.warn(`<${this.localName}> has no ${missing.join(' and no ')}`)
   }
 
   #find(): TryOn | null {

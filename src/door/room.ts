@@ -104,7 +104,15 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   function open(): Promise<Core> {
     const entering = (opening ??= Promise.race([life(), enter()]))
     entering.catch(() => opening === entering && (opening = null))
+    beUsedAgain()
     return entering
+  }
+
+  /** Of a room that was closed each card that is watched waits for it. */
+  function beUsedAgain(): void {
+    if (!wasClosed) return
+    wasClosed = false
+    lookAgain()
   }
 
   /** Asks the core, unless the room was closed meanwhile. */
@@ -120,11 +128,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
 
   function lookFrom(begun: Promise<Seen>): Promise<Seen> {
     looking = begun
-    // of a room that was closed each card that is watched waits for it
-    if (wasClosed) {
-      wasClosed = false
-      lookAgain()
-    }
+    beUsedAgain()
     // an address that is none now may be one later, and storage may be read then
     const again = () => looking === begun && (looking = null)
     begun.then((seen) => seen === unclear && again(), again)

@@ -21,5 +21,5 @@ export const learnTexts = (learnt: Partial<ProblemTexts>): void => void Object.a
 /** What happened, for developers; texts for shoppers are the UI's. */
 export function explain(of: Problem): string {
   const text = texts[of.kind] as string | ((of: Problem) => string) | undefined
-  return typeof text === 'function' ? text(of) : (text ?? of.kind)
+  return typeof text === 'function' ? text(of) : (text ?? JSON.stringify(of))
 }

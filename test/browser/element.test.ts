@@ -353,6 +353,32 @@ describe('<fitting-room-try-on>', () => {
     expect(wrong).toEqual([expect.objectContaining({ kind: 'input' })])
   })
 
+  it('tells developers what was forgotten, and nothing of what may come later', async () => {
+    const told = vi.spyOn(console, 'warn').mockReturnValue()
+    onTestFinished(() => told.mockRestore())
+    const ids = { 'product-id': '1001', 'variant-id': '2001', 'funnel-ids': '11' }
+    const place = 'https://try-on.invalid'
+    const variants = [
+      { ...ids, 'base-url': place },
+      { ...ids, 'api-key': 'sandbox-key' },
+      { ...ids, 'base-url': place, 'api-key': 'sandbox-key', 'funnel-ids': '' },
+      ids,
+      { ...ids, 'base-url': place, 'api-key': 'sandbox-key', 'variant-id': '' },
+    ]
+    for (const attributes of variants) {
+      const half = document.createElement('fitting-room-try-on')
+      document.body.append(half)
+      for (const [name, value] of Object.entries(attributes)) half.setAttribute(name, value)
+      await Promise.resolve()
+      half.remove()
+    }
+    expect([...new Set(told.mock.calls.map(([text]) => String(text)))]).toEqual([
+      '<fitting-room-try-on> has no api-key',
+      '<fitting-room-try-on> has no base-url',
+      '<fitting-room-try-on> has no funnel-ids',
+    ])
+  })
+
   it('leaves what stands in an element within it to that one', async () => {
     await expect.poll(() => element.dataset['state']).toBe('idle')
     const inner = document.createElement('fitting-room-try-on')

@@ -416,7 +416,8 @@ export class Judge implements Witness {
   ended(): void {
     for (const page of this.parts.pages().filter((each) => each.runs && each.hasWorked && !each.ledger.isMute))
       for (const tryOn of page.tryOns.values()) {
-        const { attempt } = tryOn.get()
+        const { attempt, state } = tryOn.get()
+        if (state === 'restoring') this.deny(11, 'a card waits for ever')
         if (attempt && attempt.jobId === null && this.shelves.hasJob(page, attempt.id))
           this.deny(5, 'a job that storage has is not shown')
       }

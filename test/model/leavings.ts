@@ -33,10 +33,13 @@ export class Leavings {
         if (done && word) word.left = true
       },
       untold: () => void (word && (word.mayBeLeft = true)),
-      // an intent that waits for storage is for whatever is found there
+      /** An intent that waits for storage is for whatever is found there. Returns what takes that back. */
       discarding: () => {
-        for (const each of word ? this.words.like(word) : this.words.all)
-          if (each.room === ledger) each.abandoned = true
+        const meant = (word ? this.words.like(word) : this.words.all).filter(
+          (each) => each.room === ledger && !each.abandoned,
+        )
+        for (const each of meant) each.abandoned = true
+        return () => meant.forEach((each) => (each.abandoned = false))
       },
       discarded: () => void (attempt !== null && ledger.discarded.add(attempt)),
     }

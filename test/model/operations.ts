@@ -37,7 +37,8 @@ export type Op =
   | { do: 'start' | 'retry'; page: number; photo: Photo; fails: boolean; product: number }
   | { do: 'startOver' | 'resume' | 'submitEmail' | 'discard' | 'reset'; page: number }
   | { do: 'stall'; page: number; at: Step | 'now' }
-  | { do: 'hide' | 'freeze' | 'leave' | 'putAway' | 'use' | 'ask' | 'mute'; page: number }
+  | { do: 'hide' | 'freeze' | 'leave' | 'putAway' | 'use' | 'ask' | 'mute' | 'comeBack' | 'list'; page: number }
+  | { do: 'refuseCore'; page: number; times: number }
   | { do: 'hold'; page: number; at: Step }
   | { do: 'mode'; page: number; tier: number; mode: Mode }
   | { do: 'killMidWrite' | 'stallMidWrite'; page: number; writes: number; applied: boolean }
@@ -679,6 +680,80 @@ const unheard = own.chain((page) => {
     one(longWait),
   )
 })
+/** What happens in one turn, or a few turns after each other. */
+const burst = (...each: [fc.Arbitrary<Op>, ...fc.Arbitrary<Op>[]]): fc.Arbitrary<Op> =>
+  each.reduceRight((second, first) =>
+    fc.record({ ...of('beside'), first, second, gap: weighted([3, 0], [1, 1], [1, 7]) }),
+  )
+/** The same, some calls of a slow storage after each other. */
+const slowBurst = (...each: [fc.Arbitrary<Op>, ...fc.Arbitrary<Op>[]]): fc.Arbitrary<Op> =>
+  each.reduceRight((second, first) =>
+    fc.record({
+      ...of('beside'),
+      first,
+      second,
+      gap: fc.constant(0),
+      ms: fc.nat({ max: 15 }).map((calls) => calls * 20),
+    }),
+  )
+const modesThatWork: [Mode, Mode] = ['ok', 'ok']
+/** A room is closed and used again by what is said next, its core may be refused, and words come faster than they are carried out. */
+const hasty = own.chain((page) => {
+  const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
+  const left = (by: fc.Arbitrary<number>) =>
+    fc.record({ do: fc.constantFrom('startOver' as const, 'discard' as const), page: by })
+  // with the photo again nothing may be said at all
+  const begin = (by: fc.Arbitrary<number>): fc.Arbitrary<Op> =>
+    fc.record({
+      do: fc.constantFrom('start' as const, 'start' as const, 'retry' as const),
+      page: by,
+      photo: weighted<Photo>([2, 'url'], [1, 'file']),
+      fails: fc.constant(false),
+      product: fc.constant(0),
+    })
+  const any = (by: fc.Arbitrary<number>) =>
+    fc.oneof(
+      { weight: 3, arbitrary: begin(by) },
+      { weight: 3, arbitrary: left(by) },
+      { weight: 1, arbitrary: fc.oneof(say(by), reset(by), fc.record({ ...of('list'), page: by })) },
+    )
+  const leave = fc.record({ ...of('leave'), page: mine })
+  const comeBack = fc.record({ ...of('comeBack'), page: mine })
+  const both = [page, 1 - page].map((each): Op => ({ do: 'load', page: each, modes: modesThatWork }))
+  const refused = fc.record({ ...of('refuseCore'), page: mine, times: weighted([2, 1], [1, 2], [1, 99]) })
+  return flat(
+    fc.oneof(
+      { weight: 2, arbitrary: one(refused) },
+      { weight: 2, arbitrary: fc.constant(both) },
+      { weight: 1, arbitrary: fc.constant(both.toReversed()) },
+      { weight: 1, arbitrary: nothing },
+    ),
+    shortly,
+    maybe(begin(own)),
+    maybe(wait),
+    one(
+      fc.oneof(
+        burst(any(mine), any(mine)),
+        burst(any(mine), any(mine), any(mine)),
+        burst(leave, comeBack, any(mine)),
+        burst(any(mine), leave, comeBack, any(mine)),
+        burst(any(mine), leave),
+        slowBurst(begin(mine), left(mine), leave),
+        slowBurst(begin(mine), left(mine), any(mine)),
+        burst(
+          fc.record({ ...of('load'), page: mine, modes: fc.constant(modesThatWork) }),
+          refused,
+          leave,
+          comeBack,
+          any(mine),
+        ),
+      ),
+    ),
+    shortly,
+    seldom(fc.oneof(any(mine), any(other), load(mine))),
+    one(longWait),
+  )
+})
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -783,8 +858,11 @@ const closing = sequencesOf(
   ),
 )
 
+const hastily = fc.record({ setup: fc.oneof(setup, slowly), ops: hasty })
+
 const byLastDigit = (number: number) =>
   ({ 1: leaving, 3: broken, 5: closing, 7: newest, 8: latest, 9: later })[number % 10] ?? common
 
 /** What the sequence of that number is drawn from. */
-export const sequencesAt = (number: number) => ({ 0: away, 4: mute, 10: unkept })[number % 20] ?? byLastDigit(number)
+export const sequencesAt = (number: number) =>
+  ({ 0: away, 4: mute, 10: unkept, 14: hastily })[number % 20] ?? byLastDigit(number)

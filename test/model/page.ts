@@ -93,6 +93,8 @@ export class Page implements Host {
   death: { writes: number; applied: boolean } | null = null
   /** Writes until the page stands still, at one or right after it. */
   stalling: { writes: number; applied: boolean } | null = null
+  /** How often the core is still refused, where there is a door before it. */
+  coreRefusals = 0
   /** Kept without running: as a tab is that is left for another page, or frozen. */
   private kept: 'hidden' | 'frozen' | null = null
   /** It runs though it was put away, and nobody has used it since. */
@@ -277,6 +279,11 @@ export class Page implements Host {
     for (const tryOn of this.tryOns.values()) onHost(this, () => this.watch(tryOn))
   }
 
+  /** It does so by what is said next. */
+  comeBack(): void {
+    this.isBack()
+  }
+
   /** It does so by asking for the result first, which may never come. */
   ask(): Promise<TryOnResult> | null {
     const [tryOn] = this.tryOns.values()
@@ -432,7 +439,10 @@ export class Page implements Host {
         (await fetch(url, { method: 'PUT', body: bytes, headers: { 'Content-Type': type } })).status,
       ...(namespace !== undefined && { namespace }),
       // what is loaded takes a turn, and no time of the machine's that runs the model
-      core: async () => ({ createRoom }),
+      core: async () => {
+        if (this.coreRefusals-- > 0) throw new TypeError('the core is refused')
+        return { createRoom }
+      },
       photos: { load: async () => ({ preparePhoto }) },
     })
   }

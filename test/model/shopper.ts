@@ -77,6 +77,8 @@ export class Shopper {
     const leaving = this.judge.leavings.leaving(page, before ?? null)
     // of two words for one photo a submission tells nobody apart
     const retract = (kind: string, reason: string) => {
+      word.isOver = true
+      word.isRefused = kind === 'notAllowed' || reason === 'closed'
       if (kind === 'notAllowed' && again !== undefined) this.judge.words.retract(word)
       // a page that stood still, or was closed, has let go of the try-on
       if (reason === 'unanswered' || reason === 'closed') word.unanswered = true
@@ -105,15 +107,21 @@ export class Shopper {
       return
     }
     const leaving = this.judge.leavings.leaving(page, attempt ?? null)
+    const unsent = this.judge.words.unsentOn(page, productAt(0).variantId)
     const works = page.works
     // what is still made ready stands in nothing's place, and nothing but it is forgotten unseen
     const isOfNone = attempt === undefined && tryOn.get().state !== 'restoring'
-    if (intent === 'discard' && !isOfNone) leaving.discarding()
+    const keep = intent === 'discard' && !isOfNone ? leaving.discarding() : () => {}
+    // it is for what was begun by the word before it, which may have a job by then
+    const isOfUnsent = () => unsent.some((each) => !each.isRefused)
+    if (intent === 'discard') for (const each of unsent) each.abandoned = true
     const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())
     // a page that stopped in the middle can not say whether it was done
     const onRefused = (kind: string) => void (kind === 'stopped' && leaving.untold())
     void this.hear(page, intent, work, onRefused).then((done) => {
       leaving.over(done)
+      if (done) for (const each of unsent) each.left ||= !each.wasSent
+      if (done && isOfUnsent()) return keep()
       // a page that was closed by then tells no other one
       if (page.closed) leaving.untold()
       else if (done && intent === 'discard' && works && page.works) leaving.discarded()
@@ -127,6 +135,11 @@ export class Shopper {
       ({ imageUrl }) => isOld(imageUrl) && this.judge.deny(5, 'the result is what was there before'),
       (error: unknown) => void (error instanceof TryOnError || this.judge.uncaught(error)),
     )
+  }
+
+  /** Looks what there is, which the page may not be able to say. */
+  list(page: Page): void {
+    void this.hear(page, 'list', async () => void (await page.room.list()))
   }
 
   reset(page: Page): void {

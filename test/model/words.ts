@@ -41,6 +41,10 @@ export interface Word {
   mayBeLeft: boolean
   /** Its shopper was told that nobody answered, or that the page let go of it. */
   unanswered: boolean
+  /** It was rejected. */
+  isOver: boolean
+  /** It was rejected before it has changed anything. */
+  isRefused: boolean
   /** The page that it was given on, and whether that could read and write what there was. */
   page: object
   isFirm: boolean
@@ -112,6 +116,8 @@ export class Words {
       left: false,
       mayBeLeft: false,
       unanswered: false,
+      isOver: false,
+      isRefused: false,
       page,
       isFirm: page.works,
       wasSent: false,
@@ -157,6 +163,12 @@ export class Words {
   /** The words that a job of this one may be of: for the same photo and variant. */
   like({ photo, variantId }: Word): Word[] {
     return this.all.filter((word) => word.photo === photo && word.variantId === variantId)
+  }
+
+  /** What was said on that page for that product so far, and is not rejected, and nothing was sent for yet. */
+  unsentOn(at: object, variantId: string): Word[] {
+    const isUnsent = ({ page, isOver, left, wasSent }: Word) => page === at && !isOver && !left && !wasSent
+    return this.all.filter((word) => word.variantId === variantId && isUnsent(word))
   }
 
   ofJob(jobId: string): { word: Word; told: Told } | null {

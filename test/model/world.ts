@@ -143,8 +143,9 @@ export class World {
         if (this.pageOf(op.page).isAway) return
         return this.shopper.say(op.do, this.pageOf(op.page))
       case 'reset':
+      case 'list':
         if (this.pageOf(op.page).isAway) return
-        return this.shopper.reset(this.pageOf(op.page))
+        return this.shopper[op.do](this.pageOf(op.page))
       case 'beside':
         await this.begin(op.first)
         if (op.ms !== undefined) await this.settle()
@@ -181,6 +182,7 @@ export class World {
       case 'land':
       case 'putAway':
       case 'use':
+      case 'comeBack':
         page?.[op.do]()
         return
       case 'mute':
@@ -188,6 +190,9 @@ export class World {
         return page?.mute()
       case 'ask':
         if (page) this.shopper.ask(page)
+        return
+      case 'refuseCore':
+        if (page) page.coreRefusals = op.times
         return
       case 'stall':
         if (op.at === 'now') page?.stall()
