@@ -383,7 +383,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       },
     },
     said(ago, epochs, run, seen) {
-      if (epochs && wasReset(epochs, catalog.counts())) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+      const isFormer = epochs
+        ? wasReset(epochs, catalog.counts())
+        : epochs === null && catalog.wasResetSince(clock.now() - ago)
+      if (isFormer) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
       agoMs = ago
       saw = seen
       try {

@@ -59,10 +59,10 @@ export interface FittingRoom {
 /** The room itself, which the door loads when more is asked for than what a product card shows. */
 export interface Core extends FittingRoom {
   /**
-   * What `run` says to a try-on was said so many ms ago, when storage had been reset that often, and by a shopper who saw
-   * that attempt, or null for none, where these are known.
+   * What `run` says to a try-on was said so many ms ago, when storage had been reset that often, null where nobody could
+   * tell, and by a shopper who saw that attempt, or null for none, where that is known.
    */
-  said<T>(agoMs: number, epochs: Counts | undefined, run: () => T, seen?: string | null): T
+  said<T>(agoMs: number, epochs: Counts | null | undefined, run: () => T, seen?: string | null): T
   /** How often storage was reset, as far as is known. */
   counts(): Counts
   /** `onCounted` is told how often that is with this time, as soon as it counts; never, where storage does not take it. */

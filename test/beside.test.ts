@@ -743,6 +743,31 @@ describe('a page that stands still in mid-write while another one takes over', (
     },
   )
 
+  it.each(['startOver', 'discard'] as const)(
+    '%s() is not confirmed as its room is closed where the consent that it was to leave goes on',
+    async (intent) => {
+      const own = storage.another()
+      const room = world.room({ storage: own })
+      const first = await started(room.tryOn(product))
+      await world.until(first, 'final')
+      const write = own.hold(isPhase('consented'))
+      void first.retry(person).catch(() => undefined)
+      await write.reached
+      const left = first[intent]().then(
+        () => true,
+        () => false,
+      )
+      await world.settle()
+      room.close()
+      await world.settle()
+      write.release()
+      const isConfirmed = await left
+      const second = watched(world.room().tryOn(product))
+      await world.pass(20_000)
+      expect([isConfirmed, submissions(), second.get().state]).toEqual([false, 2, 'final'])
+    },
+  )
+
   it('keeps what was written as its room was closed, though it can not be read again', async () => {
     const own = storage.another()
     const room = world.room({ storage: own })

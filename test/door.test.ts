@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Core, FittingRoom, FittingRoomOptions, FlowStorage, RoomOptions, TryOn } from 'fitting-room'
 import { createRoom, type Outside } from 'fitting-room/core'
 import { memoryStorage } from 'fitting-room/storage/memory'
@@ -432,6 +432,52 @@ describe('a shopper who has gone', () => {
     expect(world.sent).toEqual([])
   })
 
+  it.each(['start', 'claim'] as const)(
+    'is nobody whose %s() is carried out where neither the look nor anybody could tell of the reset',
+    async (what) => {
+      const from = world.room({ storage: diskOf() })
+      const ticketed = await started(from.tryOn(product))
+      await world.until(ticketed, 'final')
+      const ticket = await ticketed.ticket()
+      const before = world.count('POST', '/generations')
+      vi.stubGlobal('BroadcastChannel', undefined)
+      onTestFinished(() => void vi.unstubAllGlobals())
+      let looks = 0
+      const disk = world.storage
+      const storage: FlowStorage = {
+        ...disk,
+        getItem: (key) => (looks++ === 0 ? Promise.reject(new Error('for once')) : disk.getItem(key)),
+      }
+      const loads = loader({ held: true })
+      const room = open(loads, { storage })
+      const done = what === 'start' ? room.tryOn(product).start(person) : room.claim(ticket)
+      await world.settle()
+      world.clock.advance(1_000)
+      await world.room().reset()
+      world.clock.advance(1_000)
+      loads.release()
+      await expect(done).rejects.toMatchObject({ problem: { kind: 'stopped', reason: 'startedOver' } })
+      await world.pass(60_000)
+      expect(world.count('POST', '/generations')).toBe(before)
+      expect(await world.room().list()).toEqual([])
+    },
+  )
+
+  it('leaves no consent to be seen where nobody watches any more', async () => {
+    const loads = loader({ held: true })
+    const room = open(loads)
+    const tryOn = room.tryOn(product)
+    const { unsubscribe } = tryOn.subscribe(() => {})
+    await world.settle()
+    unsubscribe()
+    const done = expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'stopped' })
+    loads.release()
+    await room.ready
+    await world.room().reset()
+    await done
+    expect(stateOf(tryOn)).not.toBe('preparing')
+  })
+
   it('leaves no photo for the next one’s retry in a page that was kept meanwhile', async () => {
     const events = new EventTarget()
     vi.stubGlobal('addEventListener', events.addEventListener.bind(events))
@@ -647,6 +693,22 @@ describe('a room that is closed while its core is loaded', () => {
     expect(world.count('POST', '/generations')).toBe(1)
     vi.restoreAllMocks()
   })
+})
+
+it('discard() said where nothing is shown yet forgets nothing that another page has begun since', async () => {
+  await world.until(await started(world.room().tryOn(product)), 'final')
+  const loads = loader({ held: true })
+  const tryOn = open(loads).tryOn(product)
+  const done = tryOn.discard()
+  await world.settle()
+  world.clock.advance(1_000)
+  const other = watched(world.room().tryOn(product))
+  await world.until(other, 'final')
+  await other.retry({ imageUrl: 'https://photos.test/p.png' })
+  await world.until(other, 'failed')
+  loads.release()
+  await expect(done).rejects.toMatchObject({ kind: 'notAllowed' })
+  expect(await world.room().list()).toHaveLength(2)
 })
 
 it.each(['nothing', 'a picture'])(

@@ -190,6 +190,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   /** The core has forgotten a shopper. */
   function refresh(): void {
     const made = core
+    // what waited for it was said before
+    if (!wiping) shopper = {}
     if (made) followers.forEach((follow) => follow(made))
     tryOns.forEach((each) => each.refresh())
     // who has come since the room was closed may have looked before it
@@ -265,8 +267,9 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const now = {
     /** Once is enough for all cards of a page. */
     report(error: unknown) {
-      if (!isReported) (globalThis.reportError ?? console.error)(error)
+      const wasReported = isReported
       isReported = true
+      if (!wasReported) (globalThis.reportError ?? console.error)(error)
     },
     core: () => (isOpen && !wiping ? core : null),
     shopper: () => shopper,
@@ -334,7 +337,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       }
     },
     claim(ticket) {
-      const [by, before, next] = [shopper, resets, now.wiping()]
+      const [by, before, next, at] = [shopper, resets, now.wiping(), clock.monotonic()]
       const known = now.core()?.counts() ?? (next ? undefined : quiet(look().then(({ epochs }) => epochs)))
       return use(async (room) => {
         const after = await next
@@ -342,7 +345,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
         // what was heard since may tell of a reset from before storage was read
         if (by !== shopper || before !== (after?.resets ?? resets))
           throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
-        return room.said(0, epochs, () => room.claim(ticket))
+        return room.said(clock.monotonic() - at, epochs ?? null, () => room.claim(ticket))
       })
     },
     stored: () => use((room) => room.stored()),

@@ -171,7 +171,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       // a machine that sleeps stops one of the two
       const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
       const it = own(room)
-      return room.said(agoMs, (wiped ?? held)?.epochs, () => say(it), seen)
+      return room.said(agoMs, (wiped ?? held)?.epochs ?? null, () => say(it), seen)
     } finally {
       heard.resolve()
       isHeard()
@@ -209,9 +209,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** No word waits any more: what there is without it is shown, which the core may not know yet. */
   function letGo(isOpen: boolean): void {
     word = null
-    if (core) return void relay.get()
+    if (core) relay.get()
+    // what nobody watches shows nothing of its own
+    if (isHandedOver) return
     shows(isSeen ? idleView : restoringView)
-    if (isOpen) look().catch(() => undefined)
+    if (!core && isOpen) look().catch(() => undefined)
   }
 
   function leave(reason: 'startedOver' | 'closed' = 'startedOver'): void {
@@ -288,8 +290,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       const subscription = relay.subscribe(onChange)
       // what it needs may be there later; a page is not to break for it
       look().catch((error: TryOnError) => {
-        parts.report(error)
         if (!core && !word) shows(idleWith(error.problem))
+        parts.report(error)
       })
       return subscription
     },

@@ -46,6 +46,8 @@ export interface Epochs {
   dated<T extends object>(codec: Codec<T>): Codec<T>
   /** Whether a stored value carries that it was written since the last reset(). */
   isOfNow(stored: unknown): boolean
+  /** Whether storage was reset at that time, in epoch ms, or later. */
+  wasResetSince(at: number): boolean
 }
 
 export interface EpochsParts {
@@ -197,6 +199,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
       const era = eraOf(stored)
       return era !== undefined && era[1] >= (counts[era[0]] ?? Infinity)
     },
+    wasResetSince: (at) => resetAt >= at,
   }
 }
 

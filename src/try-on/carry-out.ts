@@ -96,6 +96,9 @@ export function createCarryOut(parts: CarryOutParts) {
     if (mayPay(call) && clock.elapsed() - said.at > staleMs) throw refusal({ kind: 'consentExpired' })
   }
 
+  /** Whether what stands was begun after that was said. */
+  const isBegunSince = ({ at }: Said) => (view().attempt?.startedAt ?? 0) > clock.now() - (clock.elapsed() - at)
+
   /** What can not be read may be there. */
   function checkRead(): void {
     const { problem } = view()
@@ -234,7 +237,8 @@ export function createCarryOut(parts: CarryOutParts) {
     const { call } = word
     const meant = check(runner, call)
     // what was to be forgotten is in the archive by now, or was never seen
-    const isOwn = word.own ? meant === undefined || meant === word.own : word.seen === undefined
+    const isUnread = word.seen === undefined && !isBegunSince(word.said)
+    const isOwn = word.own ? meant === undefined || meant === word.own : isUnread
     const isSeen = isOwn || meant === (word.seen ?? undefined)
     if (call.intent === 'discard' && !isSeen) throw notAllowed(call)
     heed(own, runner, word)
@@ -253,6 +257,7 @@ export function createCarryOut(parts: CarryOutParts) {
     /** Whether that is the one that a consent has begun. */
     isBegun,
     isMeant,
+    isBegunSince,
     /** Whether another page has gone on with what stood there, as it was asked to, before this one has taken over. */
     isGoneOn: (runner: Runner, call: Call, seen: string | null) =>
       !isConsent(call) && !isLeaving(call) && seenAttempt() === seen && !runner.getSnapshot().can(permissionOf(call)),

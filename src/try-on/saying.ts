@@ -54,6 +54,7 @@ export function createSaying(parts: SayingParts): Saying {
     checkSaid,
     closed,
     isBegun,
+    isBegunSince,
     isDue,
     isGoneOn,
     isMeant,
@@ -70,14 +71,15 @@ export function createSaying(parts: SayingParts): Saying {
   /** How many words this page has said, and before which of them all were left by the page that was asked to. */
   let words = 0
   let leftBefore = 0
-  /** The last consent, until a word leaves it: what it is to begin, and what was shown when it was said. */
-  let last: { call: Call; attempt: string; over: string | null } | null = null
+  /** The last consent, until a word leaves it: what it is to begin, what was shown when it was said, and whether it has begun. */
+  let last: { call: Call; attempt: string; over: string | null; isDone: boolean } | null = null
 
   function say(call: Call): Promise<void> {
     const performing = parts.isOver() ? Promise.reject(gone()) : perform(call)
-    performing.catch(() => {
-      if (last?.call === call) last = null
-    })
+    performing.then(
+      () => last?.call === call && (last.isDone = true),
+      () => last?.call === call && (last = null),
+    )
     // the view says what was wrong
     const whose = [parts.shopper(), life()]
     const came = performing.then(
@@ -111,8 +113,10 @@ export function createSaying(parts: SayingParts): Saying {
   /** The attempt that the word before a leaving one has begun, and that is not shown yet. */
   function ownAttempt(call: Call): string | undefined {
     const now = seenAttempt()
-    const own = last && (now === null || now === last.over) ? last.attempt : undefined
-    if (isConsent(call)) last = { call, attempt: call.attemptId, over: now }
+    // while it is under way another page's may be shown
+    const isUnseen = last && now !== last.attempt && (!last.isDone || now === null || now === last.over)
+    const own = isUnseen ? last?.attempt : undefined
+    if (isConsent(call)) last = { call, attempt: call.attemptId, over: now, isDone: false }
     else if (isLeaving(call)) last = null
     return isLeaving(call) ? own : undefined
   }
@@ -151,15 +155,16 @@ export function createSaying(parts: SayingParts): Saying {
       return asItStands({ ...word, own }, taken, carryOut(taken, runner, { ...word, seen, own }))
     }
     const attempt = said.saw === undefined ? seenAttempt() : said.saw
+    if (call.intent === 'discard' && seen === undefined && !own && isBegunSince(said)) throw notAllowed(call)
     const wasPermitted = shown.get().can[call.intent]
     if (await isPassedToOwner(taken, { ...word, number, attempt, own }, isPassedOn)) return
     if (!taken.runner) throw closed()
-    const runner = taken.runner
     const carriedOut = async () => {
+      const runner = await running()
       await settled(taken, runner)
       checkLeft(call, number)
       if (wasPermitted && isGoneOn(runner, call, attempt)) return
-      if (await isDue(call, attempt, own)) await carryOut(taken, await running(), { ...word, seen: attempt, own })
+      if (await isDue(call, attempt, own)) await carryOut(taken, runner, { ...word, seen: attempt, own })
     }
     // that page may be writing it
     return asItStands({ ...word, own }, taken, carriedOut(), true)

@@ -1,5 +1,6 @@
 import type { Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
+import { deferred } from '../platform/deferred.ts'
 import { newId } from '../platform/new-id.ts'
 import type { SteadyClock } from '../ports.ts'
 import type { Attempts } from '../records/attempts.ts'
@@ -35,6 +36,8 @@ interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isDue' | 'notAllowed
 export function createServing(parts: ServingParts): Serving {
   const { clock, attempts, sitting, name, jobId, sayNow, post, carryOut, isDue, notAllowed, settled } = parts
   const served = new Set<string>()
+  /** The consents that are being carried out, by their attempts, until each is in hand or over. */
+  const coming = new Map<string | undefined, Promise<void>>()
   /** When each turn was given, by this page's own time. */
   const turns = new Map<string, number>()
   /** What its seat is called, by which who asks knows who has heard of what. */
@@ -70,17 +73,25 @@ export function createServing(parts: ServingParts): Serving {
     lastServed = isStill
     if (!(await isStill)) return void served.delete(id)
     const call = passedCall(passed)
-    if (isConsent(call)) attempts.share(call.attemptId)
+    const inHand = deferred()
+    if (isConsent(call)) {
+      attempts.share(call.attemptId)
+      coming.set(call.attemptId, inHand.promise)
+    }
     const said = sayNow()
     const carriedOut = async () => {
       await settled(own, runner)
+      // what is to be left has to be there
+      await coming.get(ownAttempt)
       if (await isDue(call, seen, ownAttempt))
-        await carryOut(own, runner, { call, said, seen, own: ownAttempt, isPassed: true })
+        await carryOut(own, runner, { call, said, seen, own: ownAttempt, isPassed: true, isHeard: inHand.resolve })
       return null
     }
     const problem = await carriedOut().catch((error: unknown) =>
       error instanceof TryOnError ? error.problem : notAllowed(call).problem,
     )
+    inHand.resolve()
+    if (isConsent(call)) coming.delete(call.attemptId)
     // who runs the flow next carries it out
     if (!sitting.isCurrent(own) || !(await own.isStill())) return void served.delete(id)
     post({ type: 'answer', name: name(), id, problem, jobId: jobId() })

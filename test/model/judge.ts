@@ -8,7 +8,7 @@ import { Leavings } from './leavings.ts'
 import { Shelves } from './shelves.ts'
 import { truthOf } from './truth.ts'
 import { guards, type Rule, type Violation } from './violation.ts'
-import { photoOf, Words, type RoomLedger, type Told, type Word } from './words.ts'
+import { isAbandoned, photoOf, Words, type RoomLedger, type Told, type Word } from './words.ts'
 
 export interface JudgeParts {
   setup: Setup
@@ -316,7 +316,8 @@ export class Judge implements Witness {
     )
       return
     const word = this.words.ofAttempt.get(before.attempt)
-    if (word?.left || word?.mayBeLeft || word?.abandoned || this.unsettledAttempts.has(before.attempt)) return
+    if (word && (word.left || word.mayBeLeft || isAbandoned(word))) return
+    if (this.unsettledAttempts.has(before.attempt)) return
     // a page that was loaded when the wall clock stood elsewhere may have swept it
     if (this.parts.pages().some((each) => each !== page && this.isOutOfDate(before.attempt, each.anchoredWall))) return
     // a word that was too old when its page looked again is asked for again
@@ -427,7 +428,7 @@ export class Judge implements Witness {
   owed(room: string, wall: number): { word: Word; jobId: string }[] {
     // what was begun where a reset() that came half-way could not be seen may go with it
     const mayBeWiped = ({ room: of, isBlind }: Word) => of.isHalfReset && isBlind
-    const all = this.words.all.filter((word) => word.room.name === room && !word.abandoned && !mayBeWiped(word))
+    const all = this.words.all.filter((word) => word.room.name === room && !isAbandoned(word) && !mayBeWiped(word))
     return all.flatMap((word) =>
       [...word.told].flatMap(([jobId, told]) =>
         told.firm && !told.excused && isTrusted(told, wall) ? [{ word, jobId }] : [],

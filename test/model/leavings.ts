@@ -35,11 +35,9 @@ export class Leavings {
       untold: () => void (word && (word.mayBeLeft = true)),
       /** An intent that waits for storage is for whatever is found there. Returns what takes that back. */
       discarding: () => {
-        const meant = (word ? this.words.like(word) : this.words.all).filter(
-          (each) => each.room === ledger && !each.abandoned,
-        )
-        for (const each of meant) each.abandoned = true
-        return () => meant.forEach((each) => (each.abandoned = false))
+        const meant = (word ? this.words.like(word) : this.words.all).filter((each) => each.room === ledger)
+        for (const each of meant) each.discards.add(leaving)
+        return () => meant.forEach((each) => each.discards.delete(leaving))
       },
       discarded: () => void (attempt !== null && ledger.discarded.add(attempt)),
     }

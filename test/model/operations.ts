@@ -740,6 +740,8 @@ const hasty = own.chain((page) => {
         burst(any(mine), leave),
         slowBurst(begin(mine), left(mine), leave),
         slowBurst(begin(mine), left(mine), any(mine)),
+        slowBurst(begin(other), begin(mine), left(other), left(mine)),
+        burst(begin(other), begin(mine), left(other), left(mine)),
         burst(
           fc.record({ ...of('load'), page: mine, modes: fc.constant(modesThatWork) }),
           refused,

@@ -111,17 +111,21 @@ export class Shopper {
     const works = page.works
     // what is still made ready stands in nothing's place, and nothing but it is forgotten unseen
     const isOfNone = attempt === undefined && tryOn.get().state !== 'restoring'
-    const keep = intent === 'discard' && !isOfNone ? leaving.discarding() : () => {}
     // it is for what was begun by the word before it, which may have a job by then
     const isOfUnsent = () => unsent.some((each) => !each.isRefused)
     if (intent === 'discard') for (const each of unsent) each.abandoned = true
+    const keep = intent === 'discard' && !isOfNone ? leaving.discarding() : () => {}
     const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())
     // a page that stopped in the middle can not say whether it was done
     const onRefused = (kind: string) => void (kind === 'stopped' && leaving.untold())
     void this.hear(page, intent, work, onRefused).then((done) => {
       leaving.over(done)
       if (done) for (const each of unsent) each.left ||= !each.wasSent
-      if (done && isOfUnsent()) return keep()
+      if (done && isOfUnsent()) {
+        // what stood there before goes to the archive
+        for (const each of this.judge.words.all) each.mayBeLeft ||= each.room === page.ledger
+        return keep()
+      }
       // a page that was closed by then tells no other one
       if (page.closed) leaving.untold()
       else if (done && intent === 'discard' && works && page.works) leaving.discarded()

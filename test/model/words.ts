@@ -35,6 +35,8 @@ export interface Word {
   unsure: boolean
   /** The shopper has said that it may be forgotten. */
   abandoned: boolean
+  /** What has been said that may be for it, and forgets what it is for. */
+  discards: Set<unknown>
   /** The shopper has left or discarded it: nothing is submitted for it any more. */
   left: boolean
   /** A page that was to leave it stopped in the middle. */
@@ -113,6 +115,7 @@ export class Words {
       isUnlisted: false,
       unsure: false,
       abandoned: false,
+      discards: new Set(),
       left: false,
       mayBeLeft: false,
       unanswered: false,
@@ -187,6 +190,8 @@ export class Words {
     if (attempt && word && others.length === 0) this.ofAttempt.set(attempt, word)
   }
 }
+
+export const isAbandoned = ({ abandoned, discards }: Word): boolean => abandoned || discards.size > 0
 
 /** The name or the address of the photo that a job is made of. */
 export const photoOf = ({ photo }: Job): string => ('url' in photo ? photo.url : photo.name)
