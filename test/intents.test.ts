@@ -52,6 +52,17 @@ describe('an intent', () => {
     expect(await room.list()).toHaveLength(1)
   })
 
+  it('to discard what has been left meanwhile is refused, too, where a consent that was refused came between', async () => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'processing')
+    const left = tryOn.startOver()
+    const refused = expect(tryOn.retry(person)).rejects.toMatchObject({ kind: 'notAllowed' })
+    await expect(tryOn.discard({ abandonPaidJob: true })).rejects.toMatchObject({ kind: 'notAllowed' })
+    await Promise.all([left, refused])
+    expect(await room.list()).toHaveLength(1)
+  })
+
   it.each([false, true])(
     'to discard what is made ready leaves the picture that was there before in the list: abandonPaidJob %s',
     async (abandonPaidJob) => {

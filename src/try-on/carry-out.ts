@@ -232,13 +232,13 @@ export function createCarryOut(parts: CarryOutParts) {
     }
   }
 
-  /** Anything but a consent. */
-  async function intend(own: Seat<Runner>, runner: Runner, word: Word): Promise<void> {
+  /** Anything but a consent; `isLeft` says whether what was in hand has been left by it. */
+  async function intend(own: Seat<Runner>, runner: Runner, word: Word, isLeft: boolean): Promise<void> {
     const { call } = word
     const meant = check(runner, call)
     // what was to be forgotten is in the archive by now, or was never seen
     const isUnread = word.seen === undefined && !isBegunSince(word.said)
-    const isOwn = word.own ? meant === undefined || meant === word.own : isUnread
+    const isOwn = word.own ? meant === word.own || (isLeft && meant === undefined) : isUnread
     const isSeen = isOwn || meant === (word.seen ?? undefined)
     if (call.intent === 'discard' && !isSeen) throw notAllowed(call)
     heed(own, runner, word)
@@ -291,7 +291,7 @@ export function createCarryOut(parts: CarryOutParts) {
       if (isConsent(call)) return consent(own, runner, word, call)
       // nobody forgets unseen what the consent in hand would have left
       const isUnseen = isLeft && !isSeen && stands !== undefined && call.intent === 'discard'
-      await intend(own, runner, isUnseen ? { ...word, call: { intent: 'startOver' } } : word)
+      await intend(own, runner, isUnseen ? { ...word, call: { intent: 'startOver' } } : word, isLeft)
     },
 
     /**
