@@ -10,7 +10,6 @@ import {
   snapshotOf,
   stepsAlways,
   stepsFor,
-  withInitial,
   type MachineEvent,
   type MachineSnapshot,
   type Scope,
@@ -64,6 +63,7 @@ type Actor = Table | { begin: (given: { input: unknown; signal: AbortSignal }) =
 function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerOptions) {
   const config = table.config as { context: (given: object) => object; output?: (scope: Scope) => unknown }
   const root = treeOf(config)
+  const intoRoot: Step = { to: root, domain: null }
   const observers = new Set<ReturnType<typeof guardedObserver>>()
   const works = new Map<StateNode, Work[]>()
   const events: MachineEvent[] = []
@@ -190,27 +190,17 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
   }
 
   function react(event: MachineEvent & { error?: unknown }): void {
-    const steps = stepsFor(table, active, { context, event })
+    const steps = event === started ? [intoRoot] : stepsFor(table, active, { context, event })
     if (steps.length === 0 && event.type.startsWith('xstate.error.')) throw event.error
     make(steps, event)
     settle(event)
   }
 
-  function begin(event: MachineEvent): void {
-    const next = new Set<StateNode>()
-    active = next
-    for (const node of withInitial(root)) {
-      next.add(node)
-      enter(node, event)
-    }
-    settle(event)
-  }
-
   const waits = () => [...works.values()].flat().flatMap(({ delayed }) => delayed ?? [])
 
-  function step(event: MachineEvent, work: (event: MachineEvent) => void): void {
+  function step(event: MachineEvent): void {
     try {
-      work(event)
+      react(event)
     } catch (error) {
       return fail(error)
     }
@@ -245,28 +235,21 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     observers.clear()
   }
 
-  function inTurn(work: () => void): void {
+  function send(event: MachineEvent): void {
+    if (status !== 'active') return
+    events.push(event)
     if (isBusy) return
     isBusy = true
     try {
-      work()
-      for (let event = events.shift(); event && status === 'active'; event = events.shift()) step(event, react)
+      for (let next = events.shift(); next && status === 'active'; next = events.shift()) step(next)
     } finally {
       isBusy = false
     }
   }
 
-  function send(event: MachineEvent): void {
-    if (status !== 'active') return
-    events.push(event)
-    inTurn(() => {})
-  }
-
   return {
     send,
-    start() {
-      if (status === 'active') inTurn(() => step({ type: 'xstate.init' }, begin))
-    },
+    start: () => send(started),
     stop() {
       if (status !== 'active') return
       status = 'stopped'
@@ -284,6 +267,9 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     },
   }
 }
+
+/** The event of which a machine enters its first states. */
+const started: MachineEvent = { type: 'xstate.init' }
 
 /** Whose failures stop nothing; what nobody hears is reported. */
 const guardedObserver = ({ next = () => {}, error = report, complete = () => {} }: Observer) => ({

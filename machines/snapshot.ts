@@ -21,9 +21,9 @@ export interface Scope {
   event: MachineEvent
 }
 
-/** One step that an event makes: from which state, and where to; null where nothing is left. */
-export interface Step extends Transition {
-  source: StateNode
+/** One step that an event makes, and where to; null where nothing is left. */
+export interface Step {
+  actions?: Transition['actions'] | undefined
   to: StateNode | null
   /** What is left is within it. */
   domain: StateNode | null
@@ -55,12 +55,12 @@ export const stepsFor = (table: Table, active: Active, scope: Scope) =>
 export const stepsAlways = (table: Table, active: Active, scope: Scope) =>
   stepsOf(table, active, scope, ({ config }) => listOf(config.always))
 
-function stepOf(source: StateNode, transition: Transition): Step {
-  if (transition.target === undefined) return { ...transition, source, to: null, domain: null }
-  const to = targetOf(source, transition.target)
-  const isInner = !transition.reenter && (to === source || isWithin(to, source))
+function stepOf(source: StateNode, { target, actions, reenter }: Transition): Step {
+  if (target === undefined) return { actions, to: null, domain: null }
+  const to = targetOf(source, target)
+  const isInner = !reenter && (to === source || isWithin(to, source))
   const common = ancestorsOf(to).find((node) => isWithin(source, node))
-  return { ...transition, source, to, domain: isInner ? source : (common ?? ancestorsOf(to).at(-1) ?? null) }
+  return { actions, to, domain: isInner ? source : (common ?? ancestorsOf(to).at(-1) ?? null) }
 }
 
 /** The active states that a step leaves, the innermost first. */
@@ -88,8 +88,11 @@ export function withInitial(node: StateNode): StateNode[] {
   return [node, ...inner.flatMap(withInitial)]
 }
 
+const activeIn = ({ children }: StateNode, active: Active) =>
+  Object.values(children).filter((child) => active.has(child))
+
 export const isFinal = (node: StateNode, active: Active): boolean => {
-  const inner = Object.values(node.children).filter((child) => active.has(child))
+  const inner = activeIn(node, active)
   return isParallel(node)
     ? inner.every((child) => isFinal(child, active))
     : inner.some(({ config }) => config.type === 'final')
@@ -127,14 +130,14 @@ export function snapshotOf(
     value,
     context,
     hasTag: (tag) => [...active].some(({ config }) => config.tags === tag),
-    can: (event) => stepsFor(table, active, { context, event }).some(({ target, actions }) => target ?? actions),
+    can: (event) => stepsFor(table, active, { context, event }).some(({ to, actions }) => to ?? actions),
   }
 }
 
-function valueOf({ children, ...node }: StateNode, active: Active): unknown {
-  const inner = Object.values(children).filter((child) => active.has(child))
+function valueOf(node: StateNode, active: Active): unknown {
+  const inner = activeIn(node, active)
   const [only] = inner
-  if (only && !isParallel({ children, ...node }) && !only.config.states) return only.key
+  if (only && !isParallel(node) && !only.config.states) return only.key
   return Object.fromEntries(inner.map((child) => [child.key, valueOf(child, active)]))
 }
 

@@ -75,9 +75,10 @@ export const ancestorsOf = ({ parent }: StateNode): StateNode[] => (parent ? [pa
 export const isWithin = (node: StateNode, outer: StateNode) => ancestorsOf(node).includes(outer)
 
 /** The transitions of one state for an event, in the order in which they are looked at. */
-export function transitionsOf({ id, config, ...node }: StateNode, type: string): Transition[] {
+export function transitionsOf(node: StateNode, type: string): Transition[] {
+  const { id, config } = node
   const { on = {}, after = {}, invoke, onDone } = config
-  const actor = invokeId({ id, config, ...node })
+  const actor = invokeId(node)
   const found: Transitions[] = [on[type]]
   for (const [delay, transitions] of Object.entries(after)) if (type === afterType(delay, id)) found.push(transitions)
   if (type === `xstate.done.actor.${actor}`) found.push(invoke?.onDone)
