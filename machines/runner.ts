@@ -15,7 +15,7 @@ import {
   type Scope,
   type Step,
 } from './snapshot.ts'
-import { afterType, invokeId, treeOf, type Named, type StateNode } from './tree.ts'
+import { afterType, invokeId, type Named, type StateNode } from './tree.ts'
 
 interface RunnerOptions {
   input: unknown
@@ -61,8 +61,8 @@ type Actor = Table | { begin: (given: { input: unknown; signal: AbortSignal }) =
  * stands still; events that come meanwhile wait.
  */
 function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerOptions) {
-  const config = table.config as { context: (given: object) => object; output?: (scope: Scope) => unknown }
-  const root = treeOf(config)
+  const { root } = table
+  const config = root.config as { context: (given: object) => object; output?: (scope: Scope) => unknown }
   const intoRoot: Step = { to: root, domain: null }
   const observers = new Set<ReturnType<typeof guardedObserver>>()
   const works = new Map<StateNode, Work[]>()
@@ -74,6 +74,8 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
   let status: MachineSnapshot['status'] = 'active'
   let shown = snapshotOf(table, active, context, status)
   let isBusy = false
+
+  const worksNow = () => [...works.values()].flat()
 
   function act(named: Named, event: MachineEvent): void {
     const scope = { context, event }
@@ -87,7 +89,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     const to = action.to?.(scope, params)
     later.push(() => {
       if (to === undefined) return tellParent?.(told)
-      for (const { id, send: sendOn } of [...works.values()].flat()) if (id === to) sendOn?.(told)
+      for (const { id, send: sendOn } of worksNow()) if (id === to) sendOn?.(told)
     })
   }
 
@@ -196,8 +198,6 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     settle(event)
   }
 
-  const waits = () => [...works.values()].flat().flatMap(({ delayed }) => delayed ?? [])
-
   function step(event: MachineEvent): void {
     try {
       react(event)
@@ -207,7 +207,11 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     shown = snapshotOf(table, active, context, status)
     for (const effect of later.splice(0)) effect()
     for (const observer of observers) observer.next(shown)
-    inspect?.(event, shown.value, waits())
+    inspect?.(
+      event,
+      shown.value,
+      worksNow().flatMap(({ delayed }) => delayed ?? []),
+    )
     if (status !== 'done') return
     end()
     onEnd?.({ output: config.output?.({ context, event }) })
@@ -225,7 +229,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
   }
 
   function endWorks(): void {
-    for (const work of [...works.values()].flat()) work.stop()
+    for (const work of worksNow()) work.stop()
     works.clear()
   }
 

@@ -1,4 +1,5 @@
 import type * as xstate from 'xstate'
+import { treeOf, type StateNode } from './tree.ts'
 
 /*
  * The words of XState that these machines are written in, as plain data: `runner.ts` runs it, and `xstate.ts` makes
@@ -15,20 +16,20 @@ interface Parts {
 
 /** A machine as data: what it consists of, and what the names in it stand for. */
 export interface Table extends Required<Parts> {
-  config: object
+  root: StateNode
   provide(parts: Parts): Table
 }
 
-function tableOf(config: object, { actors = {}, actions = {}, guards = {}, delays = {} }: Parts): Table {
+function tableOf(root: StateNode, { actors = {}, actions = {}, guards = {}, delays = {} }: Parts): Table {
   const parts = { actors, actions, guards, delays }
   const provide = (given: Parts) =>
-    tableOf(config, { ...parts, actors: { ...actors, ...given.actors }, guards: { ...guards, ...given.guards } })
-  return { config, ...parts, provide }
+    tableOf(root, { ...parts, actors: { ...actors, ...given.actors }, guards: { ...guards, ...given.guards } })
+  return { root, ...parts, provide }
 }
 
 export const setup = ((parts: Parts) => ({
   createStateConfig: (config: object) => config,
-  createMachine: (config: object) => tableOf(config, parts),
+  createMachine: (config: object) => tableOf(treeOf(config), parts),
 })) as unknown as typeof xstate.setup
 
 export const assign = ((assigns: unknown) => ({ assigns })) as unknown as typeof xstate.assign

@@ -6,7 +6,6 @@ import {
   listOf,
   targetOf,
   transitionsOf,
-  treeOf,
   type Named,
   type StateNode,
   type Transition,
@@ -124,7 +123,7 @@ export function snapshotOf(
   context: object,
   status: MachineSnapshot['status'],
 ): MachineSnapshot {
-  const value = valueOf(treeOf(table.config), active)
+  const value = valueOf(table.root, active)
   return {
     status,
     value,
@@ -143,7 +142,7 @@ function valueOf(node: StateNode, active: Active): unknown {
 
 /** The snapshot that stands in that state, as if nothing had led to it. */
 export function snapshotAt(table: Table, path: string, context: object): MachineSnapshot {
-  const root = treeOf(table.config)
+  const { root } = table
   const to = targetOf(root, path)
   return snapshotOf(table, new Set([root, ...ancestorsOf(to), ...withInitial(to)]), context, 'active')
 }

@@ -37,14 +37,8 @@ export interface StateNode {
   config: StateConfig
 }
 
-const trees = new WeakMap<object, StateNode>()
-
-/** The tree of a table, which is made once. */
-export function treeOf(config: object): StateNode {
-  const root = trees.get(config) ?? nodeOf(config, '', null, { count: 0 })
-  trees.set(config, root)
-  return root
-}
+/** The states of a machine, as a tree. */
+export const treeOf = (config: StateConfig): StateNode => nodeOf(config, '', null, { count: 0 })
 
 function nodeOf(config: StateConfig, key: string, parent: StateNode | null, total: { count: number }): StateNode {
   const id = parent === null ? (config.id ?? '') : `${parent.id}.${key}`

@@ -7,7 +7,7 @@ type Given = any
 
 /** What stands in a table, in XState's own form. */
 const part = (given: Given): unknown => {
-  if (given.config) return machineOf(given)
+  if (given.root) return machineOf(given)
   if ('assigns' in given) return xstate.assign(given.assigns)
   if ('begin' in given) return xstate.fromPromise(given.begin)
   if ('to' in given) return xstate.sendTo(given.to, given.event)
@@ -16,9 +16,9 @@ const part = (given: Given): unknown => {
 
 const parts = (given: object) => Object.fromEntries(Object.entries(given).map(([name, each]) => [name, part(each)]))
 
-function machineOf({ config, actors, actions, guards, delays }: Table): xstate.AnyStateMachine {
+function machineOf({ root, actors, actions, guards, delays }: Table): xstate.AnyStateMachine {
   return xstate.createMachine(
-    config as Given,
+    root.config as Given,
     { actors: parts(actors), actions: parts(actions), guards, delays } as Given,
   )
 }
