@@ -67,6 +67,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
   // the signal is aborted when the machine goes on without the answer: a request that waits for its key does not leave then
   const task = <Output>(work: (context: TryOnContext, options: RequestOptions) => Promise<Output>) =>
     fromPromise<Output, TryOnContext>(({ input, signal }) => reported(work(input, { signal })))
+  /** What is asked for of a record only. */
+  const taskOf = <Output>(
+    work: (record: AttemptRecord, context: TryOnContext, options: RequestOptions) => Promise<Output>,
+  ) => task((context, options) => work(given(context.record), context, options))
   const request = (
     send: (context: TryOnContext, options: RequestOptions) => Promise<Outcome<unknown>>,
     isUnsafe = (_outcome: Outcome<unknown>) => false,
@@ -102,8 +106,11 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   /** Whether a submission can be sent at all, and in a form that no browser repeats; else what stops it. */
-  async function probe({ record, durable, failures }: TryOnContext, options: RequestOptions): Promise<Written> {
-    if (record === null) return nothing
+  async function probe(
+    record: AttemptRecord,
+    { durable, failures }: TryOnContext,
+    options: RequestOptions,
+  ): Promise<Written> {
     const stopped = (why: Unusable) => attempts.write(recordOfStop(record, why, clock.now()), record)
     if (!(await client.readKey())) return stopped(noKey)
     if (!client.isSameInstallation()) return stopped(moved)
@@ -115,8 +122,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   /** The claim, once this device has a place for it. */
-  async function claim({ record }: TryOnContext, { signal }: RequestOptions): Promise<Written> {
-    if (record === null) return nothing
+  async function claim(record: AttemptRecord, _: TryOnContext, { signal }: RequestOptions): Promise<Written> {
     const problem = await problemOfLimit(record, signal)
     // the page was left meanwhile: whoever goes on with it, as this page may, claims it anew, and needs its place
     if (signal?.aborted) return { kind: 'overtaken' }
@@ -149,10 +155,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   async function submit(
-    { record, customerEmail, failures, wordAt }: TryOnContext,
+    claimed: AttemptRecord,
+    { customerEmail, failures, wordAt }: TryOnContext,
     { signal }: RequestOptions,
   ): Promise<Written> {
-    const claimed = given(record)
     /** The page may run another machine by now, or none: whoever runs hears of it. */
     const concluded = async (outcome: Outcome<GenerationStarted>): Promise<Written> => {
       const answered = recordOfSubmission(claimed, outcome, clock.now(), failures)
@@ -184,9 +190,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return concluded(await client.submit(order, { onLateAnswer: concluded, isWanted, turn: claimed.attemptId }))
   }
 
-  async function poll(context: TryOnContext, options: RequestOptions): Promise<Polled> {
+  async function poll(record: AttemptRecord, context: TryOnContext, options: RequestOptions): Promise<Polled> {
     const { durable, jobAt } = context
-    const record = given(context.record)
     const urgent = isUrgent(context)
     // a job is polled only at the installation that it came from
     const { jobId } = given(record.job)
@@ -210,21 +215,20 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   /** What stopped the requests, or the e-mail address that is wanted before a submission. */
-  async function writeStop({ record, refusal }: TryOnContext): Promise<Written> {
-    if (record === null) return nothing
+  async function writeStop(record: AttemptRecord, { refusal }: TryOnContext): Promise<Written> {
     const now = clock.now()
     const stopped = refusal ? recordOfStop(record, refusal, now) : advance(record, now, { phase: 'awaitingEmail' })
     return attempts.write(stopped, record)
   }
 
   /** The shopper's word to go on with the same attempt. */
-  async function writeWord({ record, wordAt }: TryOnContext, phase: 'consented' | 'emailRegistered'): Promise<Written> {
-    if (record === null) return nothing
-    const now = clock.now()
-    // an address may be registered long after it was given
-    const consentedAt = whole(now - (clock.elapsed() - wordAt))
-    return attempts.write(advance(record, now, { phase, consentedAt }), record)
-  }
+  const writeWord = (phase: 'consented' | 'emailRegistered') =>
+    taskOf(async (record, { wordAt }) => {
+      const now = clock.now()
+      // an address may be registered long after it was given
+      const consentedAt = whole(now - (clock.elapsed() - wordAt))
+      return attempts.write(advance(record, now, { phase, consentedAt }), record)
+    })
 
   async function register({ form }: TryOnContext, options: RequestOptions): Promise<Outcome<unknown>> {
     const uniqueUserId = await visitor.identify()
@@ -238,8 +242,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   }
 
   /** A paid job goes on with a new key by itself; a submission only while its consent is young and no other page can. */
-  async function keyChanged({ record, exclusive, wordAt }: TryOnContext): Promise<boolean> {
-    if (record === null) return false
+  async function keyChanged(record: AttemptRecord, { exclusive, wordAt }: TryOnContext): Promise<boolean> {
     const isYoungWord = clock.elapsed() - wordAt < consentLifetimeMs
     const mayGoOn = record.job !== undefined || (isYoungWord && exclusive)
     return mayGoOn && (await client.keyChanged()) && !parts.isPreparing()
@@ -248,11 +251,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
   return {
     restore: task<Restored>(async () => ({ ...(await attempts.restore()), exclusive: attempts.isExclusive() })),
     consent: task(consent),
-    lookUpFunnel: request(async ({ record }, options) =>
-      record?.funnel
-        ? { kind: 'accepted', data: record.funnel }
-        : parts.funnels.find(given(record).funnelIds, { ...options, turn: given(record).attemptId }),
-    ),
+    lookUpFunnel: request(async ({ record }, options) => {
+      const { funnel, funnelIds, attemptId: turn } = given(record)
+      return funnel ? { kind: 'accepted', data: funnel } : parts.funnels.find(funnelIds, { ...options, turn })
+    }),
     uploadPhoto: request(async ({ record }) => {
       const { photo, customKey, attemptId: turn } = given(record)
       if (photo.imageUrl !== undefined) return { kind: 'accepted', data: photo }
@@ -261,19 +263,16 @@ export function tryOnActors(parts: TryOnParts): Provided {
     }),
     askVisitor: request(() => visitor.ask(client), mayHaveCreatedVisitor),
     register: request(register),
-    writeStop: task(writeStop),
-    writeRegistration: task((context) => writeWord(context, 'emailRegistered')),
-    renew: task((context) => writeWord(context, 'consented')),
-    probe: task(probe),
-    claim: task(claim),
-    submit: task(submit),
-    poll: task(poll),
-    keyChanged: task(keyChanged),
-    leave: task(async ({ record, problem: said }) => {
-      // what was wrong with a picture goes with it
-      const problem = said?.kind === 'picture' ? null : said
-      return record ? attempts.leave(record, problem) : { ...nothing, problem }
-    }),
+    writeStop: taskOf(writeStop),
+    writeRegistration: writeWord('emailRegistered'),
+    renew: writeWord('consented'),
+    probe: taskOf(probe),
+    claim: taskOf(claim),
+    submit: taskOf(submit),
+    poll: taskOf(poll),
+    keyChanged: taskOf(keyChanged),
+    // what was wrong with a picture goes with it
+    leave: taskOf((record, { problem }) => attempts.leave(record, problem?.kind === 'picture' ? null : problem)),
     discard: task(async ({ record }) => {
       // where nothing could be read there may be something by now
       if (record === null) return attempts.restore()
@@ -311,6 +310,5 @@ function given<T>(value: T | null | undefined): T {
   return value
 }
 
-const nothing = { kind: 'none', durable: true } as const satisfies Written
 const moved = outcomeOf('createGeneration', { came: 'notMade', why: 'moved' }, generationStarted) as Unusable
 const noKey = outcomeOf('createGeneration', { came: 'notMade', why: 'noKey' }, generationStarted) as Unusable
