@@ -25,7 +25,10 @@ export interface RequestContext extends RequestInput {
   trouble: Trouble | null
 }
 
-const told = (name: string, wait: Wait | null) => ({ type: 'waiting', of: name, wait })
+function told({ name, trouble }: Pick<RequestContext, 'name' | 'trouble'>, isOut: boolean) {
+  const wait: Wait | null = trouble && { trouble, isOut }
+  return { type: 'waiting', of: name, wait }
+}
 
 /**
  * A request that is safe to repeat: tries with backoff (contract §7, rules 2 and 3) while there is time, then its last
@@ -61,13 +64,9 @@ export const requestMachine = setup({
         trouble: { kind: troubleKind(outcome), since: trouble?.since ?? now, nextTryAt: now + waitMs },
       }
     }),
-    tellWait: sendParent(({ context: { name, trouble } }: { context: RequestContext }) =>
-      told(name, trouble && { trouble, isOut: false }),
-    ),
-    tellTry: sendParent(({ context: { name, trouble } }: { context: RequestContext }) =>
-      told(name, trouble && { trouble, isOut: true }),
-    ),
-    tellEnd: sendParent(({ context: { name } }: { context: RequestContext }) => told(name, null)),
+    tellWait: sendParent(({ context }: { context: RequestContext }) => told(context, false)),
+    tellTry: sendParent(({ context }: { context: RequestContext }) => told(context, true)),
+    tellEnd: sendParent(({ context: { name } }: { context: RequestContext }) => told({ name, trouble: null }, true)),
   },
   delays: { wait: ({ context }: { context: RequestContext }) => context.waitMs },
 }).createMachine({

@@ -128,10 +128,7 @@ export const tryOnSetup = setup({
       overtaken: false,
       problem: { kind: 'internal' as const, sent: record !== null && mayBePaid(record) },
     })),
-    takeRefusal: assign((_, outcome: Outcome<unknown>) => {
-      if (outcome.kind === 'accepted') throw new TypeError('an accepted request is no refusal')
-      return { refusal: outcome }
-    }),
+    takeRefusal: assign((_, outcome: Outcome<unknown>) => ({ refusal: outcome as Unusable })),
     takeFunnel: assign(({ context }, outcome: Outcome<unknown>) => ({
       record: context.record && { ...context.record, funnel: dataOf<Funnel>(outcome) },
     })),
@@ -278,7 +275,5 @@ const isRunning = (record: AttemptRecord | null) => record?.phase === 'accepted'
 const isSameAttempt = (one: AttemptRecord | null, other: AttemptRecord | null) =>
   one !== null && one.attemptId === other?.attemptId
 
-function dataOf<T>(outcome: Outcome<unknown>): T {
-  if (outcome.kind !== 'accepted') throw new TypeError(`no data in an outcome that is ${outcome.kind}`)
-  return outcome.data as T
-}
+/** What was answered, where a guard has seen that it was. */
+const dataOf = <T>(outcome: Outcome<unknown>): T => (outcome as Outcome<unknown> & { data: T }).data
