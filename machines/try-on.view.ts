@@ -35,15 +35,9 @@ export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnVie
     can: permitted(snapshot),
   }
   const attempt = attemptOf(record)
+  const stopped = { ...shared, group: 'stopped', problem: known ?? unsaid(state, record) } as const
   if (state === 'preparing') return { ...shared, state, group: 'busy', attempt }
-  if (state === 'stalled')
-    return {
-      ...shared,
-      ...stopped,
-      state,
-      attempt,
-      problem: known ?? { kind: record?.job ? 'deadline' : 'consentExpired' },
-    }
+  if (state === 'stalled') return { ...stopped, state, attempt }
   if (state === 'idle') return { ...shared, state, group: 'ready', attempt: null }
   if (attempt === null) return restoringView
   const picture = record && resultIn(record)
@@ -58,21 +52,23 @@ export function tryOnView(snapshot: SnapshotFrom<typeof tryOnMachine>): TryOnVie
         ? { ...shared, state: 'processing', group: 'busy', attempt }
         : { ...shared, state, group: 'busy', attempt, preview: picture }
     case 'final':
-      if (picture === null) return { ...shared, ...stopped, state: 'protocolError', attempt, problem: incomplete }
+      if (picture === null) return { ...stopped, state: 'protocolError', attempt, problem: incomplete }
       return { ...shared, state, group: 'done', attempt, result: picture, preview: record?.preview ?? null }
     case 'limitReached':
-      return { ...shared, ...stopped, state, attempt, problem: known ?? incomplete, message: shared.message ?? '' }
-    case 'outcomeUnknown':
-      return { ...shared, ...stopped, state, attempt, problem: known ?? { kind: 'interrupted' } }
+      return { ...stopped, state, attempt, message: shared.message ?? '' }
     default:
-      return { ...shared, ...stopped, state, attempt, problem: known ?? incomplete }
+      return { ...stopped, state, attempt }
   }
 }
 
-const stopped = { group: 'stopped' } as const
-
 /** Of a stored record that lacks what its phase promises. */
 const incomplete: Problem = { kind: 'recordUnreadable' }
+
+/** Why a try-on stopped whose record does not say it. */
+function unsaid(state: TryOnState, record: AttemptRecord | null): Problem {
+  if (state === 'stalled') return { kind: record?.job ? 'deadline' : 'consentExpired' }
+  return state === 'outcomeUnknown' ? { kind: 'interrupted' } : incomplete
+}
 
 const attemptOf = (record: AttemptRecord | null): AttemptView | null =>
   record && { id: record.attemptId, jobId: record.job?.jobId ?? null, startedAt: record.startedAt }
