@@ -27,10 +27,10 @@ interface RunnerOptions {
   onEnd?: ((event: { output: unknown } | { error: unknown }) => void) | undefined
 }
 
-interface Observer {
-  next?: (snapshot: MachineSnapshot) => void
+/** Hears where it stands after each event, and what it broke at. */
+interface Observer<Snapshot> {
+  next: (snapshot: Snapshot) => void
   error?: (error: unknown) => void
-  complete?: () => void
 }
 
 /** A delay of a machine, by its name, and when it is over, in epoch ms. */
@@ -222,20 +222,13 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
     later.length = 0
     shown = snapshotOf(table, active, context, status)
     for (const observer of observers) observer.error(error)
-    if (observers.size === 0 && !onEnd) report(error)
-    observers.clear()
-    endWorks()
+    end()
     onEnd?.({ error })
   }
 
-  function endWorks(): void {
+  function end(): void {
     for (const work of worksNow()) work.stop()
     works.clear()
-  }
-
-  function end(): void {
-    endWorks()
-    for (const observer of observers) observer.complete()
     observers.clear()
   }
 
@@ -261,12 +254,11 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
       end()
     },
     getSnapshot: () => shown,
-    subscribe(given: Observer | Observer['next']) {
-      const observer = guardedObserver(typeof given === 'function' ? { next: given } : (given ?? {}))
+    subscribe(given: Observer<MachineSnapshot>) {
+      const observer = guardedObserver(given)
       if (status === 'active') observers.add(observer)
       // nothing more is to be heard of it
       else if (status === 'error') observer.error(new Error('it has failed'))
-      else observer.complete()
       return { unsubscribe: () => void observers.delete(observer) }
     },
   }
@@ -276,17 +268,16 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
 const started: MachineEvent = { type: 'xstate.init' }
 
 /** Whose failures stop nothing; what nobody hears is reported. */
-const guardedObserver = ({ next = () => {}, error = report, complete = () => {} }: Observer) => ({
+const guardedObserver = ({ next, error = report }: Observer<MachineSnapshot>) => ({
   next: guarded(next),
   error: guarded(error),
-  complete: guarded<void>(complete),
 })
 
 /** A machine at work: what XState calls an actor, as far as it is used. */
 export type Runner<Machine extends xstate.AnyStateMachine> = Pick<
   xstate.Actor<Machine>,
-  'send' | 'stop' | 'getSnapshot' | 'subscribe'
->
+  'send' | 'stop' | 'getSnapshot'
+> & { subscribe(observer: Observer<xstate.SnapshotFrom<Machine>>): { unsubscribe(): void } }
 
 export function createRunner<Machine extends xstate.AnyStateMachine>(
   machine: Machine,

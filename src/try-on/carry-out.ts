@@ -79,8 +79,7 @@ export function createCarryOut(parts: CarryOutParts) {
   function until(own: Seat<Runner>, runner: Runner, isThere: (snapshot: SnapshotFrom<typeof tryOnMachine>) => boolean) {
     const { promise, resolve, reject } = deferred()
     const look = (snapshot: SnapshotFrom<typeof tryOnMachine>) => void (isThere(snapshot) && resolve())
-    const end = () => reject(closed())
-    const { unsubscribe } = runner.subscribe({ next: look, error: end, complete: end })
+    const { unsubscribe } = runner.subscribe({ next: look, error: () => reject(closed()) })
     look(runner.getSnapshot())
     return Promise.race([own.ended, promise]).finally(unsubscribe)
   }

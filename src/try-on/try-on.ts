@@ -186,7 +186,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const runner = createRunner(provided, { input, clock, inspect: heard })
     const by = parts.shopper()
     // what a former shopper has is not shown as the next one's
-    runner.subscribe(() => by.aborted || show(own(), runner))
+    runner.subscribe({ next: () => by.aborted || show(own(), runner) })
     runner.start()
     return runner
   }
