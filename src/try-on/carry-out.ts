@@ -71,7 +71,7 @@ export function createCarryOut(parts: CarryOutParts) {
   const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
   const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
   const seenAttempt = () => view().attempt?.id ?? null
-  const isBegun = (call: Call) => 'attemptId' in call && call.attemptId === seenAttempt()
+  const isBegun = (call: Call) => isConsent(call) && call.attemptId === seenAttempt()
   /** Whether an intent is for what there is: for the attempt that its shopper saw, or the one that it has begun. */
   const isMeant = (call: Call, seen: string | null) => seenAttempt() === seen || isBegun(call)
   const hand = createHand(onHand, () => refusal({ kind: 'stopped', reason: 'startedOver' }))
@@ -122,12 +122,12 @@ export function createCarryOut(parts: CarryOutParts) {
     throw error
   }
 
-  function heed(own: Seat<Runner>, runner: Runner, { call, said }: Word): void {
+  /** Checks what was said; what a former shopper has said is nobody's to read. */
+  function heed(own: Seat<Runner>, runner: Runner, { call, said }: Word, checkMore = () => {}): void {
     try {
       checkSaid(call, said)
+      checkMore()
     } catch (error) {
-      // what a former shopper has said is nobody's to read
-      if (said.by.aborted) throw error
       refuse(own, runner, error)
     }
   }
@@ -204,16 +204,11 @@ export function createCarryOut(parts: CarryOutParts) {
   async function consent(own: Seat<Runner>, runner: Runner, word: Word, call: ConsentCall): Promise<void> {
     // what is refused leaves nothing, and shows nothing
     check(runner, call)
-    heed(own, runner, word)
-    try {
-      checkConsent(call, notice, word.isPassed)
-    } catch (error) {
-      refuse(own, runner, error)
-    }
+    heed(own, runner, word, () => checkConsent(call, notice, word.isPassed))
     const mine = hand.take()
     word.isHeard?.()
     try {
-      if ('photo' in call && call.photo !== null) await leaveUnsent(own, runner, mine)
+      if (call.photo !== null) await leaveUnsent(own, runner, mine)
       if (!mine.isWanted()) return await mine.left
       const meant = check(runner, call)
       heed(own, runner, word)
@@ -281,7 +276,7 @@ export function createCarryOut(parts: CarryOutParts) {
       // what was said before, and waited as this did, may be in hand by now
       const isLeft = leave() || wasLeft
       // who has run the try-on before may have done it, and not have said so any more
-      if ('attemptId' in call && attemptOf(runner) === call.attemptId) return
+      if (isConsent(call) && attemptOf(runner) === call.attemptId) return
       // that was all there was to leave, unless its shopper saw what stands
       const stands = attemptOf(runner)
       const isSeen = stands !== undefined && (word.own ?? word.seen) === stands

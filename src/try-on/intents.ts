@@ -75,13 +75,13 @@ export async function eventOf(call: Call, photos: Photos, isWanted: () => boolea
     check(email.safeParse(call.form.email).success, 'email')
     return { type: call.intent, form: new Private(call.form) }
   }
-  if (call.intent !== 'start' && call.intent !== 'retry') return permissionOf(call)
+  if (!isConsent(call)) return permissionOf(call)
   const { customerEmail, despiteAdvice = false, consent, ...terms } = call.options
   const { id: photoId, metadataKept } = await photoOf(call, despiteAdvice, photos, isWanted)
-  const address = customerEmail === undefined ? {} : { customerEmail: new Private(customerEmail) }
-  const agreed = { ...terms, notice: consent?.notice, ...address }
-  const isRetry = call.intent === 'retry'
-  return { type: call.intent, consent: { attemptId: call.attemptId, isRetry, photoId, metadataKept, ...agreed } }
+  const { intent, attemptId } = call
+  const address = customerEmail === undefined ? undefined : new Private(customerEmail)
+  const agreed = { ...terms, notice: consent?.notice, customerEmail: address }
+  return { type: intent, consent: { attemptId, isRetry: intent === 'retry', photoId, metadataKept, ...agreed } }
 }
 
 async function photoOf(
