@@ -2,6 +2,7 @@ import type { Seat } from '../pages/seat.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { deferred } from '../platform/deferred.ts'
 import { newId } from '../platform/new-id.ts'
+import { succeeds } from '../platform/succeeds.ts'
 import type { Clock, Notice, Readable } from '../ports.ts'
 import type { Attempts } from '../records/attempts.ts'
 import type { Shopper } from '../records/epochs.ts'
@@ -254,13 +255,9 @@ export function createSaying(parts: SayingParts): Saying {
     if (await isBegunThere()) return true
     // it may be about to
     await new Promise<void>((resolve) => void clock.setTimeout(resolve, lookOnMs))
-    const isUnread = () =>
-      attempts.look().then(
-        () => false,
-        () => true,
-      )
+    if ((await isBegunThere()) || by.aborted) return true
     // of what can not be read, or was wiped since, nobody can say that it was not
-    return (await isBegunThere()) || by.aborted || (await isUnread()) || !(await attempts.withdraw(attemptId, by, true))
+    return !(await succeeds(attempts.look())) || !(await attempts.withdraw(attemptId, by, true))
   }
 
   /** Settles once this page shows what there is, if that is to be had. */
