@@ -71,17 +71,13 @@ export function tryOnActors(parts: TryOnParts): Provided {
   const taskOf = <Output>(
     work: (record: AttemptRecord, context: TryOnContext, options: RequestOptions) => Promise<Output>,
   ) => task((context, options) => work(given(context.record), context, options))
-  const request = (
-    send: (context: TryOnContext, options: RequestOptions) => Promise<Outcome<unknown>>,
-    isUnsafe = (_outcome: Outcome<unknown>) => false,
-  ) =>
+  const request = (send: (context: TryOnContext, options: RequestOptions) => Promise<Outcome<unknown>>) =>
     requestMachine.provide({
       actors: { send: fromPromise(({ input, signal }) => reported(send(input as TryOnContext, { signal }))) },
-      guards: { isUnsafe: (_, outcome) => isUnsafe(outcome) },
     })
 
   /** Without an ID the request may create a visitor, and so may a second one. */
-  const mayHaveCreatedVisitor = (outcome: Outcome<unknown>) =>
+  const mayHaveCreatedVisitor = (_: unknown, outcome: Outcome<unknown>) =>
     visitor.get().uniqueUserId === null && outcome.kind === 'unavailable' && !neverLeft.has(outcome.situation)
 
   async function consent(context: TryOnContext, { signal }: RequestOptions): Promise<Written> {
@@ -261,7 +257,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
       const onProgress = (progress: UploadProgress) => tell({ type: 'uploaded', progress })
       return photos.upload(photo.id, { customKey, onProgress, turn })
     }),
-    askVisitor: request(() => visitor.ask(client), mayHaveCreatedVisitor),
+    askVisitor: request(() => visitor.ask(client)).provide({ guards: { isUnsafe: mayHaveCreatedVisitor } }),
     register: request(register),
     writeStop: taskOf(writeStop),
     writeRegistration: writeWord('emailRegistered'),
