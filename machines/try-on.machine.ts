@@ -2,7 +2,7 @@ import type { Phase } from '../src/rules/record.ts'
 import { following } from './try-on.following.ts'
 import { needsEmail } from './try-on.needs-email.ts'
 import { preparing } from './try-on.preparing.ts'
-import { asked, begins, discards, ended, follows, goesOn, its, readdressed } from './try-on.rows.ts'
+import { asked, begins, discards, ended, follows, given, goesOn, its, readdressed } from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
 import { submitting } from './try-on.submitting.ts'
 import type { TryOnContext, TryOnInput } from './try-on.types.ts'
@@ -62,8 +62,8 @@ export const tryOnMachine = tryOnSetup.createMachine({
   context: ({ input }) => freshContext(input),
   initial: 'restoring',
   on: {
-    refused: { actions: { type: 'takeProblem', params: ({ event }) => event.problem } },
-    kept: { actions: { type: 'takeKept', params: ({ event }) => event.durable } },
+    refused: { actions: given('takeProblem', 'problem') },
+    kept: { actions: given('takeKept', 'durable') },
     /** What comes too late for the state that asked for it, the failure of an actor too, ends nothing. */
     '*': {},
   },

@@ -1,4 +1,4 @@
-import { asked, discards, follows, its, leaves, noted, requested, routed, settling, wakes } from './try-on.rows.ts'
+import { asked, discards, follows, given, its, leaves, noted, requested, routed, settling, wakes } from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
 
 /** How often a registration is repeated before the form is shown again. */
@@ -10,10 +10,7 @@ export const needsEmail = tryOnSetup.createStateConfig({
   states: {
     asking: {
       on: {
-        submitEmail: {
-          target: 'registering',
-          actions: { type: 'takeForm', params: ({ event }) => event.form },
-        },
+        submitEmail: { target: 'registering', actions: given('takeForm', 'form') },
         startOver: leaves,
         discard: discards,
       },

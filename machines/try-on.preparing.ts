@@ -3,6 +3,7 @@ import {
   begins,
   breaks,
   discards,
+  given,
   its,
   learns,
   leaves,
@@ -17,9 +18,8 @@ import { tryOnSetup } from './try-on.setup.ts'
 
 const stops = { target: '#tryOn.preparing.settling', actions: its('takeRefusal') } as const
 
-/** A guard or an action that looks at why an actor broke. */
-const fails = <Name extends string>(type: Name) =>
-  ({ type, params: ({ event }: { event: { error: unknown } }) => event.error }) as const
+/** Why an actor broke. */
+const fails = <Name extends string>(type: Name) => given(type, 'error')
 
 /** Consented: the consent is written down, then funnel, photo and visitor are seen to side by side. */
 export const preparing = tryOnSetup.createStateConfig({
@@ -42,7 +42,7 @@ export const preparing = tryOnSetup.createStateConfig({
         start: begins,
         startOver: leaves,
         discard: discards,
-        uploaded: { actions: { type: 'takeUpload', params: ({ event }) => event.progress } },
+        uploaded: { actions: given('takeUpload', 'progress') },
       },
       onDone: [{ guard: 'isEmailNeeded', target: 'settling' }, { target: '#tryOn.resuming' }],
       states: {

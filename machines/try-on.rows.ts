@@ -1,14 +1,16 @@
 import { consentLifetimeMs } from '../src/rules/record.ts'
 import type { Wait } from './trouble.ts'
-import type { Consent, TryOnContext, Written } from './try-on.types.ts'
+import type { TryOnContext } from './try-on.types.ts'
 
-/** A guard or an action that looks at what the actor came to. */
-export const its = <Name extends string>(type: Name) =>
-  ({ type, params: <T>({ event }: { event: { output: T } }): T => event.output }) as const
+/** A guard or an action that looks at that part of the event. */
+export const given = <Name extends string, Part extends string>(type: Name, part: Part) =>
+  ({ type, params: <T>({ event }: { event: { [P in Part]: T } }): T => event[part] }) as const
+
+/** What the actor came to. */
+export const its = <Name extends string>(type: Name) => given(type, 'output')
 
 /** What a late answer tells. */
-const tells = <Name extends string>(type: Name) =>
-  ({ type, params: ({ event }: { event: { written: Written } }) => event.written }) as const
+const tells = <Name extends string>(type: Name) => given(type, 'written')
 
 /** What broke unforeseen ends in a state that says nothing untrue and can be left. */
 export const breaks = { target: '#tryOn.broken', actions: 'takeBreak' } as const
@@ -58,7 +60,7 @@ export const learns = {
 export const begins = {
   guard: 'isCurrent',
   target: '#tryOn.preparing.consenting',
-  actions: { type: 'takeConsent', params: ({ event }: { event: { consent: Consent } }) => event.consent },
+  actions: given('takeConsent', 'consent'),
 } as const
 export const leaves = { guard: 'isCurrent', target: '#tryOn.leaving' } as const
 export const discards = { guard: 'mayDiscard', target: '#tryOn.discarding' } as const
