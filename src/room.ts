@@ -465,6 +465,6 @@ function unreadable(): never {
 }
 
 /** The shared store without what only the room may do. */
-function readOnly<T>(store: Readable<T>): Readable<T> {
-  return { initial: store.initial, get: () => store.get(), subscribe: (onChange) => store.subscribe(onChange) }
+function readOnly<T>({ initial, get, subscribe }: Readable<T>): Readable<T> {
+  return { initial, get, subscribe }
 }
