@@ -35,10 +35,9 @@ export function lookInto(storage: FlowStorage | undefined, names: Names, clock: 
 
 /** Rejects for what is of another version, or broken: the core knows what to do with it. */
 function seenIn(found: unknown, clock: Clock): Seen {
-  const catalog =
-    typeof found === 'string'
-      ? JSON.parse(found)
-      : (found ?? { version: catalogVersion, entries: {}, epochs: {}, left: {}, discarded: {} })
+  // nothing was ever listed
+  if (found === undefined || found === null) return { mayHold: () => false, epochs: {} }
+  const catalog = typeof found === 'string' ? JSON.parse(found) : Object(found)
   const { version, entries, epochs } = catalog
   const tables = [entries, epochs, catalog.left, catalog.discarded]
   if (version !== catalogVersion || !tables.every(isTable)) throw catalog
