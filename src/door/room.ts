@@ -51,7 +51,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   )
   const tryOns = new Map<string, DoorTryOn>()
   /** What follows the core once it is there. */
-  const followers: ((core: Core) => void)[] = []
+  const followers = new Set<(core: Core) => void>()
   /** Says of each of the core's stores whether somebody watches it. */
   const watched: (() => boolean)[] = []
   let own: Names | null = null
@@ -248,7 +248,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   /** One of the core's stores, which is loaded for whoever watches where something is kept of it. */
   function store<T>(initial: T, of: (core: Core) => Readable<T>, isKept: () => Promise<boolean>): Readable<T> {
     const relay = createRelay(initial)
-    followers.push((room) => relay.follow(of(room)))
+    followers.add((room) => relay.follow(of(room)))
     watched.push(relay.isWatched)
     const watch = async () => {
       const begun = life()
@@ -322,16 +322,14 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     preload: () => quiet(make().then((made) => made.preload())),
     list: () => use((room) => room.list()),
     on(listener) {
-      let isOver = false
       let heard: { unsubscribe(): void } | undefined
       // a page on which nothing happens need not be told so
-      const follow = (room: Core) => void (isOver || (heard ??= room.on(listener)))
-      followers.push(follow)
+      const follow = (room: Core) => void (heard ??= room.on(listener))
+      followers.add(follow)
       if (core) follow(core)
       return {
         unsubscribe() {
-          if (!isOver) followers.splice(followers.indexOf(follow), 1)
-          isOver = true
+          followers.delete(follow)
           heard?.unsubscribe()
         },
       }
