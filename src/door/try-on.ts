@@ -62,12 +62,10 @@ export interface Wiped {
   resets: number | null
 }
 
-/** Who has said something, and when. */
+/** Who has said something, and what was known then. */
 interface Said {
   life: unknown
   shopper: unknown
-  /** In epoch ms, and on the monotonic clock. */
-  at: readonly [number, number]
   /** What storage held then; null where this room was about to wipe it. */
   seen: Promise<Seen> | null
   resets: number
@@ -133,7 +131,6 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   const sayNow = (): Said => ({
     life: life(),
     shopper: parts.shopper(),
-    at: [clock.now(), clock.monotonic()],
     seen: parts.wiping() ? null : parts.look(),
     resets: parts.resets(),
     wiped: parts.wiping(),
@@ -161,7 +158,8 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     if (ready && !earlier && !before)
       return ready.said(0, undefined, () => say(own(ready)), isHandedOver ? undefined : seen)
     const by = earlier ?? sayNow()
-    const { at } = earlier ? sayNow() : by
+    // in epoch ms, and on the monotonic clock
+    const at = [clock.now(), clock.monotonic()] as const
     const heard = deferred()
     const isHeard = comeAfter(heard.promise)
     try {
