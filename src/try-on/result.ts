@@ -63,46 +63,42 @@ export function resultOf(
     /** The attempt that is waited for, once there is one. */
     let mine: AttemptView | null = null
     let isHeard = false
-    let isOver = false
-    const end = (finish = () => {}) => {
-      isOver = true
+    const end = (finish: () => void) => {
       subscription.unsubscribe()
       // each of them may live for much longer
-      signal?.removeEventListener('abort', abort)
-      life.removeEventListener('abort', close)
-      shopper.removeEventListener('abort', leave)
+      for (const [ends, stop] of stoppedBy) ends?.removeEventListener('abort', stop)
       finish()
     }
-    const fail = (view: TryOnView, problem = view.problem ?? emailWanted) =>
-      end(() => reject(new TryOnError(problem, view.attempt?.jobId ?? null)))
-    const stop = (reason: 'aborted' | 'startedOver' | 'closed') => () => fail(tryOn.get(), { kind: 'stopped', reason })
-    const other = ({ jobId }: AttemptView) =>
-      end(() => reject(new TryOnError({ kind: 'stopped', reason: 'startedOver' }, jobId)))
-    const abort = stop('aborted')
-    const leave = stop('startedOver')
-    const close = stop('closed')
+    const fail = (problem: Problem, attempt: AttemptView | null) =>
+      end(() => reject(new TryOnError(problem, attempt?.jobId ?? null)))
+    const stop = (reason: 'aborted' | 'startedOver' | 'closed', attempt = tryOn.get().attempt) =>
+      fail({ kind: 'stopped', reason }, attempt)
+    const stoppedBy = [
+      [life, () => stop('closed')],
+      // the next one's picture is nobody else's
+      [shopper, () => stop('startedOver')],
+      [signal, () => stop('aborted')],
+    ] as const
 
     const look = (view: TryOnView) => {
+      const { state, attempt, problem } = view
       const wasBegun = begun
-      begun ||= view.state !== 'idle' && view.state !== 'restoring'
+      begun ||= state !== 'idle' && state !== 'restoring'
       if (!isHeard) return
       // another one has taken its place
-      if (mine && view.attempt && view.attempt.id !== mine.id) return other(mine)
-      mine = view.attempt ?? mine
-      if (view.state === 'final') end(() => resolve(view.result))
-      else if (stops.includes(view.state) || (rejectOnInput && inputs.includes(view.state))) fail(view)
-      else if (view.state === 'idle' && (wasBegun || view.problem)) (view.problem ? fail : leave)(view)
+      if (mine && attempt && attempt.id !== mine.id) return stop('startedOver', mine)
+      mine = attempt ?? mine
+      if (state === 'final') end(() => resolve(view.result))
+      else if (stops.includes(state) || (rejectOnInput && inputs.includes(state))) fail(problem ?? emailWanted, attempt)
+      else if (state === 'idle' && problem) fail(problem, attempt)
+      else if (state === 'idle' && wasBegun) stop('startedOver')
     }
 
     const subscription = tryOn.subscribe(look)
-    life.addEventListener('abort', close)
-    // the next one's picture is nobody else's
-    shopper.addEventListener('abort', leave)
-    signal?.addEventListener('abort', abort)
-    if (signal?.aborted) return abort()
+    for (const [ends, stop] of stoppedBy) ends?.addEventListener('abort', stop)
+    if (signal?.aborted) return stop('aborted')
     void heard.then((refusal) => {
       isHeard = true
-      if (isOver) return
       if (refusal) end(() => reject(refusal))
       else look(tryOn.get())
     })
