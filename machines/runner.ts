@@ -49,10 +49,7 @@ interface Work {
 
 type Action =
   | { assigns: (scope: Scope, params: unknown) => object }
-  | {
-      to?: (scope: Scope, params: unknown) => string
-      event: MachineEvent | ((scope: Scope, params: unknown) => MachineEvent)
-    }
+  | { to?: (scope: Scope, params: unknown) => string; event: (scope: Scope, params: unknown) => MachineEvent }
 type Actor = Table | { begin: (given: { input: unknown; signal: AbortSignal }) => PromiseLike<unknown> }
 
 /**
@@ -85,7 +82,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
       context = { ...context, ...action.assigns(scope, params) }
       return
     }
-    const told = typeof action.event === 'function' ? action.event(scope, params) : action.event
+    const told = action.event(scope, params)
     const to = action.to?.(scope, params)
     later.push(() => {
       if (to === undefined) return tellParent?.(told)
@@ -118,8 +115,7 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
   }
 
   function waiting(delay: string, node: StateNode, event: MachineEvent): Work {
-    const given = (table.delays as Record<string, number | ((scope: Scope) => number)>)[delay]!
-    const ms = typeof given === 'function' ? given({ context, event }) : given
+    const ms = (table.delays as Record<string, (scope: Scope) => number>)[delay]!({ context, event })
     const timer = clock.setTimeout(() => send({ type: afterType(delay, node.id) }), ms)
     return { id: '', delayed: { delay, until: clock.now() + ms }, stop: () => clock.clearTimeout(timer) }
   }

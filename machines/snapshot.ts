@@ -54,12 +54,11 @@ export const stepsFor = (table: Table, active: Active, scope: Scope) =>
 export const stepsAlways = (table: Table, active: Active, scope: Scope) =>
   stepsOf(table, active, scope, ({ config }) => listOf(config.always))
 
-function stepOf(source: StateNode, { target, actions, reenter }: Transition): Step {
+/** No state of these tables leads into itself, or into one within it, without being left. */
+function stepOf(source: StateNode, { target, actions }: Transition): Step {
   if (target === undefined) return { actions, to: null, domain: null }
   const to = targetOf(source, target)
-  const isInner = !reenter && (to === source || isWithin(to, source))
-  const common = ancestorsOf(to).find((node) => isWithin(source, node))
-  return { actions, to, domain: isInner ? source : (common ?? ancestorsOf(to).at(-1) ?? null) }
+  return { actions, to, domain: ancestorsOf(to).find((node) => isWithin(source, node)) ?? null }
 }
 
 /** The active states that a step leaves, the innermost first. */

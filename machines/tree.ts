@@ -3,7 +3,6 @@ export interface Transition {
   target?: string
   guard?: Named
   actions?: Named | readonly Named[]
-  reenter?: boolean
 }
 
 /** A name, with what is given to what it stands for. */

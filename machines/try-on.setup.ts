@@ -171,7 +171,10 @@ export const tryOnSetup = setup({
       const { [of]: _before, ...others } = context.waits
       return { waits: wait === null ? others : { ...others, [of]: wait } }
     }),
-    wakeRequest: sendTo((_, name: string) => name, { type: 'wake' }),
+    wakeRequest: sendTo(
+      (_, name: string) => name,
+      () => ({ type: 'wake' }),
+    ),
     endWait: assign(({ context }) => ({
       waits: Object.fromEntries(Object.entries(context.waits).map(([of, wait]) => [of, { ...wait, isOut: true }])),
     })),
@@ -180,8 +183,8 @@ export const tryOnSetup = setup({
   delays: {
     wait: ({ context }) => context.waitMs,
     deadline: ({ context }) => Math.max(0, leftMs(context)),
-    tick: 1_000,
-    keyCheck: 60_000,
+    tick: () => 1_000,
+    keyCheck: () => 60_000,
   },
 })
 
