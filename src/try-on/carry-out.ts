@@ -280,7 +280,7 @@ export function createCarryOut(parts: CarryOutParts) {
       // that was all there was to leave, unless its shopper saw what stands
       const stands = attemptOf(runner)
       const isSeen = stands !== undefined && (word.own ?? word.seen) === stands
-      if (isLeft && !isSeen && isLeaving(call) && !runner.getSnapshot().can(permissionOf(call))) return checkRead()
+      if (isLeft && !isSeen && !runner.getSnapshot().can(permissionOf(call))) return checkRead()
       // of a former shopper not even a photo is kept
       if (isConsent(call)) return consent(own, runner, word, call)
       // nobody forgets unseen what the consent in hand would have left
