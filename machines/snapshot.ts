@@ -78,7 +78,7 @@ export function enteredBy({ to, domain }: Step): StateNode[] {
 }
 
 /** A state with what is entered in it when nothing else is said. */
-export function withInitial(node: StateNode): StateNode[] {
+function withInitial(node: StateNode): StateNode[] {
   const { children, config } = node
   const inner = isParallel(node)
     ? Object.values(children)

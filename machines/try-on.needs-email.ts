@@ -1,4 +1,16 @@
-import { asked, discards, follows, given, its, leaves, noted, requested, routed, settling, wakes } from './try-on.rows.ts'
+import {
+  asked,
+  discards,
+  follows,
+  given,
+  its,
+  leaves,
+  noted,
+  requested,
+  routed,
+  settling,
+  wakes,
+} from './try-on.rows.ts'
 import { tryOnSetup } from './try-on.setup.ts'
 
 /** How often a registration is repeated before the form is shown again. */
