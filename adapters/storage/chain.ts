@@ -19,28 +19,27 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   let chosen: Tier | null = null
   const others = (tier: Tier) => tiers.filter((each) => each !== tier)
 
-  /** Whether a tier was ever written to, as far as it and the others know. */
-  async function mayHold(tier: Tier, failed: readonly Tier[], kind: Kind): Promise<boolean> {
-    if (kind === 'values' && tier.isUsed()) return true
+  /** Whether a tier was ever written to, as far as it and the others know; nobody knows where none answers. */
+  async function mayHold(tier: Tier, answering: readonly Tier[], kind: Kind): Promise<boolean> {
+    if (answering.length === 0 || (kind === 'values' && tier.isUsed())) return true
     if (await tier.isBegun(kind)) return true
     const marker = tier.markerOf(kind)
-    const answering = others(tier).filter((each) => !failed.includes(each))
     const markers = await Promise.allSettled(answering.map((each) => each.use((of) => of.getItem(marker))))
     // a marker that can not be read may be there
     return markers.some((each) => each.status === 'rejected' || (each.value ?? null) !== null)
   }
 
-  /** Asks every tier; resolves with those that failed and may hold something, which are all where no tier works. */
+  /** Asks every tier; resolves with those that answer, and whether others may hold something, as all may where none does. */
   async function ask(
     call: (tier: Tier) => Promise<unknown>,
     kind: Kind = 'values',
-  ): Promise<{ failed: Tier[]; unread: Tier[]; why: unknown }> {
+  ): Promise<{ answering: Tier[]; isUnread: boolean; why: unknown }> {
     const asked = await Promise.allSettled(tiers.map(call))
-    const failed = tiers.filter((_, index) => asked[index]?.status === 'rejected')
+    const answering = tiers.filter((_, index) => asked[index]?.status === 'fulfilled')
     const why: unknown = asked.find((each) => each.status === 'rejected')?.reason
-    if (failed.length === tiers.length) return { failed, unread: failed, why }
-    const held = await Promise.all(failed.map((tier) => mayHold(tier, failed, kind)))
-    return { failed, unread: failed.filter((_, index) => held[index]), why }
+    const failed = tiers.filter((tier) => !answering.includes(tier))
+    const held = await Promise.all(failed.map((tier) => mayHold(tier, answering, kind)))
+    return { answering, isUnread: held.includes(true), why }
   }
 
   /** Marks each of `marked` in the others that answer. */
@@ -58,10 +57,9 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   async function firstThatTakes<T>(
     kind: Kind,
     order: readonly Tier[],
-    failed: readonly Tier[],
+    answering: readonly Tier[],
     work: (tier: Tier) => Promise<T>,
   ): Promise<{ taker: Tier; done: T }> {
-    const answering = tiers.filter((tier) => !failed.includes(tier))
     let failure: unknown = new Error('no storage takes this')
     for (const taker of order) {
       try {
@@ -74,6 +72,9 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     throw failure
   }
 
+  /** What tiers hold of a key, or may hold. */
+  const heldAt = (key: string, of: readonly Tier[] = tiers) => of.flatMap((tier) => tier.heldAt(key))
+
   /** Reads what every tier holds of a key. */
   const look = (key: string) => ask((tier) => tier.look(key))
 
@@ -81,10 +82,10 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
    * A value is changed where it stands, so that of two pages that began in different tiers only one changes it; a new one
    * goes where the last one went.
    */
-  function orderFor(key: string, failed: readonly Tier[]): Tier[] {
-    const standing = prevailing(tiers.flatMap((tier) => (failed.includes(tier) ? [] : tier.heldAt(key))))
+  function orderFor(key: string, answering: readonly Tier[]): Tier[] {
+    const standing = prevailing(heldAt(key, answering))
     const rank = (tier: Tier) => {
-      if (failed.includes(tier)) return 4
+      if (!answering.includes(tier)) return 4
       const held = tier.heldAt(key)
       if (held.length > 0) return standing !== null && held.includes(standing) ? 0 : 1
       return tier === chosen ? 2 : 3
@@ -93,14 +94,14 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   }
 
   async function update(key: string, change: Change): Promise<void> {
-    const { failed } = await look(key)
-    const isNew = tiers.every((tier) => tier.heldAt(key).length === 0)
+    const { answering } = await look(key)
+    const isNew = heldAt(key).length === 0
     let base: string | null = null
     let isChanged = false
     let passedOver: readonly Tier[] = []
     // what a tier refuses of this very change is no copy
     const before = new Map(tiers.map((tier) => [tier, tier.heldAt(key)]))
-    const { taker, done: written } = await firstThatTakes('values', orderFor(key, failed), failed, (tier) =>
+    const { taker, done: written } = await firstThatTakes('values', orderFor(key, answering), answering, (tier) =>
       tier.write(
         key,
         (old) => {
@@ -128,7 +129,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     const isCopied = isEverywhere(current)
     const settle = async (tier: Tier) => {
       const seen = tier.heldAt(key)
-      if (isCopied ? failed.includes(tier) : seen.length === 0) return
+      if (isCopied ? !answering.includes(tier) : seen.length === 0) return
       // what another page has written there meanwhile is no older copy
       const copy = (old: string | null) => (seen.includes(old ?? '') ? current : prevailing([old, current]))
       await tier.write(key, isCopied ? copy : (old) => old && leftOf(old, current, base))
@@ -138,8 +139,8 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
 
   /** Does it in every tier; rejects where one that may hold something fails. */
   async function everywhere(call: (storage: AtomicStorage) => MaybePromise<unknown>, kind: Kind): Promise<void> {
-    const { unread, why } = await ask((tier) => tier.use(call), kind)
-    if (unread.length > 0) throw why
+    const { isUnread, why } = await ask((tier) => tier.use(call), kind)
+    if (isUnread) throw why
   }
 
   async function removeItems(keys: readonly string[], isKept: (value: string) => boolean): Promise<void> {
@@ -153,17 +154,16 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   return {
     durable,
     isExclusive(key) {
-      const standing = prevailing(tiers.flatMap((tier) => tier.heldAt(key)))
+      const standing = prevailing(heldAt(key))
       const holding = tiers.filter((tier) => standing === null || tier.heldAt(key).includes(standing))
       return holding.some((tier) => tier.isExclusive(key))
     },
     async getItem(key) {
-      const { failed, unread, why } = await look(key)
-      if (unread.length > 0) throw why
+      const { answering, isUnread, why } = await look(key)
+      if (isUnread) throw why
       // another page may write here, or have written, while it can mark that nowhere
-      const answering = tiers.filter((tier) => !failed.includes(tier))
       await markAmong(answering, answering, 'values')
-      return prevailing(answering.flatMap((tier) => tier.heldAt(key)))
+      return prevailing(heldAt(key, answering))
     },
     setItem: (key, value) => update(key, () => value),
     removeItem: (key) => removeItems([key], () => false),
@@ -171,20 +171,20 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     update,
     async copies(key) {
       await look(key)
-      return tiers.flatMap((tier) => tier.heldAt(key))
+      return heldAt(key)
     },
     photos: {
       async get(key) {
         let found: StoredPhoto | undefined
         const keep = (photo?: StoredPhoto) => (found ??= photo)
-        const { unread, why } = await ask((tier) => tier.use(({ photos }) => photos?.get(key)).then(keep), 'photos')
-        if (found === undefined && unread.length > 0) throw why
+        const { isUnread, why } = await ask((tier) => tier.use(({ photos }) => photos?.get(key)).then(keep), 'photos')
+        if (found === undefined && isUnread) throw why
         return found
       },
       async set(key, photo) {
-        const { failed } = await ask((tier) => tier.use(({ photos }) => photos?.get(key)), 'photos')
-        const answering = tiers.filter((tier) => !failed.includes(tier) && tier.keepsPhotos)
-        await firstThatTakes('photos', answering, failed, (tier) => tier.use(({ photos }) => photos?.set(key, photo)))
+        const { answering } = await ask((tier) => tier.use(({ photos }) => photos?.get(key)), 'photos')
+        const order = answering.filter((tier) => tier.keepsPhotos)
+        await firstThatTakes('photos', order, answering, (tier) => tier.use(({ photos }) => photos?.set(key, photo)))
       },
       remove: (key) => everywhere(({ photos }) => photos?.remove(key), 'photos'),
       async keys() {
