@@ -119,38 +119,42 @@ export type Outcome<T> = { kind: 'accepted'; data: T } | Unusable
 
 /** Reads one exchange by the table. `data` is the schema of what a 200 holds in its `data`. */
 export function outcomeOf<T>(operation: Requested, exchange: Exchange, data: is.Schema<T>): Outcome<T> {
-  const named = (situation: Exclude<Situation, 'fits'>, answer = unanswered, more: Details = {}) =>
-    unusable({ operation, situation, answer }, meanings[situation][columnOf(operation)], more)
-
-  if (exchange.came === 'held') return named('held', unanswered, { retryAfterMs: exchange.waitMs })
-  if (exchange.came === 'notMade') return named(exchange.why, unanswered, { at: exchange.at })
-  if (exchange.came !== 'answer') return named(exchange.why)
-
+  if (exchange.came !== 'answer') return unanswered(operation, exchange)
   const { status, body } = exchange
   if (status >= 200 && status < 300) {
     const read = is.field('data', data).safeParse(body)
     if (status === 200 && read.success) return { kind: 'accepted', data: read.data }
-    return named('misfit', { status, error: null }, { at: status === 200 ? read.path : undefined })
+    return unusable(operation, 'misfit', { status, error: null }, { at: status === 200 ? read.path : undefined })
   }
   const said = apiError.safeParse(body).data
   const situation = refusalOf(operation, status, said)
   const retryAfterMs = situation === 'ipLimit' ? secondsToMs(exchange.retryAfter) : null
-  return named(situation, { status, ...(said ?? { error: null }) }, { retryAfterMs })
+  return unusable(operation, situation, { status, ...(said ?? { error: null }) }, { retryAfterMs })
 }
 
-const unanswered: Refusal = { status: null, error: null }
+/** Reads an exchange that brought no whole answer. */
+export function unanswered(operation: Requested, exchange: Exclude<Exchange, { came: 'answer' }>): Unusable {
+  const nothing: Refusal = { status: null, error: null }
+  if (exchange.came === 'held') return unusable(operation, 'held', nothing, { retryAfterMs: exchange.waitMs })
+  return unusable(operation, exchange.why, nothing, { at: 'at' in exchange ? exchange.at : undefined })
+}
 
 interface Details {
+  /** Of what does not fit, or is not sent as it would not. */
   at?: string | undefined
+  /** Of what is throttled. */
   retryAfterMs?: number | null
 }
 
 function unusable(
-  of: Unaccepted,
-  meaning: Exclude<Meaning, 'accepted'>,
+  operation: Requested,
+  situation: Exclude<Situation, 'fits'>,
+  answer: Refusal,
   { at, retryAfterMs = null }: Details,
 ): Unusable {
+  const of = { operation, situation, answer }
   const where = at === undefined ? {} : { at }
+  const meaning = meanings[situation][columnOf(operation)]
   switch (meaning) {
     case 'rejected.email':
       return { ...of, kind: 'rejected', reason: 'email' }

@@ -9,7 +9,7 @@ import type { Shopper } from '../records/epochs.ts'
 import type { Keys } from '../records/keys.ts'
 import type { BoundedPhotoStore } from '../records/photo-store.ts'
 import { savedValue, type SavedParts } from '../records/saved.ts'
-import { outcomeOf, type Outcome, type Unusable } from '../rules/outcome.ts'
+import { unanswered, type Outcome } from '../rules/outcome.ts'
 import type { Client } from '../wire/operations.ts'
 import type { Errands } from './errands.ts'
 import { readPhoto, type PhotoInput } from './photo-input.ts'
@@ -263,4 +263,4 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 }
 
-const unread = outcomeOf('putPhoto', { came: 'notSent', why: 'unreachable' }, roomPhoto) as Unusable
+const unread = unanswered('putPhoto', { came: 'notSent', why: 'unreachable' })

@@ -3,7 +3,7 @@ import { requestMachine } from '../../machines/request.machine.ts'
 import type { Polled, Restored, TryOnContext, TryOnEvent, Written } from '../../machines/try-on.types.ts'
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import { isUrgent } from '../../machines/try-on.setup.ts'
-import { generationStarted, type GenerationStarted } from '../contract/resources.ts'
+import type { GenerationStarted } from '../contract/resources.ts'
 import type { Forecast } from '../budget/forecast.ts'
 import type { Attempts } from '../records/attempts.ts'
 import type { RequestOptions } from '../wire/operations.ts'
@@ -11,7 +11,7 @@ import type { RoomClient } from '../wire/room-client.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { report } from '../platform/guarded.ts'
 import { quiet } from '../platform/quiet.ts'
-import { outcomeOf, type Outcome, type Requested, type Situation, type Unusable } from '../rules/outcome.ts'
+import { unanswered, type Outcome, type Situation, type Unusable } from '../rules/outcome.ts'
 import type { Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { Funnels } from '../shopper/funnels.ts'
@@ -195,7 +195,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const uniqueUserId = isOwn ? await visitor.known() : undefined
     const outcome = client.isSameInstallation()
       ? await client.getGeneration(jobId, { uniqueUserId }, { ...options, urgent })
-      : notMade('getGeneration', 'moved')
+      : unanswered('getGeneration', { came: 'notMade', why: 'moved' })
     const unchanged: Polled = { kind: 'stands', record, durable, outcome }
     if (outcome.kind === 'unavailable' || outcome.kind === 'throttled') return unchanged
     const now = clock.now()
@@ -306,7 +306,5 @@ function given<T>(value: T | null | undefined): T {
   return value
 }
 
-const notMade = (operation: Requested, why: 'moved' | 'noKey') =>
-  outcomeOf(operation, { came: 'notMade', why }, generationStarted) as Unusable
-const moved = notMade('createGeneration', 'moved')
-const noKey = notMade('createGeneration', 'noKey')
+const moved = unanswered('createGeneration', { came: 'notMade', why: 'moved' })
+const noKey = unanswered('createGeneration', { came: 'notMade', why: 'noKey' })

@@ -7,7 +7,15 @@ import { withinLimit } from '../platform/clock.ts'
 import { guarded } from '../platform/guarded.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import { withDefaults } from '../platform/with-defaults.ts'
-import { columnOf, outcomeOf, type Exchange, type Outcome, type Requested, type Unusable } from '../rules/outcome.ts'
+import {
+  columnOf,
+  outcomeOf,
+  unanswered,
+  type Exchange,
+  type Outcome,
+  type Requested,
+  type Unusable,
+} from '../rules/outcome.ts'
 import { createAccess, type Access } from './access.ts'
 import { createAddresses } from './addresses.ts'
 import { createBodyForm } from './body-form.ts'
@@ -149,14 +157,14 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     const outcome = isDecided(base) ? null : await upload(base, { contentType: 'image/jpeg' }, settings)
     if (outcome === null || isDecided(base)) return { kind: 'accepted', data: null }
     if (holdsForAll(outcome)) return { ...outcome, operation: 'createGeneration' }
-    return outcomeOf('createGeneration', { came: 'notSent', why: whyNotSent(outcome) }, is.oneOf(null))
+    return unanswered('createGeneration', { came: 'notSent', why: whyNotSent(outcome) })
   }
 
   async function probe(settings: RequestOptions = {}): Promise<Outcome<null>> {
     const proved = await prove(access.baseUrl(), settings)
     if (proved.kind !== 'accepted') return proved
     const waitMs = await budget.ask({ operation: 'createGeneration', turn: settings.turn })
-    return waitMs === 0 ? proved : outcomeOf('createGeneration', { came: 'held', waitMs }, is.oneOf(null))
+    return waitMs === 0 ? proved : unanswered('createGeneration', { came: 'held', waitMs })
   }
 
   async function submit(body: GenerationRequest, settings: SubmitOptions = {}, isGranted: boolean) {
