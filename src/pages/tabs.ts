@@ -1,5 +1,6 @@
 import { funnel, jobSuccess } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
+import { isFormer } from '../rules/copies.ts'
 import { problem, type Problem } from '../rules/problem.ts'
 import { attemptRecord, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
@@ -143,9 +144,8 @@ export function openTabs(parts: TabsParts): Tabs {
     await looking
     if (!isOpen) return
     if (isOfNow(theirs)) return onMessage(heard)
-    const known = epochs()
     // who was away over a reset may not be able to read of it
-    if (ids.some((id) => Number(theirs[id]) < Number(known[id]))) post({ type: 'reset' })
+    if (isFormer(theirs, epochs())) post({ type: 'reset' })
   }
 
   const post = (sent: TabMessage) => channel?.postMessage({ version: 1, epochs: epochs(), message: sent })

@@ -1,8 +1,8 @@
 import * as is from '../contract/schema.ts'
 import { succeeds } from '../platform/succeeds.ts'
-import { onceMore, wasReset } from '../platform/was-reset.ts'
+import { onceMore } from '../platform/was-reset.ts'
 import type { Clock } from '../ports.ts'
-import { allDue, dueNow } from '../rules/copies.ts'
+import { allDue, dueNow, isFormer } from '../rules/copies.ts'
 import { createEpochs, type Counts, type Epochs, type Shopper } from './epochs.ts'
 import type { Cell, Codec, Journal, Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
@@ -243,9 +243,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     },
     async listsFormer(keys) {
       const copies = await cellAt(candidate).copies()
-      const isFormer = (counts: Counts) => wasReset({ ...epochs.counts(), ...counts }, epochs.counts())
       return copies.some(({ entries, epochs: counts }) =>
-        keys.some((key) => entries[key] === dueNow || (entries[key] !== undefined && isFormer(counts))),
+        keys.some((key) => entries[key] === dueNow || (entries[key] !== undefined && isFormer(counts, epochs.counts()))),
       )
     },
     async mark(attemptId, fate, of) {

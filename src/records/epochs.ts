@@ -1,6 +1,7 @@
 import * as is from '../contract/schema.ts'
 import { newId } from '../platform/new-id.ts'
 import type { Clock } from '../ports.ts'
+import { isFormer } from '../rules/copies.ts'
 import type { Codec } from './journal.ts'
 
 /** Stands for everything of one shopper: aborted from the moment on in which this page knows of a reset(). */
@@ -174,7 +175,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
       meet(found)
       const shared = isSeen ? Object.entries(found).filter(([id]) => counts[id] !== undefined) : []
       const isPresent = shared.length > 0 && shared.every(([id, count]) => count === counts[id])
-      if (shared.some(([id, count]) => count > Number(counts[id]))) learnCounts(found)
+      if (isSeen && isFormer(counts, found)) learnCounts(found)
       // by which other names a page knows the same storage
       else if (isPresent) counts = { ...found, ...counts }
       return isPresent

@@ -27,6 +27,10 @@ export const dueNow = 0
 export const allDue = (entries: Record<string, number>): Record<string, number> =>
   Object.fromEntries(Object.keys(entries).map((key) => [key, dueNow]))
 
+/** Whether counts of resets are from before one that others tell of, by an ID that both have. */
+export const isFormer = (counts: Readonly<Record<string, number>>, told: Readonly<Record<string, number>>): boolean =>
+  Object.entries(counts).some(([id, count]) => count < Number(told[id]))
+
 /** The copy that holds of `texts`; null where there is none. Catalogs are merged. */
 export function prevailing(texts: readonly (string | null)[]): string | null {
   const present = texts.filter((text) => text !== null)
@@ -89,8 +93,7 @@ function merged(first: Value, second: Value): Value {
 
 /** A copy of a catalog, of which nothing holds where it is from before a reset that the other one tells of: what it names is due. */
 function besides({ epochs: told = {} }: Value, copy: Value): Value {
-  const isFormer = Object.entries(copy.epochs ?? {}).some(([id, count]) => count < Number(told[id]))
-  return isFormer ? { ...copy, entries: allDue(copy.entries ?? {}), left: {}, discarded: {} } : copy
+  return isFormer(copy.epochs ?? {}, told) ? { ...copy, entries: allDue(copy.entries ?? {}), left: {}, discarded: {} } : copy
 }
 
 /** Every name of both with the higher of its numbers. */
