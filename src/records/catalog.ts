@@ -4,7 +4,7 @@ import { onceMore } from '../platform/was-reset.ts'
 import type { Clock } from '../ports.ts'
 import { allDue, dueNow, isFormer } from '../rules/copies.ts'
 import { createEpochs, type Counts, type Epochs, type Shopper } from './epochs.ts'
-import type { Cell, Codec, Journal, Kept } from './journal.ts'
+import { readable, type Cell, type Codec, type Found, type Journal, type Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
 import { catalogVersion } from './names.ts'
 
@@ -117,22 +117,29 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   async function look(): Promise<CatalogValue | null> {
     const found = await cellAt(candidate)
       .read()
-      .catch(() => null)
-    if (found === null || found === 'unreadable') return null
+      .then(readable, () => null)
+    if (found === null) return null
     epochs.learn(found)
     // what was begun anew is told by which names other pages know it
     if (Object.keys(epochs.counts()).some((id) => found.epochs[id] === undefined)) await change(() => ({}))
     return found
   }
 
+  /** What can be read of it, which teaches this page; what can not is noted. */
+  function learnt(found: Found<CatalogValue>): CatalogValue | null {
+    isUnreadable ||= found === 'unreadable'
+    const known = readable(found)
+    if (known !== null) epochs.learn(known)
+    return known
+  }
+
   /** A change of what is there, or of an empty catalog where it was lost. */
   async function change(next: (old: CatalogValue) => Partial<CatalogValue> | undefined): Promise<Kept> {
     const tried = candidate
     const kept = await cellAt(candidate).update((found) => {
-      isUnreadable ||= found === 'unreadable'
+      const known = learnt(found)
       if (found === 'unreadable') return undefined
-      if (found !== null) epochs.learn(found)
-      const old = found ?? empty()
+      const old = known ?? empty()
       const changed = next(old)
       if (changed !== undefined) epochs.isUsed()
       return (
@@ -154,10 +161,10 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   async function find(): Promise<void> {
     for (const index of keys().catalog.keys()) {
       const found = await cellAt(index).read()
-      isUnreadable ||= found === 'unreadable'
-      if (found === 'unreadable') continue
-      candidate = index
-      return found === null ? undefined : epochs.learn(found)
+      const isUsable = found !== 'unreadable'
+      if (isUsable) candidate = index
+      learnt(found)
+      if (isUsable) return
     }
   }
 
@@ -167,9 +174,9 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     const listed = await journal
       .cell(index, formerCodec)
       .read()
-      .catch(() => undefined)
-    isTakenOver = listed === null || listed === 'unreadable'
-    if (listed === undefined || listed === null || listed === 'unreadable') return
+      .then(readable, () => undefined)
+    isTakenOver = listed === null
+    if (!listed) return
     const until = clock.now() + retentionMs
     const added = Object.fromEntries(listed.keys.map((key) => [key, until]))
     const kept = await change((old) => ({ entries: { ...added, ...old.entries } }))
@@ -179,8 +186,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   /** A page that stood still takes for failed what has landed, and may have been read there since. */
   async function isMarkedOnDisk(attemptId: string, fate: Fate): Promise<boolean> {
     await look()
-    const found = cellAt(candidate).onDisk()
-    return found !== null && found !== 'unreadable' && found[fate][attemptId] !== undefined
+    return readable(cellAt(candidate).onDisk())?.[fate][attemptId] !== undefined
   }
 
   function lasting(table: Record<string, number>): Record<string, number> {
@@ -215,36 +221,29 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         return { entries: { ...entries, [key]: clock.now() + retentionMs } }
       })
       if (of.aborted) return 'gone'
-      const onDisk = cellAt(candidate).onDisk()
       // nothing to change is no proof that storage has it: memory may have
-      const isOnDisk = onDisk !== null && onDisk !== 'unreadable' && onDisk.entries[key] !== undefined
+      const isOnDisk = readable(cellAt(candidate).onDisk())?.entries[key] !== undefined
       return kept === 'stored' || isOnDisk ? 'stored' : 'memory'
     },
     async entries() {
-      const found = await cellAt(candidate).read()
-      isUnreadable ||= found === 'unreadable'
-      if (found === null || found === 'unreadable') return {}
-      epochs.learn(found)
-      return found.entries
+      return learnt(await cellAt(candidate).read())?.entries ?? {}
     },
     reschedule(changes) {
-      return change(({ entries, left, discarded }) => ({
-        entries: Object.fromEntries(
-          Object.keys({ ...entries, ...changes }).flatMap((key) => {
-            const until = entries[key]
-            const change = changes[key]
-            const next = change && change.seen === until ? change.next : until
-            return next === null || next === undefined ? [] : [[key, next]]
-          }),
-        ),
-        left: lasting(left),
-        discarded: lasting(discarded),
-      }))
+      return change(({ entries: { ...entries }, left, discarded }) => {
+        for (const [key, { seen, next }] of Object.entries(changes)) {
+          if (entries[key] !== seen) continue
+          if (next === null) delete entries[key]
+          else entries[key] = next
+        }
+        return { entries, left: lasting(left), discarded: lasting(discarded) }
+      })
     },
     async listsFormer(keys) {
       const copies = await cellAt(candidate).copies()
       return copies.some(({ entries, epochs: counts }) =>
-        keys.some((key) => entries[key] === dueNow || (entries[key] !== undefined && isFormer(counts, epochs.counts()))),
+        keys.some(
+          (key) => entries[key] === dueNow || (entries[key] !== undefined && isFormer(counts, epochs.counts())),
+        ),
       )
     },
     async mark(attemptId, fate, of) {

@@ -93,7 +93,9 @@ function merged(first: Value, second: Value): Value {
 
 /** A copy of a catalog, of which nothing holds where it is from before a reset that the other one tells of: what it names is due. */
 function besides({ epochs: told = {} }: Value, copy: Value): Value {
-  return isFormer(copy.epochs ?? {}, told) ? { ...copy, entries: allDue(copy.entries ?? {}), left: {}, discarded: {} } : copy
+  return isFormer(copy.epochs ?? {}, told)
+    ? { ...copy, entries: allDue(copy.entries ?? {}), left: {}, discarded: {} }
+    : copy
 }
 
 /** Every name of both with the higher of its numbers. */
