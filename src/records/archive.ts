@@ -64,11 +64,12 @@ export async function isDoneWith(parts: ArchiveParts, record: AttemptRecord): Pr
   return archived !== null && mayBePaid(archived)
 }
 
+/** What stands in a place, as far as it can be read. */
+export const readIn = ({ cell }: Place): Promise<AttemptRecord | null> => cell.read().then(readable, () => null)
+
 /** What the archive has of an attempt, as far as it can be read. */
 export const archivedOf = ({ archiveOf }: ArchiveParts, attemptId: string): Promise<AttemptRecord | null> =>
-  archiveOf(attemptId)
-    .cell.read()
-    .then(readable, () => null)
+  readIn(archiveOf(attemptId))
 
 /** What another tier of storage has hidden behind the record that is shown, if money may have been spent on it. */
 export async function archiveHidden(

@@ -5,7 +5,7 @@ import type { Clock } from '../ports.ts'
 import { isBefore } from '../rules/copies.ts'
 import type { Problem } from '../rules/problem.ts'
 import { advance, isOwed, isUnsentTooLong, mayBePaid, wordOf, type AttemptRecord } from '../rules/record.ts'
-import { archivedOf, archiveHidden, isDoneWith, keepInArchive, type ArchiveParts } from './archive.ts'
+import { archivedOf, archiveHidden, isDoneWith, keepInArchive, readIn, type ArchiveParts } from './archive.ts'
 import { createCurrent, isAsLeft, isAsSeen, isOf, type CurrentParts } from './current.ts'
 import type { Shopper } from './epochs.ts'
 import { readable, type Found, type Kept } from './journal.ts'
@@ -129,10 +129,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** Puts what was begun where nothing could be read in place of what was there before, as any later word leaves it. */
   async function putInPlace(record: AttemptRecord): Promise<Kept> {
     if (!blind.has(record.attemptId)) return 'unchanged'
-    const found = await place()
-      .cell.read()
-      .catch(() => null)
-    const stands = readable(found)
+    const stands = await readIn(place())
     if (!stands || stands.attemptId === record.attemptId || stands.startedAt >= record.startedAt) return 'unchanged'
     if (mayBePaid(stands) && !(await archive(stands, true))) return 'unchanged'
     return put(record, (each) => isAsSeen(each, stands))
@@ -154,15 +151,17 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   /** Takes a consent away; resolves with what is there of its attempt all the same, or was when storage last said so. */
   async function takeAway(attemptId: string): Promise<AttemptRecord[]> {
-    const places = [place().cell, archiveOf(attemptId).cell]
+    const places = placesOf(attemptId)
     await place().cell.update((found) => (isConsentOf(found, attemptId) ? null : undefined))
-    const copies = await Promise.all(places.map((each) => each.copies()))
+    const copies = await Promise.all(places.map(({ cell }) => cell.copies()))
     return copies.flat().filter((copy) => copy.attemptId === attemptId)
   }
 
+  const placesOf = (attemptId: string) => [place(), archiveOf(attemptId)]
+
   /** What stands in the two places of an attempt. */
   const standingOf = ({ attemptId }: AttemptRecord): Promise<Found<AttemptRecord>[]> =>
-    Promise.all([place(), archiveOf(attemptId)].map(({ cell }) => cell.read().catch(() => 'unreadable' as const)))
+    Promise.all(placesOf(attemptId).map(({ cell }) => cell.read().catch(() => 'unreadable' as const)))
 
   /** Storage has lost the record: the attempt was neither left, which archives it, nor discarded. */
   async function isLost(record: AttemptRecord): Promise<boolean> {
@@ -175,13 +174,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
    * replaced. What is left for the archive is written there once storage takes it.
    */
   async function archive(record: AttemptRecord, isLeft = false): Promise<boolean> {
-    const stored = readable(
-      await place()
-        .cell.read()
-        .catch(() => null),
-    )
-    const isMore = stored?.attemptId === record.attemptId && (stored.job || !record.job)
-    const newest = isMore ? stored : record
+    const newest = newestOf(await readIn(place()), record)
     const isHeld = isOf(current.onDisk(), record.attemptId)
     const shopper = current.shopperOf(record.attemptId) ?? catalog.shopper()
     const kept = await keepInArchive(parts, newest, shopper, isHeld)
@@ -201,10 +194,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (!(await mark(record.attemptId, 'left'))) unburied.add(record.attemptId)
   }
 
+  const copies = () => place().cell.copies()
+
   /** Whether some tier holds the attempt, as what would be found again. */
   const mayBeFound = async (record: AttemptRecord) =>
-    (await place().cell.copies()).some((copy) => copy.attemptId === record.attemptId) &&
-    !(await isDoneWith(parts, record))
+    (await copies()).some((copy) => isOf(copy, record.attemptId)) && !(await isDoneWith(parts, record))
 
   /**
    * Whether an attempt that was taken away stays away. A storage that does not answer, or does not let it go, may bring it
@@ -218,11 +212,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
   async function bury(): Promise<boolean> {
     if (unburied.size === 0) return true
-    const copies = await place().cell.copies()
+    const found = await copies()
     for (const id of unburied) {
       // who was asked for it before may hear so later
       const isMarked = await mark(id, 'left')
-      if (isMarked || copies.every((copy) => copy.attemptId !== id)) unburied.delete(id)
+      if (isMarked || !found.some((copy) => isOf(copy, id))) unburied.delete(id)
     }
     return unburied.size === 0
   }
@@ -248,7 +242,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (!(await isBuried(record, removed))) return stopped(record)
     if (removed === 'memory')
       return { kind: 'none', durable: false, problem: problem ?? (isUnread ? unreadable : null) }
-    const rest = await restore(removed === 'stored' ? [record.attemptId] : [])
+    return restoreRest(removed === 'stored' ? [record.attemptId] : [], problem)
+  }
+
+  /** As `restore`, with what is to be said of what has gone. */
+  async function restoreRest(gone: readonly string[], problem: Problem | null): Promise<Written> {
+    const rest = await restore(gone)
     return rest.kind === 'overtaken' ? rest : { ...rest, problem: problem ?? rest.problem ?? null }
   }
 
@@ -259,22 +258,19 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const found = await current.find(shopper).catch(() => null)
     isUnread = found === null
     if (found === null) return unread
-    const record = found.record && !gone.includes(found.record.attemptId) ? found.record : null
-    if (record === null) {
-      return { kind: 'none', durable: parts.isDurable, problem: found.skipped ? { kind: 'recordUnreadable' } : null }
-    }
+    const problem: Problem | null = found.skipped ? { kind: 'recordUnreadable' } : null
+    const { record } = found
+    if (record === null || gone.includes(record.attemptId)) return { kind: 'none', durable: parts.isDurable, problem }
     const isOver = await isDoneWith(parts, record)
     if (!isOver) await archiveHidden(parts, place().cell, record, shopper)
     const expiry = isOver ? null : expiryOf(record)
     if (expiry !== undefined) {
       // where it is not gone what is read and what is changed are not the same: storage can not be relied on
       if ((await remove(record)) === 'unchanged' && (await stands(record))) return unread
-      const rest = await restore([...gone, record.attemptId])
-      return rest.kind === 'overtaken' ? rest : { ...rest, problem: expiry ?? rest.problem ?? null }
+      return restoreRest([...gone, record.attemptId], expiry)
     }
     if (shopper.aborted) return { kind: 'overtaken' }
     current.remember(record, shopper)
-    const problem: Problem | null = found.skipped ? { kind: 'recordUnreadable' } : null
     const furthest = await withJob(record)
     return { kind: 'stands', record: furthest, durable: isStored(furthest), problem }
   }
@@ -303,13 +299,11 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   }
 
   /** Whether some tier holds a record as it was seen. */
-  const isHeld = async (seen: AttemptRecord) => (await place().cell.copies()).some((copy) => isAsSeen(copy, seen))
+  const isHeld = async (seen: AttemptRecord) => (await copies()).some((copy) => isAsSeen(copy, seen))
 
   /** Whether an older copy of the attempt may come back that would submit it again. */
-  async function mayComeBack(claimed: AttemptRecord): Promise<boolean> {
-    const copies = await place().cell.copies()
-    return copies.some((copy) => copy.attemptId === claimed.attemptId && copy.phase !== 'claimed')
-  }
+  const mayComeBack = async (claimed: AttemptRecord) =>
+    (await copies()).some((copy) => isOf(copy, claimed.attemptId) && copy.phase !== 'claimed')
 
   const writes = new Set<Promise<unknown>>()
 
@@ -502,9 +496,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       await bury()
       const kept: AttemptRecord[] = []
       for (const [id, { record, shopper }] of ahead) {
-        const archived = await archivedOf(parts, id)
-        // it may have come further there, or be what it was before its job was known
-        const newest = archived && (archived.job || !record.job) ? archived : record
+        const newest = newestOf(await archivedOf(parts, id), record)
         const where = await keepInArchive(parts, newest, shopper, false)
         if (where !== 'memory') ahead.delete(id)
         if (where === 'stored') kept.push(newest)
@@ -529,6 +521,10 @@ const isSubmitted = ({ phase }: AttemptRecord) => phase !== 'consented'
 
 const isConsentOf = (found: Found<AttemptRecord>, attemptId: string) =>
   isOf(found, attemptId) && readable(found)?.phase === 'consented'
+
+/** What was found may have come further, or be what it was before its job was known. */
+const newestOf = (found: AttemptRecord | null, record: AttemptRecord) =>
+  found?.attemptId === record.attemptId && (found.job || !record.job) ? found : record
 
 /** Whether the same attempt stands there less far, and not with another job. */
 function isLessFar(found: Found<AttemptRecord>, record: AttemptRecord): boolean {
