@@ -353,7 +353,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     hasExpired: (record) => expiryOf(record) !== undefined,
 
-    async begin(record, previous, signal) {
+    begin: tracked(async (record, previous, signal) => {
       catalog.speaks()
       // whose it is, before a look may tell of a reset()
       current.remember(record, catalog.shopper())
@@ -369,9 +369,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       // a reload would bring the one before back, beside the job of this one
       await stop(record)
       return mayBePaid(previous) ? notArchived(previous) : stopped(record)
-    },
+    }),
 
-    async claim(consented, isUntaken) {
+    claim: tracked(async (consented, isUntaken) => {
       if (await isDoneWith(parts, consented)) {
         await remove(consented)
         return { kind: 'overtaken' }
@@ -393,7 +393,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       }
       await stop(claimed)
       return stopped(consented)
-    },
+    }),
 
     stands,
 
@@ -412,7 +412,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return own.length > 0 && own.every((each) => isAsSeen(each, claimed))
     },
 
-    write: keep,
+    write: tracked(keep),
 
     async rescue(record) {
       const found = await place()
@@ -434,10 +434,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       for (const id of held.keys()) if (id !== but) held.delete(id)
     },
 
-    async leave(record, problem) {
+    leave: tracked(async (record, problem) => {
       if (mayBePaid(record) && !(await archive(record, true))) return notArchived(record)
       return without(record, problem)
-    },
+    }),
 
     async isKept(attemptId, before) {
       await attempts.underWay()
@@ -475,7 +475,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     dropShared: () => dropFromMemory(shared, ({ phase }) => phase === 'consented'),
     dropUnsent: () => dropFromMemory(new Set(begun), (record) => !mayBePaid(record)),
 
-    async forget(record) {
+    forget: tracked(async (record) => {
       const isMarked = await mark(record.attemptId, 'discarded')
       // a job that a reload, or the page that has begun it, would bring back is not forgotten
       const isOurs = begun.has(record.attemptId) && !isOf(current.onDisk(), record.attemptId)
@@ -486,7 +486,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       const archived = archiveOf(record.attemptId)
       await archived.cell.update((found) => (isOf(found, record.attemptId) ? null : undefined))
       return without(record)
-    },
+    }),
 
     isForgotten: async (attemptId) => (await catalog.fateOf(attemptId)) === 'discarded',
 
@@ -506,15 +506,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 
     underWay: () => (writes.size > 0 ? Promise.allSettled(writes) : null),
   }
-  const { begin, claim, write, leave, forget } = attempts
-  return {
-    ...attempts,
-    begin: tracked(begin),
-    claim: tracked(claim),
-    write: tracked(write),
-    leave: tracked(leave),
-    forget: tracked(forget),
-  }
+  return attempts
 }
 
 const isSubmitted = ({ phase }: AttemptRecord) => phase !== 'consented'
