@@ -1,3 +1,4 @@
+import { removeFrom } from '../../src/platform/apply.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import type { AtomicStorage, Clock, MaybePromise, StoredPhoto } from '../../src/ports.ts'
 import { isEverywhere, leftOf, prevailing } from '../../src/rules/copies.ts'
@@ -144,10 +145,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   }
 
   async function removeItems(keys: readonly string[], isKept: (value: string) => boolean): Promise<void> {
-    const orKeep: Change = (old) => (old !== null && isKept(old) ? old : null)
-    const remove = (of: AtomicStorage) =>
-      of.removeItems ? of.removeItems(keys, isKept) : Promise.all(keys.map((key) => of.update(key, orKeep)))
-    await everywhere(remove, 'values')
+    await everywhere((of) => removeFrom(of, keys, isKept), 'values')
     for (const tier of tiers) tier.forget(keys)
   }
 

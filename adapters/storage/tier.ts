@@ -1,4 +1,4 @@
-import { withinLimit } from '../../src/platform/clock.ts'
+import { TimeLimit, withinLimit } from '../../src/platform/clock.ts'
 import type { AtomicStorage, Clock, MaybePromise } from '../../src/ports.ts'
 
 /** What a tier may hold. */
@@ -48,22 +48,16 @@ export function createTier(storage: AtomicStorage, name: string, clock: Clock): 
 
   async function use<T>(call: (of: AtomicStorage) => MaybePromise<T>): Promise<T> {
     if (hanging > 0 && clock.monotonic() < restsUntil) throw new Error('an earlier call has not ended')
-    let isRunning = true
-    let isLate = false
-    const end = () => {
-      isRunning = false
-      if (isLate) hanging--
-    }
     const work = Promise.resolve().then(() => call(storage))
-    work.then(end, end)
-    try {
-      return await withinLimit(clock, tierLimitMs, work)
-    } catch (error) {
-      isLate = isRunning
-      if (isLate) hanging++
-      if (isLate) restsUntil = clock.monotonic() + restMs
+    return withinLimit(clock, tierLimitMs, work).catch((error: unknown) => {
+      if (error instanceof TimeLimit) {
+        hanging++
+        restsUntil = clock.monotonic() + restMs
+        const end = () => void hanging--
+        work.then(end, end)
+      }
       throw error
-    }
+    })
   }
 
   /** Exactly this is held. */

@@ -1,4 +1,4 @@
-import { apply } from '../platform/apply.ts'
+import { removeFrom } from '../platform/apply.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { succeeds } from '../platform/succeeds.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
@@ -139,16 +139,6 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
       }
     },
   }
-}
-
-async function removeFrom(
-  storage: FlowStorage,
-  keys: readonly string[],
-  isKept: (value: string) => boolean,
-): Promise<void> {
-  const removeOne = (key: string) => apply(storage, key, (old) => (old !== null && isKept(old) ? old : null))
-  if (typeof storage.removeItems === 'function') await storage.removeItems(keys, isKept)
-  else await Promise.all(keys.map(removeOne))
 }
 
 /** The JSON that a text is; the text itself where it is none. */
