@@ -11,15 +11,15 @@ export function indexedDbStorage(name = databaseName): AtomicStorage {
   const photos = strictStore(names.photos)
   return {
     getItem: (key) => valueIn<string>(records, key).then((value) => value ?? null),
-    setItem: (key, value) => updateIn(records, key, () => value),
-    removeItem: (key) => updateIn(records, key, () => null),
-    removeItems: (keys, isKept) => removeIn(records, keys, isKept),
-    update: (key, change) => updateIn(records, key, change),
+    setItem: (key, value) => updateIn(records, [key], () => value),
+    removeItem: (key) => updateIn(records, [key], () => null),
+    removeItems: (keys, isKept) => updateIn<string>(records, keys, (old) => (old !== null && isKept(old) ? old : null)),
+    update: (key, change) => updateIn(records, [key], change),
     isBegun: async (what) => (await indexedDB.databases()).some((each) => each.name === names[what]),
     photos: {
       get: (key) => valueIn<StoredPhoto>(photos, key),
-      set: (key, photo) => updateIn(photos, key, () => photo),
-      remove: (key) => updateIn(photos, key, () => null),
+      set: (key, photo) => updateIn(photos, [key], () => photo),
+      remove: (key) => updateIn(photos, [key], () => null),
       keys: () => photos('readonly', (items) => answered(items.getAllKeys())) as Promise<string[]>,
     },
   }
@@ -66,46 +66,30 @@ const answered = <T>(request: IDBRequest<T>) =>
     request.onerror = () => reject(request.error)
   })
 
-/** Ends with what `work` was refused, or once all of it is on disk. */
-const written = ({ transaction }: IDBObjectStore, work: (refuse: (error: unknown) => void) => void) =>
-  new Promise<void>((resolve, reject) => {
-    transaction.oncomplete = () => resolve()
-    transaction.onabort = () => reject(transaction.error)
-    work((error) => {
-      reject(error)
-      transaction.abort()
-    })
-  })
-
 const valueIn = <T>(store: Store, key: string) => store('readonly', (items) => answered<T | undefined>(items.get(key)))
 
-function removeIn(store: Store, keys: readonly string[], isKept: (value: string) => boolean): Promise<void> {
-  return store('readwrite', (items) =>
-    written(items, () => {
-      for (const key of keys) {
-        const reading = items.get(key)
-        reading.onsuccess = () => {
-          const value: unknown = reading.result
-          if (typeof value === 'string' && !isKept(value)) items.delete(key)
+/** Changes all of them in one transaction; ends with what a change has thrown, or once all of it is on disk. */
+function updateIn<T>(store: Store, keys: readonly string[], change: (old: T | null) => T | null): Promise<void> {
+  return store(
+    'readwrite',
+    (items) =>
+      new Promise((resolve, reject) => {
+        const { transaction } = items
+        transaction.oncomplete = () => resolve()
+        transaction.onabort = () => reject(transaction.error)
+        for (const key of keys) {
+          const reading: IDBRequest<T | undefined> = items.get(key)
+          reading.onsuccess = () => {
+            try {
+              const value = change(reading.result ?? null)
+              if (value === null) items.delete(key)
+              else items.put(value, key)
+            } catch (error) {
+              reject(error)
+              transaction.abort()
+            }
+          }
         }
-      }
-    }),
-  )
-}
-
-function updateIn<T>(store: Store, key: string, change: (old: T | null) => T | null): Promise<void> {
-  return store('readwrite', (items) =>
-    written(items, (refuse) => {
-      const reading: IDBRequest<T | undefined> = items.get(key)
-      reading.onsuccess = () => {
-        try {
-          const value = change(reading.result ?? null)
-          if (value === null) items.delete(key)
-          else items.put(value, key)
-        } catch (error) {
-          refuse(error)
-        }
-      }
-    }),
+      }),
   )
 }
