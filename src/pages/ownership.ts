@@ -63,17 +63,22 @@ const renewEveryMs = 500
 
 /** Web Locks where pages have them, else a lease in storage, else nothing. Storage that one page has alone needs none. */
 export function createOwnership({ storage, clock, leaseOf, list, storageId }: OwnershipParts): Ownership {
-  const placeOf = (key: string) => key
   const exclusive = keepsOthersOut(storage)
-  if (storage.durable === false) return { exclusive, isFirm: true, placeOf, request: uncontested }
-  if (hasLocks()) return { exclusive, isFirm: true, placeOf: (key) => `${key}:${storageId()}`, request: byLock }
-  if (!exclusive) return { exclusive, isFirm: false, placeOf, request: uncontested }
-  const request: Ownership['request'] = (place, turns) =>
-    byLease({ storage, clock, key: leaseOf(place), list: () => list(place) }, turns)
-  return { exclusive, isFirm: false, placeOf, request }
+  const isShared = storage.durable !== false
+  const locks = isShared && hasLocks()
+  return {
+    exclusive,
+    isFirm: !isShared || locks,
+    placeOf: (key) => (locks ? `${key}:${storageId()}` : key),
+    request(place, turns) {
+      if (locks) return byLock(place, turns)
+      if (!isShared || !exclusive) return uncontested(turns)
+      return byLease({ storage, clock, key: leaseOf(place), list: () => list(place) }, turns)
+    },
+  }
 }
 
-function uncontested(_place: string, { onOwn }: Turns): Hold {
+function uncontested({ onOwn }: Turns): Hold {
   let isHeld = true
   onOwn()
   return { ...firm(() => isHeld), isProven: () => true, release: () => void (isHeld = false) }

@@ -50,11 +50,9 @@ export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Cata
         return done
       }),
     async landed() {
-      const all = Promise.allSettled(writing)
-      return withinLimit(clock, storeLimitMs, all).then(
-        () => true,
-        () => (writing.clear(), false),
-      )
+      const isLanded = await succeeds(withinLimit(clock, storeLimitMs, Promise.allSettled(writing)))
+      if (!isLanded) writing.clear()
+      return isLanded
     },
     remove,
     // what is no text is no key of this library

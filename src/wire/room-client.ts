@@ -199,14 +199,12 @@ export function createRoomClient(options: ClientOptions): RoomClient {
   }
 
   return {
+    ...access,
     ...operations,
     operations,
     probe,
     submit: (body, settings) => submit(body, settings, true),
     readKey: async () => (await access.key()) !== null,
-    keyChanged: access.keyChanged,
-    installation: access.installation,
-    isSameInstallation: access.isSameInstallation,
     forgetAddresses: addresses.forget,
   }
 }
