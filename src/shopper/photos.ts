@@ -98,10 +98,10 @@ export function createPhotos(parts: PhotosParts): Photos {
   let latest = 0
   /** Where photos are, and since when, in epoch ms. */
   const uploaded = new Map<string, { imageUrl: string; at: number }>()
-  const targets = new Map<string, { target: UploadTarget; until: number }>()
+  const targets = new Map<string, { outcome: Outcome<UploadTarget>; until: number }>()
 
-  function check(shopper: Shopper): void {
-    if (shopper.aborted) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+  function check(shopper: Shopper, isWanted = () => true): void {
+    if (shopper.aborted || !isWanted()) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
   }
 
   async function show(photo: RoomPhoto, shopper: Shopper): Promise<void> {
@@ -111,6 +111,11 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 
   const placed = (imageUrl: string, at = clock.now()) => ({ imageUrl, at })
+
+  /** Takes note of where a photo is, if anywhere, and since when. */
+  function note({ id, imageUrl }: RoomPhoto, at?: number): void {
+    if (imageUrl !== null) uploaded.set(id, placed(imageUrl, at))
+  }
 
   /** Saves where the photos of this page are. The room's is what is given, or what another page may have made it. */
   async function save(shopper: Shopper, photo?: RoomPhoto): Promise<void> {
@@ -140,13 +145,13 @@ export function createPhotos(parts: PhotosParts): Photos {
 
   async function targetFor(photoId: string, photo: StoredPhoto, { customKey, turn }: UploadTerms, signal: AbortSignal) {
     const known = targets.get(photoId)
-    if (known && clock.now() < known.until) return { kind: 'accepted', data: known.target } as const
+    if (known && clock.now() < known.until) return known.outcome
     const until = clock.now() + uploadExpiryMs
     const outcome = await client.createUpload(
-      { contentType: photo.type as ImageType, ...(customKey && { customKey }) },
+      { contentType: photo.type as ImageType, customKey: customKey || undefined },
       { signal, turn },
     )
-    if (outcome.kind === 'accepted') targets.set(photoId, { target: outcome.data, until })
+    if (outcome.kind === 'accepted') targets.set(photoId, { outcome, until })
     return outcome
   }
 
@@ -179,7 +184,8 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 
   /** The bytes wait where a reload finds them; a store that fails costs the reload its photo, never this page its upload. */
-  async function keepBytes(id: string, photo: StoredPhoto, shopper: Shopper): Promise<void> {
+  async function keepBytes(id: string, { bytes, type, metadataKept }: StoredPhoto, shopper: Shopper): Promise<void> {
+    const photo = { bytes, type, metadataKept }
     const key = keys().photoBytes(id)
     const listed = await catalog.list(key, shopper)
     check(shopper)
@@ -208,29 +214,24 @@ export function createPhotos(parts: PhotosParts): Photos {
       if (found === null) return
       const { at, earlier = {}, ...photo } = found
       for (const [id, each] of Object.entries(earlier)) uploaded.set(id, each)
-      if (photo.imageUrl !== null) uploaded.set(photo.id, placed(photo.imageUrl, at))
+      note(photo, at)
       current.set(photo)
     },
     async keep(input, despiteAdvice, isWanted) {
       const shopper = catalog.shopper()
       const order = ++keeps
-      const checkWanted = () => {
-        check(shopper)
-        if (!isWanted()) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
-      }
       const given = await readPhoto(input, clock)
       const id = newId()
       const kept: RoomPhoto = { id, imageUrl: null }
       if ('imageUrl' in given) kept.imageUrl = given.imageUrl
       const photo = 'bytes' in given ? await prepare(given, despiteAdvice) : null
       if (photo?.metadataKept) kept.metadataKept = true
-      checkWanted()
+      check(shopper, isWanted)
       awaited.add(id)
-      if (kept.imageUrl !== null) uploaded.set(id, placed(kept.imageUrl))
-      const { bytes, type, metadataKept } = photo ?? {}
-      if (bytes && type) await keepBytes(id, { bytes, type, metadataKept }, shopper)
+      note(kept)
+      if (photo) await keepBytes(id, photo, shopper)
       try {
-        checkWanted()
+        check(shopper, isWanted)
       } catch (error) {
         awaited.delete(id)
         await letGoUnneeded(id)
@@ -248,9 +249,7 @@ export function createPhotos(parts: PhotosParts): Photos {
       if (before && before.imageUrl === null) await letGoUnneeded(before.id)
       return kept
     },
-    takeOver({ id, imageUrl }) {
-      if (imageUrl !== null) uploaded.set(id, placed(imageUrl))
-    },
+    takeOver: note,
     async release(photoId) {
       if (awaited.delete(photoId)) await drop(photoId)
     },

@@ -82,7 +82,7 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
   async function ask(client: Client, signal: AbortSignal): Promise<Outcome<VisitorStatus>> {
     const learn = learner()
     const uniqueUserId = await identify()
-    const outcome = await client.getRequestsLeft(uniqueUserId === undefined ? {} : { uniqueUserId }, { signal })
+    const outcome = await client.getRequestsLeft({ uniqueUserId }, { signal })
     if (outcome.kind === 'accepted') learn(outcome.data)
     return outcome
   }
