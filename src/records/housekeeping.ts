@@ -1,7 +1,7 @@
 import * as is from '../contract/schema.ts'
 import type { Clock } from '../ports.ts'
 import { dueNow } from '../rules/copies.ts'
-import { clockSlackMs, isOwed, recordCodec, type AttemptRecord } from '../rules/record.ts'
+import { clockSlackMs, isOwed, recordCodec } from '../rules/record.ts'
 import type { Catalog } from './catalog.ts'
 import type { Codec, Journal } from './journal.ts'
 import { isBytes, kindOf, leaseOf, picturedIn, type Keys } from './keys.ts'
@@ -38,18 +38,18 @@ async function removeDue(parts: HousekeepingParts): Promise<void> {
   for (const [key, seen] of Object.entries(await catalog.entries())) {
     // what was listed by a clock that ran ahead is due no later than if it was listed now
     if (seen > now + retentionMs) changes[key] = { seen, next: now + retentionMs }
-    else if (seen <= now || (await isOfDiscarded(parts, key)))
-      changes[key] = { seen, next: await dueAt(parts, key, seen).catch(() => seen) }
+    else if (seen <= now || (await isDiscarded(parts, picturedIn(key)))) {
+      const next = await dueAt(parts, key, seen).catch(() => seen)
+      // a key stays listed as long as its lease is there
+      const isLeased = next === null && kindOf(key) === 'attempt'
+      changes[key] = { seen, next: isLeased ? await leasedUntil(parts, key, seen) : next }
+    }
   }
-  if (Object.keys(changes).length === 0) return
-  for (const [key, change] of Object.entries(changes))
-    // a key stays listed as long as its lease is there
-    if (change.next === null && kindOf(key) === 'attempt') change.next = await leasedUntil(parts, key, change.seen)
-  await catalog.reschedule(changes)
+  if (Object.keys(changes).length > 0) await catalog.reschedule(changes)
 }
 
 /** When it is looked again for the lease on what is gone, null where there is none: that of a page that was killed goes, too. */
-async function leasedUntil({ journal, clock, retentionMs }: HousekeepingParts, key: string, seen: number | undefined) {
+async function leasedUntil({ journal, clock, retentionMs }: HousekeepingParts, key: string, seen: number) {
   const now = clock.now()
   let isAlive = false
   const isGone = await journal.remove([leaseOf(key)], (stored) => {
@@ -58,13 +58,11 @@ async function leasedUntil({ journal, clock, retentionMs }: HousekeepingParts, k
     return isKept
   })
   if (isAlive) return now + retentionMs
-  return isGone ? null : (seen ?? now)
+  return isGone ? null : seen
 }
 
-async function isOfDiscarded({ catalog }: HousekeepingParts, key: string): Promise<boolean> {
-  const attemptId = picturedIn(key)
-  return attemptId !== undefined && (await catalog.fateOf(attemptId)) === 'discarded'
-}
+const isDiscarded = async ({ catalog }: HousekeepingParts, attemptId: string | undefined) =>
+  attemptId !== undefined && (await catalog.fateOf(attemptId)) === 'discarded'
 
 /** When what was due expires now; null once it is gone. */
 async function dueAt(parts: HousekeepingParts, key: string, until: number): Promise<number | null> {
@@ -73,18 +71,22 @@ async function dueAt(parts: HousekeepingParts, key: string, until: number): Prom
   const cell = journal.cell(key, parts.catalog.dated(anyCodec))
   const found = await cell.read()
   if (found === null) return null
-  const age = found === 'unreadable' ? Infinity : clock.now() - found.savedAt
   // what was told is known for longer than its attempts are
   const keptMs = key === parts.keys().told ? 2 * retentionMs : retentionMs
-  if (found !== 'unreadable' && age >= -clockSlackMs && age <= keptMs) return found.savedAt + keptMs
-  const record = found === 'unreadable' ? found : recordCodec.read(found)
+  if (found !== 'unreadable') {
+    const age = clock.now() - found.savedAt
+    if (age >= -clockSlackMs && age <= keptMs) return found.savedAt + keptMs
+  }
+  const record = recordCodec.read(found)
   // what this version can not read may be another's
   if (kindOf(key) === 'attempt' && record === 'unreadable') return clock.now() + retentionMs
-  if (record !== 'unreadable' && until !== dueNow && (await isAwaited(parts, record))) return dueNow
+  // somebody may still ask what has become of a job
+  const isAwaited = record !== 'unreadable' && until !== dueNow && isOwed(record)
+  if (isAwaited && !(await isDiscarded(parts, record.attemptId))) return dueNow
   let isGone = false
   const kept = await cell.update((old) => {
     isGone = old === null
-    return old !== null && isSame(old, found) ? null : undefined
+    return JSON.stringify(old) === JSON.stringify(found) ? null : undefined
   })
   // another attempt may come to light, which another tier of storage had
   if (kept === 'stored') return dueAt(parts, key, until)
@@ -92,13 +94,6 @@ async function dueAt(parts: HousekeepingParts, key: string, until: number): Prom
   // what another page has begun there meanwhile is as new as can be; it may have removed it, too
   return isGone ? null : clock.now() + retentionMs
 }
-
-/** Whether somebody may still ask what has become of a job. */
-const isAwaited = async ({ catalog }: HousekeepingParts, record: AttemptRecord) =>
-  isOwed(record) && (await catalog.fateOf(record.attemptId)) !== 'discarded'
-
-const isSame = (one: object | 'unreadable', other: object | 'unreadable') =>
-  JSON.stringify(one) === JSON.stringify(other)
 
 /**
  * Removes everything of every visitor of the room; resolves with whether all of it went. `onCounted` hears whether there
