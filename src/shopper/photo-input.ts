@@ -4,6 +4,7 @@ import { httpUrl } from '../contract/resources.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { ownBytes } from '../platform/own-bytes.ts'
 import type { Clock, StoredPhoto } from '../ports.ts'
+import type { PhotoProblem } from '../rules/problem.ts'
 
 /**
  * What `start` and `retry` take for a photo: a File or Blob, its bytes where files are something else, as in React Native,
@@ -20,28 +21,27 @@ export async function readPhoto(input: PhotoInput, clock: Clock): Promise<Stored
   if (bytes === null) {
     const { imageUrl } = Object(input)
     if (httpUrl.safeParse(imageUrl).success) return { imageUrl }
-    throw new TryOnError({ kind: 'photo', reason: 'url' })
+    return refusePhoto('url')
   }
-  if (bytes.byteLength === 0) throw new TryOnError({ kind: 'photo', reason: 'empty' })
+  if (bytes.byteLength === 0) return refusePhoto('empty')
   const type = imageTypeOf(new Uint8Array(bytes, 0, Math.min(bytes.byteLength, 64)))
-  if (type === null) throw new TryOnError({ kind: 'photo', reason: 'type' })
+  if (type === null) return refusePhoto('type')
   return { bytes, type }
 }
 
 async function bytesOf(input: PhotoInput, clock: Clock): Promise<ArrayBuffer | null> {
-  if (isFile(input)) {
-    return withinLimit(
-      clock,
-      readLimitMs,
-      Promise.resolve()
-        .then(() => input.arrayBuffer())
-        .then((bytes) => (bytes instanceof ArrayBuffer ? bytes : ownBytes(bytes)))
-        .then((bytes) => bytes ?? Promise.reject(new TypeError('a file without bytes'))),
-    ).catch((cause: unknown) => {
-      throw new TryOnError({ kind: 'photo', reason: 'unreadable' }, null, cause)
-    })
+  if (!isFile(input)) return ownBytes(Object(input).bytes)
+  const read = async () => {
+    const given: unknown = await input.arrayBuffer()
+    const bytes = given instanceof ArrayBuffer ? given : ownBytes(given)
+    if (bytes === null) throw new TypeError('a file without bytes')
+    return bytes
   }
-  return ownBytes(Object(input).bytes)
+  return withinLimit(clock, readLimitMs, read()).catch((cause: unknown) => refusePhoto('unreadable', cause))
+}
+
+export function refusePhoto(reason: PhotoProblem['reason'], cause?: unknown): never {
+  throw new TryOnError({ kind: 'photo', reason }, null, cause)
 }
 
 /** Some platforms have no such thing, and one of a frame is of a class of its own. */

@@ -4,6 +4,7 @@ import { report } from '../platform/guarded.ts'
 import { ownBytes } from '../platform/own-bytes.ts'
 import type { Clock, MaybePromise, PhotoAdvice, PreparedPhoto, PreparePhoto, StoredPhoto } from '../ports.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
+import { refusePhoto } from './photo-input.ts'
 
 /** How a photo is made ready on the device: upright, a JPEG without metadata, no larger than it has to be. */
 export interface PhotoOptions {
@@ -40,17 +41,15 @@ export function createPreparation({ photos = {}, checkPhoto }: PreparationOption
 
   /** Never the original in place of what could not be made of it. */
   const loaded = ({ load = () => import('../../adapters/photos/prepare.ts') }: PhotoOptions) =>
-    bounded(load).catch((cause: unknown) => {
-      throw new TryOnError({ kind: 'photo', reason: 'unprepared' }, null, cause)
-    })
+    bounded(load).catch((cause: unknown) => refusePhoto('unprepared', cause))
 
   async function prepared(photo: StoredPhoto, isAdvised: boolean, options: PhotoOptions): Promise<PreparedPhoto> {
     const code = await loaded(options)
     const { maxSide = 2_048, advice = true } = options
     const terms = { maxSide, advice: advice && isAdvised }
-    const made = await bounded(async () => checked(await code.preparePhoto(photo, terms))).catch((cause: unknown) => {
-      throw new TryOnError({ kind: 'photo', reason: 'unreadable' }, null, cause)
-    })
+    const made = await bounded(async () => checked(await code.preparePhoto(photo, terms))).catch((cause: unknown) =>
+      refusePhoto('unreadable', cause),
+    )
     if ('advice' in made) throw new TryOnError({ kind: 'photoAdvice', advice: made.advice })
     return made
   }

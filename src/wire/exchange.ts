@@ -128,9 +128,8 @@ function urlOf(base: string, operation: Operation, { params = {}, query = {} }: 
 }
 
 function addressIn({ body }: RequestParts): string | undefined {
-  if (body === undefined) return undefined
-  if ('email' in body) return body.email
-  return 'customerEmail' in body ? body.customerEmail : undefined
+  const { email, customerEmail = email }: Partial<UploadRequest & RegisterRequest & GenerationRequest> = body ?? {}
+  return customerEmail
 }
 
 /** The answer's JSON, its texts without e-mail addresses and key; undefined where it is none. */

@@ -225,14 +225,6 @@ function whyNotSent(outcome: Outcome<unknown>): 'offline' | 'unwanted' | 'unreac
 /** The path of the first field that breaks the contract, so that nothing is sent only to be refused (contract §7, rule 1). */
 function firstMisfit(operation: Operation, { params = {}, query = {}, body }: RequestParts): string | null {
   const { params: ofPath, query: ofQuery, body: ofBody } = endpoints[operation]
-  const checks: [is.Schema<unknown>, unknown][] = [
-    [ofPath, params],
-    [ofQuery, query],
-  ]
-  if (ofBody !== null) checks.push([ofBody, body])
-  for (const [schema, value] of checks) {
-    const read = schema.safeParse(value)
-    if (!read.success) return read.path
-  }
-  return null
+  const read = [ofPath.safeParse(params), ofQuery.safeParse(query), ofBody?.safeParse(body)]
+  return read.find((each) => each?.success === false)?.path ?? null
 }
