@@ -4,6 +4,7 @@ import { mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts
 import type { TryOnResult, TryOnView } from '../rules/view.ts'
 import type { TryOnState } from '../rules/words.ts'
 import { archiveHidden, isDoneWith, type ArchiveParts, type RecordCell } from './archive.ts'
+import { readable } from './journal.ts'
 import { kindOf, type Keys } from './keys.ts'
 
 /** One attempt that storage holds. Times are epoch ms. */
@@ -59,7 +60,10 @@ export async function listAttempts<Opened>(
       .map(({ key, record }) => {
         const archived = !shown.has(key)
         const { state, preview, result } = viewOf(record, archived)
-        return { ...listing(record), archived, state, preview, result, open: () => open({ key, record, archived }) }
+        const { attemptId, productId, variantId, phase, startedAt, savedAt, notice = null, job } = record
+        const jobId = job?.jobId ?? null
+        const listed = { attemptId, productId, variantId, phase, jobId, startedAt, notice, savedAt, archived }
+        return { ...listed, state, preview, result, open: () => open({ key, record, archived }) }
       })
       // of a consent that is over nothing has come
       .filter(({ state }) => state !== 'idle')
@@ -70,16 +74,16 @@ export async function listAttempts<Opened>(
 async function readRecords(parts: ListingParts) {
   const { catalog, keys, cellOf } = parts
   const listed = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'attempt')
-  const found = await Promise.all(listed.map(async (key) => ({ key, record: await cellOf(key).read() })))
-  const known = found.flatMap(({ key, record }) => (record && record !== 'unreadable' ? [{ key, record }] : []))
+  const found = await Promise.all(listed.map(async (key) => ({ key, record: readable(await cellOf(key).read()) })))
+  const known = found.flatMap(({ key, record }) => (record ? [{ key, record }] : []))
   // another tier of storage may have a copy of what was discarded, or left before anything was sent
   const done = await Promise.all(known.map(({ record }) => isDoneWith(parts, record)))
   return known.filter((_, at) => !done[at])
 }
 
 /** A try-on shows the first of its records that can be read; one past it was begun while that could not be. */
-function shownKeys(readable: readonly { key: string; record: AttemptRecord }[], keys: Keys): Set<string> {
-  const current = readable.filter(({ key, record }) => key !== keys.attempt(record.attemptId))
+function shownKeys(known: readonly { key: string; record: AttemptRecord }[], keys: Keys): Set<string> {
+  const current = known.filter(({ key, record }) => key !== keys.attempt(record.attemptId))
   const places = current.map(({ record }) => keys.tryOn(digitsOf(record.productId), digitsOf(record.variantId)))
   const held = new Set(current.map(({ key }) => key))
   return new Set(places.flatMap((candidates) => candidates.find((key) => held.has(key)) ?? []))
@@ -87,25 +91,12 @@ function shownKeys(readable: readonly { key: string; record: AttemptRecord }[], 
 
 /** Of an attempt that stands in two places the one whose job is known, or the one that its try-on shows. */
 function furthest<Read extends { key: string; record: AttemptRecord }>(
-  readable: readonly Read[],
+  known: readonly Read[],
   shown: ReadonlySet<string>,
 ): Read[] {
   const rank = ({ key, record }: Read) => (record.job ? 2 : 0) + (shown.has(key) ? 1 : 0)
-  const ranked = [...readable].sort((a, b) => rank(a) - rank(b))
+  const ranked = [...known].sort((a, b) => rank(a) - rank(b))
   return [...new Map(ranked.map((each) => [each.record.attemptId, each])).values()]
-}
-
-function listing({ attemptId, productId, variantId, phase, startedAt, savedAt, notice, job }: AttemptRecord) {
-  return {
-    attemptId,
-    productId,
-    variantId,
-    phase,
-    startedAt,
-    savedAt,
-    notice: notice ?? null,
-    jobId: job?.jobId ?? null,
-  }
 }
 
 /** Whether an attempt of the room's visitor may still have to upload this photo; rejects where storage fails. */

@@ -47,7 +47,7 @@ export function savedValue<T extends object>(
       // a value is dated as it is written: what was wiped by then must not count as new
       (found) => {
         const value = shopper.aborted ? null : change(readable(found)?.value ?? null)
-        return value === null ? undefined : { value, savedAt: clock.now() }
+        return value ? { value, savedAt: clock.now() } : undefined
       },
       () => catalog.isPresent(shopper),
     )
@@ -62,10 +62,10 @@ export function savedValue<T extends object>(
       const before = begun
       const found = await cell()
         .read()
-        .catch(() => null)
+        .then(readable, () => null)
       // what this page saves meanwhile is newer, and without a catalog nobody knows whose it is
       const isOutdated = shopper.aborted || underWay > 0 || begun !== before || !catalog.isSeen()
-      if (found === null || found === 'unreadable' || isOutdated) return null
+      if (found === null || isOutdated) return null
       savedAt = found.savedAt
       if (!hasExpired()) return found.value
       await cell().update(() => null)

@@ -12,7 +12,7 @@ import { savedValue, type SavedParts } from '../records/saved.ts'
 import { unanswered, type Outcome } from '../rules/outcome.ts'
 import type { Client } from '../wire/operations.ts'
 import type { Errands } from './errands.ts'
-import { readPhoto, type PhotoInput } from './photo-input.ts'
+import { readPhoto, refusePhoto, type PhotoInput } from './photo-input.ts'
 import type { Prepare } from './preparation.ts'
 
 /** The room's photo: the next try-on may use it again. `imageUrl` is null until it is uploaded. */
@@ -163,7 +163,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     check(shopper)
     // a read that failed is tried again: it is no absence
     if (stored === null) return unread
-    if (!stored) throw new TryOnError({ kind: 'photo', reason: 'missing' })
+    if (!stored) return refusePhoto('missing')
     const photo = stored.metadataKept === undefined ? await prepare(stored, true) : stored
     check(shopper)
     const target = await targetFor(photoId, photo, terms, signal)
@@ -179,8 +179,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     if (shown?.id === photoId) await show({ ...shown, imageUrl }, shopper)
     else await save(shopper)
     await letGo(photoId)
-    const told = photo.metadataKept ? { metadataKept: true } : {}
-    return { kind: 'accepted', data: { id: photoId, imageUrl, ...told } }
+    return { kind: 'accepted', data: { id: photoId, imageUrl, ...(photo.metadataKept && { metadataKept: true }) } }
   }
 
   /** The bytes wait where a reload finds them; a store that fails costs the reload its photo, never this page its upload. */
