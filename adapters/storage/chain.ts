@@ -43,15 +43,10 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     return { answering, isUnread: held.includes(true), why }
   }
 
-  /** Marks each of `marked` in the others that answer. */
+  /** Marks each of `marked` in the others that answer: anybody may clear a storage at any time. */
   const markAmong = (marked: readonly Tier[], answering: readonly Tier[], kind: Kind) =>
-    Promise.all(
-      marked.map((each) =>
-        each.mark(
-          answering.filter((other) => other !== each),
-          kind,
-        ),
-      ),
+    Promise.allSettled(
+      answering.flatMap((tier) => marked.filter((each) => each !== tier).map((each) => tier.mark(each.markerOf(kind)))),
     )
 
   /** The first of `order` that takes it; every answering tier is marked in the others, for a later page may have any one. */

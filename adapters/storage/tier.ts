@@ -21,7 +21,8 @@ export interface Tier {
    * already, `onLate` is told what has landed.
    */
   write(key: string, change: Change, onLate?: (written: string) => void): Promise<string | null>
-  mark(others: readonly Tier[], kind: Kind): Promise<void>
+  /** Has the marker of another tier stand in this one. */
+  mark(marker: string): Promise<unknown>
   forget(keys: readonly string[]): void
   /** The texts that it holds of a key, or may hold where it has failed since. */
   heldAt(key: string): string[]
@@ -39,7 +40,6 @@ const restMs = 10_000
 
 export function createTier(storage: AtomicStorage, name: string, clock: Clock): Tier {
   const held = new Map<string, Set<string>>()
-  const markerOf = (kind: Kind) => `${name}:${kind}`
   /** Calls that have not ended, and until when no other one is made for it. */
   let hanging = 0
   let restsUntil = 0
@@ -67,7 +67,7 @@ export function createTier(storage: AtomicStorage, name: string, clock: Clock): 
   }
 
   return {
-    markerOf,
+    markerOf: (kind) => `${name}:${kind}`,
     keepsPhotos: storage.photos !== undefined,
     isExclusive: (key) => storage.isExclusive?.(key) ?? true,
     use,
@@ -96,12 +96,7 @@ export function createTier(storage: AtomicStorage, name: string, clock: Clock): 
       hold(key, written)
       return written
     },
-    async mark(others, kind) {
-      const marker = markerOf(kind)
-      // others may clear a storage at any time
-      const mark = async (of: AtomicStorage) => (await of.getItem(marker)) ?? of.setItem(marker, '{"used":true}')
-      await Promise.allSettled(others.map((tier) => tier.use(mark)))
-    },
+    mark: (marker) => use(async (of) => (await of.getItem(marker)) ?? of.setItem(marker, '{"used":true}')),
     heldAt: (key) => [...(held.get(key) ?? [])],
     forget: (keys) => keys.forEach((key) => held.delete(key)),
     isUsed: () => isUsed,

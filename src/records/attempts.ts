@@ -152,7 +152,10 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** Takes a consent away; resolves with what is there of its attempt all the same, or was when storage last said so. */
   async function takeAway(attemptId: string): Promise<AttemptRecord[]> {
     const places = placesOf(attemptId)
-    await place().cell.update((found) => (isConsentOf(found, attemptId) ? null : undefined))
+    await place().cell.update((found) => {
+      const record = readable(found)
+      return record?.attemptId === attemptId && !isSubmitted(record) ? null : undefined
+    })
     const copies = await Promise.all(places.map(({ cell }) => cell.copies()))
     return copies.flat().filter((copy) => copy.attemptId === attemptId)
   }
@@ -510,9 +513,6 @@ export function createAttempts(parts: AttemptsParts): Attempts {
 }
 
 const isSubmitted = ({ phase }: AttemptRecord) => phase !== 'consented'
-
-const isConsentOf = (found: Found<AttemptRecord>, attemptId: string) =>
-  isOf(found, attemptId) && readable(found)?.phase === 'consented'
 
 /** What was found may have come further, or be what it was before its job was known. */
 const newestOf = (found: AttemptRecord | null, record: AttemptRecord) =>
