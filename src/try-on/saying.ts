@@ -22,6 +22,8 @@ export interface Saying {
   say(call: Call): Promise<void>
   /** Resolves once everything that was said so far has taken effect, or can be left. */
   allHeard(): Promise<void>
+  /** An attempt is shown: from now on a word is for it by being for what its shopper sees. */
+  sees(attempt: string | undefined): void
   /** Settles once every intent of this page has, with why nothing has come of the last one, a consent, and what stood then. */
   allDone(): Promise<Refused | null>
 }
@@ -72,7 +74,7 @@ export function createSaying(parts: SayingParts): Saying {
   /** How many words this page has said, and before which of them all were left by the page that was asked to. */
   let words = 0
   let leftBefore = 0
-  /** The last consent, until a word leaves it: what it is to begin, what was shown when it was said, and whether it has begun. */
+  /** The last consent, until a word leaves it or what it begins is shown: that, what was shown before, and whether it has begun. */
   let last: { call: Call; attempt: string; over: string | null; isDone: boolean } | null = null
 
   function say(call: Call): Promise<void> {
@@ -115,7 +117,7 @@ export function createSaying(parts: SayingParts): Saying {
   function ownAttempt(call: Call): string | undefined {
     const now = seenAttempt()
     // while it is under way another page's may be shown
-    const isUnseen = last && now !== last.attempt && (!last.isDone || now === null || now === last.over)
+    const isUnseen = last && (!last.isDone || now === null || now === last.over)
     const own = isUnseen ? last?.attempt : undefined
     if (isConsent(call)) last = { call, attempt: call.attemptId, over: now, isDone: false }
     else if (isLeaving(call)) last = null
@@ -280,7 +282,11 @@ export function createSaying(parts: SayingParts): Saying {
     throw notAllowed(call)
   }
 
-  return { say, allHeard: () => turn, allDone: () => done }
+  function sees(attempt: string | undefined): void {
+    if (last?.attempt === attempt) last = null
+  }
+
+  return { say, sees, allHeard: () => turn, allDone: () => done }
 }
 
 /** Its page has left it, or was left. */

@@ -84,7 +84,14 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' | 'isPreparing'
 
 export function createTryOn(parts: Parts): RunningTryOn {
   const { clock, input, inspect, name, notice, photos, post, telling } = parts
-  const shown = createValue<TryOnView>(restoringView)
+  const value = createValue<TryOnView>(restoringView)
+  const shown: typeof value = {
+    ...value,
+    set(view) {
+      saying.sees(view.attempt?.id)
+      return value.set(view)
+    },
+  }
   /** Ends when the room is closed. */
   let life = new AbortController()
   /** What is shown is from before the room was closed or its page put away: others may have gone on since, or have reset it. */
