@@ -520,6 +520,18 @@ describe('a shopper who has gone', () => {
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
+  it('takes nothing from the first word of the next one that uses a closed room again', async () => {
+    const room = open()
+    const tryOn = watched(room.tryOn(product))
+    await room.ready
+    room.close()
+    await world.room().reset()
+    await world.pass(2_000)
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
   it('leaves no card behind that waits for the core', async () => {
     await world.until(await started(world.room().tryOn(product)), 'final')
     const room = open(loader({ fails: 1 }))
@@ -709,6 +721,13 @@ it('discard() said where nothing is shown yet forgets nothing that another page 
   loads.release()
   await expect(done).rejects.toMatchObject({ kind: 'notAllowed' })
   expect(await world.room().list()).toHaveLength(2)
+})
+
+it('discard() said where nothing is shown yet forgets what another page has begun, whose clock is ahead', async () => {
+  const other = world.room({ clock: { ...world.clock, now: () => world.clock.now() + 120_000 } })
+  await world.until(await started(other.tryOn(product)), 'final')
+  await open().tryOn(product).discard()
+  expect(await world.room().list()).toEqual([])
 })
 
 it.each(['nothing', 'a picture'])(

@@ -190,8 +190,6 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   /** The core has forgotten a shopper. */
   function refresh(): void {
     const made = core
-    // what waited for it was said before
-    if (!wiping) shopper = {}
     if (made) followers.forEach((follow) => follow(made))
     tryOns.forEach((each) => each.refresh())
     // who has come since the room was closed may have looked before it

@@ -95,8 +95,11 @@ export function createCarryOut(parts: CarryOutParts) {
     if (mayPay(call) && clock.elapsed() - said.at > staleMs) throw refusal({ kind: 'consentExpired' })
   }
 
-  /** Whether what stands was begun after that was said. */
-  const isBegunSince = ({ at }: Said) => (view().attempt?.startedAt ?? 0) > clock.now() - (clock.elapsed() - at)
+  /** Whether what stands was begun after that was said, as far as the clocks of two pages tell. */
+  function isBegunSince({ at }: Said): boolean {
+    const [now, { attempt }] = [clock.now(), view()]
+    return attempt !== null && attempt.startedAt > now - (clock.elapsed() - at) && attempt.startedAt <= now
+  }
 
   /** What can not be read may be there. */
   function checkRead(): void {
