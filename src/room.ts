@@ -347,14 +347,18 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       false,
     )
 
+  /** What was asked for before opens no room again. */
+  function checkUp(): void {
+    if (!isUp) throw new TryOnError({ kind: 'stopped', reason: 'closed' })
+  }
+
   /** What was read is told if no page has reset the room meanwhile; then it is read anew. */
   async function told<T>(read: () => Promise<T>): Promise<T> {
     await open()
     const shopper = catalog.shopper()
     const found = await read().catch(unreadable)
     if (await catalog.isPresent(shopper)) return found
-    // what was asked for before opens no room again
-    if (!isUp) throw new TryOnError({ kind: 'stopped', reason: 'closed' })
+    checkUp()
     return told(read)
   }
 
@@ -410,7 +414,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     },
     list,
     async claim(ticket) {
-      const hasJob = async (jobId: string) => (await list()).some((each) => each.jobId === jobId)
+      const hasJob = async (jobId: string) => {
+        checkUp()
+        return (await list()).some((each) => each.jobId === jobId)
+      }
       const by = catalog.shopper()
       const { place, record, durable } = await followUp.claim(ticket, by, open(), hasJob)
       // nobody else writes it before somebody opens it

@@ -7,6 +7,7 @@ import {
   any,
   full,
   hung,
+  isRead,
   isRecord,
   isWrite,
   recordKey,
@@ -1248,6 +1249,30 @@ it('an answer that comes to a page that waits by then, and whose storage takes n
   room.close()
   await world.pass(12_000)
   expect(await jobIds(world.room())).toEqual([expect.any(String)])
+})
+
+it('a picture that only the memory of a page had stays with the one that takes over, though a page opens meanwhile', async () => {
+  useLocks()
+  const [one, other] = [troubled(isRead), troubled(isRead)]
+  const first = watched(one.room.tryOn(product))
+  await world.until(first, 'idle')
+  const second = watched(other.room.tryOn(product))
+  await world.until(second, 'idle')
+  one.fail()
+  other.fail()
+  await world.until(await started(first), 'final')
+  await world.until(second, 'final')
+  const reading = other.own.hold((call) => isRead(call) && isRecord(call))
+  one.room.close()
+  await reading.reached
+  const third = world.room().tryOn(product)
+  const shown = new Set<string>()
+  third.subscribe(({ state }) => shown.add(state))
+  await world.settle()
+  reading.release()
+  await world.until(third, 'final')
+  await world.pass(10_000)
+  expect([[...shown], second.get().state, submissions()]).toEqual([['final'], 'final', 1])
 })
 
 it('a picture that only the memory of a page had is in the archive once that page has read what stands there', async () => {

@@ -668,6 +668,25 @@ describe('a consent that was kept', () => {
   })
 })
 
+it.each([0, 1, 2, 5, 9, 13])('close() so many turns after claim() leaves no room that goes on: %i', async (turns) => {
+  const from = world.room({ storage: diskOf() })
+  const brought = await started(from.tryOn({ ...product, variantId: '2002' }))
+  await world.until(brought, 'processing')
+  const ticket = await brought.ticket()
+  from.close()
+  const room = open()
+  const tryOn = await started(room.tryOn(product))
+  await world.until(tryOn, 'processing')
+  const claimed = room.claim(ticket).catch(() => undefined)
+  for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+  room.close()
+  await claimed
+  await world.settle()
+  const before = world.sent.length
+  await world.pass(60_000)
+  expect(world.sent).toHaveLength(before)
+})
+
 describe('a room that is closed while its core is loaded', () => {
   it.each(['start', 'retry', 'resume'] as const)('carries no %s out', async (intent) => {
     await world.until(await started(world.room().tryOn(product)), 'final')

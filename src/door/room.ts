@@ -333,11 +333,12 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       }
     },
     claim(ticket) {
-      const [by, before, next, at] = [shopper, resets, now.wiping(), clock.monotonic()]
+      const [begun, by, before, next, at] = [life(), shopper, resets, now.wiping(), clock.monotonic()]
       const known = now.core()?.counts() ?? (next ? undefined : quiet(look().then(({ epochs }) => epochs)))
       return use(async (room) => {
         const after = await next
         const epochs = after ? after.epochs : await known
+        if (begun !== life()) return begun
         // what was heard since may tell of a reset from before storage was read
         if (by !== shopper || before !== (after?.resets ?? resets))
           throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })

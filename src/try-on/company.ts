@@ -75,9 +75,10 @@ export function createCompany(parts: CompanyParts): Company {
   const greet = (attempt: string | null) => post({ type: 'hello', name: name(), place: place(), seenAttempt: attempt })
 
   /** Whether storage still holds the attempt that is shown, if any; a storage that fails says nothing. */
-  async function isStillThere(): Promise<boolean> {
+  async function isStillThere({ runner }: Seat<Runner>): Promise<boolean> {
     const shownAttempt = seenAttempt()
-    if (shownAttempt === null) return true
+    // who takes over shows what it has shown until that is read, and what the page before has told is written
+    if (shownAttempt === null || runner?.getSnapshot().value === 'restoring') return true
     const stored = await attempts.look().catch(() => undefined)
     return stored === undefined || stored?.attemptId === shownAttempt || seenAttempt() !== shownAttempt
   }
@@ -147,7 +148,7 @@ export function createCompany(parts: CompanyParts): Company {
       if (!exclusive) return
       heardAt = clock.monotonic()
       const isOwner = isPlaced() && (await own.confirm())
-      const isRight = isOwner && (attempt === seenAttempt() || (await isStillThere()))
+      const isRight = isOwner && (attempt === seenAttempt() || (await isStillThere(own)))
       if (!isRight && isCurrent(own)) sitAgain()
     },
 
@@ -160,7 +161,7 @@ export function createCompany(parts: CompanyParts): Company {
       // who has seen nothing yet waits for nothing
       if (seen === null) parts.showOthers(own)
       const isUnknown = seen !== null && shown.get().state === 'idle'
-      const isStale = isUnknown || !(await isStillThere())
+      const isStale = isUnknown || !(await isStillThere(own))
       if (!isCurrent(own) || !own.runner) return
       // the other page goes first
       if (isStale) heardAt = clock.monotonic()

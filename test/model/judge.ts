@@ -204,7 +204,8 @@ export class Judge implements Witness {
     this.fresh.clear()
     for (const [told, pages] of this.toldTo) {
       for (const [page, at] of pages)
-        if (page.runs && page.hasWorked && page.prompt && this.now - at > noticeMs) told.firm = true
+        if (page.runs && page.hasWorked && page.prompt && this.now - at > noticeMs && !this.isKeptFrom(page))
+          told.firm = true
     }
     // what a storage that does not answer holds, nobody can take away
     const inTrouble = new Set(this.parts.pages().flatMap((page) => (page.hasWorked ? [] : page.disks)))
@@ -387,6 +388,12 @@ export class Judge implements Witness {
   private isAlone(page: Page, isQuiet = false): boolean {
     const others = this.parts.pages().filter((each) => each !== page && each.ledger === page.ledger)
     return !others.some((each) => each.runs || (isQuiet && each.closed && !each.killed))
+  }
+
+  /** Whether another page may run the try-on that can write nothing: what it has this one writes as it takes over, and not before. */
+  private isKeptFrom(page: Page): boolean {
+    const others = this.parts.pages().filter((each) => each !== page && each.ledger === page.ledger)
+    return others.some((each) => !each.killed && !each.hasWorked)
   }
 
   /** What another page has done a page may see a moment late, and not at all where it can not read. */
