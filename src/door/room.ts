@@ -190,7 +190,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   /** The core has forgotten a shopper. */
   function refresh(): void {
     const made = core
-    if (made) followers.forEach((follow) => follow(made))
+    if (made && isOpen) followers.forEach((follow) => follow(made))
     tryOns.forEach((each) => each.refresh())
     // who has come since the room was closed may have looked before it
     if (isOpen || looking) lookAnew()

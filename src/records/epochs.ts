@@ -47,7 +47,7 @@ export interface Epochs {
   dated<T extends object>(codec: Codec<T>): Codec<T>
   /** Whether a stored value carries that it was written since the last reset(). */
   isOfNow(stored: unknown): boolean
-  /** Whether storage was reset at that time, in epoch ms, or later. */
+  /** Whether storage was reset at that time, in epoch ms, or later, as far as clocks tell. */
   wasResetSince(at: number): boolean
 }
 
@@ -200,7 +200,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
       const era = eraOf(stored)
       return era !== undefined && era[1] >= (counts[era[0]] ?? Infinity)
     },
-    wasResetSince: (at) => resetAt >= at,
+    // a time ahead of this page's clock says nothing of when that was
+    wasResetSince: (at) => resetAt >= at && resetAt <= clock.now(),
   }
 }
 

@@ -157,8 +157,10 @@ export function createSaying(parts: SayingParts): Saying {
       if (taken !== first && !isToBeDone(runner, call)) return
       return asItStands({ ...word, own }, taken, carryOut(taken, runner, { ...word, seen, own }))
     }
-    const attempt = said.saw === undefined ? seenAttempt() : said.saw
-    if (call.intent === 'discard' && seen === undefined && !own && isBegunSince(said)) throw notAllowed(call)
+    // what was shown only then is nothing that a consent was left for
+    const attempt = said.saw !== undefined ? said.saw : seen === undefined && own ? null : seenAttempt()
+    if (call.intent === 'discard' && seen === undefined && isBegunSince(said) && attempt !== null)
+      throw notAllowed(call)
     const wasPermitted = shown.get().can[call.intent]
     if (await isPassedToOwner(taken, { ...word, number, attempt, own }, isPassedOn)) return
     if (!taken.runner) throw closed()

@@ -157,7 +157,7 @@ export class Judge implements Witness {
         if (visitor !== null && !this.words.visitors.has(visitor)) {
           this.words.visitors.set(visitor, { room: page.ledger, shopper, isBlind: false, isUnlisted: false })
         }
-        const told: Told = { firm: false, excused: false, wall: page.anchoredWall }
+        const told: Told = { jobId, firm: false, excused: false, wall: page.anchoredWall }
         word?.told.set(jobId, told)
         this.fresh.set(told, page)
         this.toldTo.set(told, new Map([[page, this.now]]))
@@ -204,8 +204,7 @@ export class Judge implements Witness {
     this.fresh.clear()
     for (const [told, pages] of this.toldTo) {
       for (const [page, at] of pages)
-        if (page.runs && page.hasWorked && page.prompt && this.now - at > noticeMs && !this.isKeptFrom(page))
-          told.firm = true
+        if (page.prompt && this.now - at > noticeMs && this.canKeep(page, told)) told.firm = true
     }
     // what a storage that does not answer holds, nobody can take away
     const inTrouble = new Set(this.parts.pages().flatMap((page) => (page.hasWorked ? [] : page.disks)))
@@ -219,7 +218,9 @@ export class Judge implements Witness {
   closing(page: Page, livesOn = false): void {
     const isQuick = this.parts.setup.slowMs === 0
     if (!page.runs || !page.works || !page.prompt || !(isQuick || livesOn)) return
-    const learnt = [...this.toldTo].flatMap(([told, pages]) => (pages.has(page) && !told.firm ? [told] : []))
+    const learnt = [...this.toldTo].flatMap(([told, pages]) =>
+      pages.has(page) && !told.firm && !this.isKeptFrom(page) ? [told] : [],
+    )
     for (const told of learnt) told.firm = true
     if (!isQuick) this.writing.set(page, { since: this.now, learnt })
   }
@@ -388,6 +389,12 @@ export class Judge implements Witness {
   private isAlone(page: Page, isQuiet = false): boolean {
     const others = this.parts.pages().filter((each) => each !== page && each.ledger === page.ledger)
     return !others.some((each) => each.runs || (isQuiet && each.closed && !each.killed))
+  }
+
+  /** Whether a page that shows a job can write it. */
+  private canKeep(page: Page, { jobId }: Told): boolean {
+    const isShown = () => [...page.tryOns.values()].some((tryOn) => tryOn.get().attempt?.jobId === jobId)
+    return page.runs && page.hasWorked && !this.isKeptFrom(page) && isShown()
   }
 
   /** Whether another page may run the try-on that can write nothing: what it has this one writes as it takes over, and not before. */

@@ -70,6 +70,9 @@ export class Shopper {
     if (kind === 'again' && again === undefined) return
     const word = this.judge.word(page, productAt(product).variantId, again)
     const before = tryOn.get().attempt?.id
+    word.over = before
+    const { state, can } = tryOn.get()
+    word.isRefused = state !== 'restoring' && !can[intent]
     const readMs = kind === 'slow' ? 8_000 : 0
     const file = () => new PhotoFile(photoBytes(word.id, fails), this.clock, readMs)
     const url = { imageUrl: `${baseUrl}/photos/word-${word.id}-${fails ? 'bad' : 'good'}.png` }
@@ -78,7 +81,7 @@ export class Shopper {
     // of two words for one photo a submission tells nobody apart
     const retract = (kind: string, reason: string) => {
       word.isOver = true
-      word.isRefused = kind === 'notAllowed' || reason === 'closed'
+      word.isRefused ||= kind === 'notAllowed' || reason === 'closed'
       if (kind === 'notAllowed' && again !== undefined) this.judge.words.retract(word)
       // a page that stood still, or was closed, has let go of the try-on
       if (reason === 'unanswered' || reason === 'closed') word.unanswered = true
@@ -112,7 +115,7 @@ export class Shopper {
     // what is still made ready stands in nothing's place, and nothing but it is forgotten unseen
     const isOfNone = attempt === undefined && tryOn.get().state !== 'restoring'
     // it is for what was begun by the word before it, which may have a job by then
-    const isOfUnsent = () => unsent.some((each) => !each.isRefused)
+    const isOfUnsent = () => unsent.some((each) => !each.isRefused && each.over === attempt)
     if (intent === 'discard') for (const each of unsent) each.abandoned = true
     const keep = intent === 'discard' && !isOfNone ? leaving.discarding() : () => {}
     const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())

@@ -2,6 +2,7 @@ import type { Job } from '@fitting-room/service'
 
 /** What came of a job ID that a page has read. */
 export interface Told {
+  jobId: string
   /** A page has had it where storage worked, or has shown it as durable. */
   firm: boolean
   /** Storage was emptied since, or the wall clock has left the time in which a record is trusted. */
@@ -43,6 +44,8 @@ export interface Word {
   mayBeLeft: boolean
   /** Its shopper was told that nobody answered, or that the page let go of it. */
   unanswered: boolean
+  /** The attempt that was shown when it was given. */
+  over: string | undefined
   /** It was rejected. */
   isOver: boolean
   /** It was rejected before it has changed anything. */
@@ -119,6 +122,7 @@ export class Words {
       left: false,
       mayBeLeft: false,
       unanswered: false,
+      over: undefined,
       isOver: false,
       isRefused: false,
       page,

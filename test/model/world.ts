@@ -267,7 +267,8 @@ export class World {
       page?.wake()
     }
     await this.wait(12_000)
-    const pending = () => [...this.shopper.pending].filter(({ page }) => page.runs && page.works)
+    // what was passed on to a page that is heard no more waits for as long as its consent lives
+    const pending = () => [...this.shopper.pending].filter(({ page }) => page.runs && page.works && !page.ledger.isMute)
     // another page may take half a minute to answer, and the service may ask to wait for longer
     for (let waited = 0; waited < 120_000 && pending().length > 0; waited += 5_000) await this.wait(5_000)
     for (const { page, what } of pending()) {
