@@ -427,15 +427,17 @@ export class Judge implements Witness {
     }
   }
 
-  /** All works again and has settled: pages show what there is. */
-  ended(): void {
+  /** All works again: what pages do not show yet of what there is. */
+  unsettled(): [Rule, string][] {
+    const found: [Rule, string][] = []
     for (const page of this.parts.pages().filter((each) => each.runs && each.hasWorked && !each.ledger.isMute))
       for (const tryOn of page.tryOns.values()) {
         const { attempt, state } = tryOn.get()
-        if (state === 'restoring') this.deny(11, 'a card waits for ever')
+        if (state === 'restoring') found.push([11, 'a card waits for ever'])
         if (attempt && attempt.jobId === null && this.shelves.hasJob(page, attempt.id))
-          this.deny(5, 'a job that storage has is not shown')
+          found.push([5, 'a job that storage has is not shown'])
       }
+    return found
   }
 
   /** The jobs that a fresh page has to reach. */

@@ -70,9 +70,7 @@ export class Shopper {
     if (kind === 'again' && again === undefined) return
     const word = this.judge.word(page, productAt(product).variantId, again)
     const before = tryOn.get().attempt?.id
-    word.over = before
-    const { state, can } = tryOn.get()
-    word.isRefused = state !== 'restoring' && !can[intent]
+    word.over = before ?? (tryOn.get().state === 'restoring' ? undefined : null)
     const readMs = kind === 'slow' ? 8_000 : 0
     const file = () => new PhotoFile(photoBytes(word.id, fails), this.clock, readMs)
     const url = { imageUrl: `${baseUrl}/photos/word-${word.id}-${fails ? 'bad' : 'good'}.png` }
@@ -81,13 +79,13 @@ export class Shopper {
     // of two words for one photo a submission tells nobody apart
     const retract = (kind: string, reason: string) => {
       word.isOver = true
-      word.isRefused ||= kind === 'notAllowed' || reason === 'closed'
+      word.isRefused = kind === 'notAllowed' || reason === 'closed'
       if (kind === 'notAllowed' && again !== undefined) this.judge.words.retract(word)
       // a page that stood still, or was closed, has let go of the try-on
       if (reason === 'unanswered' || reason === 'closed') word.unanswered = true
     }
     const carryOut = () => tryOn[intent](photo, { customKey: `word-${word.id}` })
-    void this.hear(page, intent, carryOut, retract).then((done) => {
+    word.settling = this.hear(page, intent, carryOut, retract).then((done) => {
       const { attempt } = tryOn.get()
       if (done && attempt && attempt.id !== before) this.judge.words.show(attempt.id, word)
       leaving.over(done)
@@ -115,15 +113,20 @@ export class Shopper {
     // what is still made ready stands in nothing's place, and nothing but it is forgotten unseen
     const isOfNone = attempt === undefined && tryOn.get().state !== 'restoring'
     // it is for what was begun by the word before it, which may have a job by then
-    const isOfUnsent = () => unsent.some((each) => !each.isRefused && each.over === attempt)
+    const isOver = (shown: string | undefined) => unsent.some((each) => !each.isRefused && each.over === shown)
+    const isOfUnsent = () => (attempt === undefined ? unsent.some((each) => !each.isRefused) : isOver(attempt))
     if (intent === 'discard') for (const each of unsent) each.abandoned = true
     const keep = intent === 'discard' && !isOfNone ? leaving.discarding() : () => {}
     const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())
     // a page that stopped in the middle can not say whether it was done
     const onRefused = (kind: string) => void (kind === 'stopped' && leaving.untold())
-    void this.hear(page, intent, work, onRefused).then((done) => {
+    void this.hear(page, intent, work, onRefused).then(async (done) => {
       leaving.over(done)
       if (done) for (const each of unsent) each.left ||= !each.wasSent
+      // which of them were consents at all
+      await Promise.all(unsent.map(({ settling }) => settling))
+      // it may be for what the consent has taken the place of, or for that alone
+      if (isOver(undefined)) return
       if (done && isOfUnsent()) {
         // what stood there before goes to the archive
         for (const each of this.judge.words.all) each.mayBeLeft ||= each.room === page.ledger

@@ -44,8 +44,10 @@ export interface Word {
   mayBeLeft: boolean
   /** Its shopper was told that nobody answered, or that the page let go of it. */
   unanswered: boolean
-  /** The attempt that was shown when it was given. */
-  over: string | undefined
+  /** The attempt that was shown when it was given, or null for none; undefined where nobody knew yet. */
+  over: string | null | undefined
+  /** Settles as the intent does. */
+  settling: Promise<void>
   /** It was rejected. */
   isOver: boolean
   /** It was rejected before it has changed anything. */
@@ -123,6 +125,7 @@ export class Words {
       mayBeLeft: false,
       unanswered: false,
       over: undefined,
+      settling: Promise.resolve(),
       isOver: false,
       isRefused: false,
       page,

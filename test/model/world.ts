@@ -274,7 +274,8 @@ export class World {
     for (const { page, what } of pending()) {
       this.judge.deny(11, `${what} on page ${page.slot} never settles`)
     }
-    this.judge.ended()
+    for (let waited = 0; waited < 120_000 && this.judge.unsettled().length > 0; waited += 5_000) await this.wait(5_000)
+    for (const [rule, why] of this.judge.unsettled()) this.judge.deny(rule, why)
     await this.reach(0)
     if (this.setup.second !== 'memory') await this.reach(2)
     if (this.setup.end === 'reset') await this.endWithReset()
