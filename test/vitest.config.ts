@@ -17,7 +17,7 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
     // most of them wait: for a heartbeat, for a process, for a page
-    maxWorkers: 3 * availableParallelism(),
+    maxWorkers: 2 * availableParallelism(),
     teardownTimeout: limits.hookTimeout,
     projects: [
       node('unit', ['test/*.test.ts', 'test/storage/*.test.ts']),
