@@ -155,7 +155,7 @@ export function createSaying(parts: SayingParts): Saying {
       // a seat that was taken anew may be at its first look
       if (taken !== first) await settled(taken, runner)
       if (taken !== first && !isToBeDone(runner, call)) return
-      return asItStands({ ...word, own }, taken, carryOut(taken, runner, { ...word, seen, own }))
+      return asItStands({ ...word, seen, own }, taken, carryOut(taken, runner, { ...word, seen, own }))
     }
     // what was shown only then is nothing that a consent was left for
     const attempt = said.saw !== undefined ? said.saw : seen === undefined && own ? null : seenAttempt()
@@ -172,7 +172,7 @@ export function createSaying(parts: SayingParts): Saying {
       if (await isDue(call, attempt, own)) await carryOut(taken, runner, { ...word, seen: attempt, own })
     }
     // that page may be writing it
-    return asItStands({ ...word, own }, taken, carriedOut(), true)
+    return asItStands({ ...word, seen: attempt, own }, taken, carriedOut(), true)
   }
 
   /**
@@ -180,18 +180,24 @@ export function createSaying(parts: SayingParts): Saying {
    * consent that another page may find is nobody's once it is rejected, unless one has gone on with it by then.
    */
   function asItStands(
-    { call, said, own }: Word,
+    { call, said, seen, own }: Word,
     taken: Seat<Runner>,
     carriedOut: Promise<void>,
     mayBeFound = false,
   ): Promise<void> {
     const before = taken.runner?.getSnapshot().context.record ?? null
     return carriedOut.catch(async (error: unknown) => {
-      const attemptId = isConsent(call) ? call.attemptId : (own ?? before?.attemptId)
       const isClosed = isOfClosing(error)
+      if (isLeaving(call)) {
+        // what it was for may be any of these
+        const meant = [own, seen, before?.attemptId].flatMap((each) => each ?? [])
+        if (!isClosed || meant.length === 0) throw error
+        const areLeft = await Promise.all(meant.map(attempts.isLeft))
+        if (areLeft.every(Boolean)) return
+        throw error
+      }
+      const attemptId = isConsent(call) ? call.attemptId : before?.attemptId
       if (attemptId === undefined) throw error
-      if (isLeaving(call) && isClosed && (await attempts.isLeft(attemptId))) return
-      if (isLeaving(call)) throw error
       const isOthers = isConsent(call) && sitting.wasGivenUp(taken)
       if (isClosed && !isOthers && (await attempts.isKept(attemptId, before))) return
       if (!isConsent(call) || !(isClosed || isOthers || mayBeFound) || (await attempts.withdraw(attemptId, said.by)))
@@ -242,7 +248,7 @@ export function createSaying(parts: SayingParts): Saying {
     if (answer.problem) {
       const refused = Promise.reject(new TryOnError(answer.problem, answer.jobId))
       // a page that was asked before this one may have written it
-      return asItStands(word, taken, refused, true).then(() => true)
+      return asItStands({ ...word, seen: attempt }, taken, refused, true).then(() => true)
     }
     if (isLeaving(call)) leftBefore = Math.max(leftBefore, number)
     // a photo that was passed on is the room's
