@@ -5,7 +5,15 @@ import type { Clock } from '../ports.ts'
 import { isBefore } from '../rules/copies.ts'
 import type { Problem } from '../rules/problem.ts'
 import { advance, isOwed, isUnsentTooLong, mayBePaid, wordOf, type AttemptRecord } from '../rules/record.ts'
-import { archivedOf, archiveHidden, isDoneWith, keepInArchive, readIn, type ArchiveParts } from './archive.ts'
+import {
+  archivedOf,
+  archiveHidden,
+  isDoneWith,
+  keepInArchive,
+  readIn,
+  type ArchiveParts,
+  type Place,
+} from './archive.ts'
 import { createCurrent, isAsLeft, isAsSeen, isOf, type CurrentParts } from './current.ts'
 import type { Shopper } from './epochs.ts'
 import { readable, type Found, type Kept } from './journal.ts'
@@ -46,8 +54,8 @@ export interface Attempts {
   dropHeld(but?: string): void
   /** Whether an attempt stands that this page was writing, once that has ended; gone on with, where it stood before. */
   isKept(attemptId: string, before: AttemptRecord | null): Promise<boolean>
-  /** Whether an attempt is gone from its place that this page was leaving, once that has ended. */
-  isLeft(attemptId: string): Promise<boolean>
+  /** Whether an attempt is gone from its place that this page was leaving, once that has ended; from the archive, too, where that is asked. */
+  isLeft(attemptId: string, isForGood: boolean): Promise<boolean>
   /** Takes a consent of that shopper back that this page was writing; resolves with whether nobody submits it, as another page may have. */
   withdraw(attemptId: string, by: Shopper, isPassedOn?: boolean): Promise<boolean>
   /** A consent was passed on by another page, which carries it out itself where this one is left. */
@@ -453,12 +461,14 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return before?.attemptId !== attemptId || found.phase !== before.phase || wordOf(found) !== wordOf(before)
     },
 
-    async isLeft(attemptId) {
+    async isLeft(attemptId, isForGood) {
       await attempts.underWay()
-      const isGone = () => !isOf(current.onDisk(), attemptId)
-      return place()
-        .cell.read()
-        .then(isGone, () => false)
+      const isEmpty = async ({ cell }: Place) => (await cell.read()) === null
+      const isGone = async () => {
+        await place().cell.read()
+        return !isOf(current.onDisk(), attemptId) && (!isForGood || isEmpty(archiveOf(attemptId)))
+      }
+      return isGone().catch(() => false)
     },
 
     async withdraw(attemptId, by, isPassedOn = false) {

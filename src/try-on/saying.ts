@@ -192,7 +192,7 @@ export function createSaying(parts: SayingParts): Saying {
         // what it was for may be any of these
         const meant = [own, seen, before?.attemptId].flatMap((each) => each ?? [])
         if (!isClosed || meant.length === 0) throw error
-        const areLeft = await Promise.all(meant.map(attempts.isLeft))
+        const areLeft = await Promise.all(meant.map((each) => isLeft(call, each)))
         if (areLeft.every(Boolean)) return
         throw error
       }
@@ -237,7 +237,7 @@ export function createSaying(parts: SayingParts): Saying {
       asks.drop(ask)
       // a page that has it goes on with it, though this one is gone; what is begun there may not be written yet
       const isDone = isLeaving(call)
-        ? !own && attempt !== null && attempts.isLeft(attempt)
+        ? !own && attempt !== null && isLeft(call, attempt)
         : isPassed && isTaken(call, said)
       if (!(await isDone)) throw error
       return true
@@ -255,6 +255,9 @@ export function createSaying(parts: SayingParts): Saying {
     await photos.restore()
     return true
   }
+
+  /** What another page has archived is not forgotten. */
+  const isLeft = ({ intent }: Call, attempt: string) => attempts.isLeft(attempt, intent === 'discard')
 
   /** Whether the page that was asked goes on with it; a consent that it has not begun by now is nobody's. */
   async function isTaken(call: Call, { by }: Said): Promise<boolean> {

@@ -33,6 +33,7 @@ it.each(['core', 'door'] as const)(
 const found = [
   [5553, 530],
   [7001, 1847],
+  [8102, 1218],
 ] as const
 
 it.each(found)('the sequence of seed %i and number %i breaks none any more', async (of, number) => {
