@@ -56,6 +56,8 @@ export class Judge implements Witness {
   private readonly looked = new WeakMap<object, { view: TryOnView; changes: number; hasWorked: boolean }>()
   private readonly lastViews = new WeakMap<object, string>()
   private readonly unkept = new WeakMap<object, number>()
+  /** Without which discarded attempts a page has shown a try-on, and since when it shows one. */
+  private readonly lookedFor = new WeakMap<object, { without: ReadonlySet<string>; since: number | null }>()
   /** Views that another page, which has read all storages, may have told. */
   private readonly told = new WeakSet<TryOnView>()
   private wallMoves = 0
@@ -240,8 +242,11 @@ export class Judge implements Witness {
     const isRead = views.every(({ view }) => view?.state !== 'restoring')
     if (page.sound && isRead && page.loadedAt > this.clearedAt) for (const disk of page.disks) this.announced.add(disk)
     for (const { product, tryOn, view } of views) {
-      if (view) this.lookAtView(page, product, tryOn, view)
-      else this.deny(11, 'a page without a view')
+      if (!view) this.deny(11, 'a page without a view')
+      else {
+        this.lookAtView(page, product, tryOn, view)
+        this.lookForDiscarded(page, tryOn, view)
+      }
     }
     const photo = page.room.photo.get()?.imageUrl ?? ''
     for (const word of this.words.in(photo)) this.belongs(page, word, 'the photo')
@@ -272,7 +277,7 @@ export class Judge implements Witness {
     const isLeft = attempt !== null && (this.leavings.isLeaving(page.ledger, attempt.id) || !page.hasWorked)
     // pages from before the user has emptied storage may run what another one has begun since
     const isSplit = this.parts.pages().some(({ loadedAt }) => loadedAt < this.clearedAt)
-    const { isMute, discarded } = page.ledger
+    const { isMute } = page.ledger
     const own = isSplit || isMute ? undefined : byAttempt
     for (const why of isLeft ? [] : truthOf(view, this.parts.jobs(), this.parts.clock.now(), own, this.words))
       this.deny(5, why)
@@ -282,12 +287,26 @@ export class Judge implements Witness {
     if (state === 'final' && attempt.jobId) this.finished.add(attempt.jobId)
     // what has gone on elsewhere is shown as it was
     if (isMute) return
-    if (attempt && page.hasWorked && discarded.has(attempt.id)) this.deny(7, 'a discarded attempt is shown again')
     const told = this.words.ofJob(attempt?.jobId ?? '')?.told
     const pages = told && this.toldTo.get(told)
     if (pages && !pages.has(page)) pages.set(page, this.now)
     if (state !== 'restoring') this.lookBack(page, tryOn, view)
     this.lookAtStorage(page, tryOn, view)
+  }
+
+  /** What is discarded on one page another that runs may show a moment longer, and nobody anew. */
+  private lookForDiscarded({ ledger, hasWorked, runsSince }: Page, tryOn: object, { attempt, state }: TryOnView): void {
+    const { discarded, isMute } = ledger
+    if (state === 'restoring' || !hasWorked || isMute) return
+    const at = discarded.get(attempt?.id ?? '')
+    if (!attempt || at === undefined) {
+      this.lookedFor.set(tryOn, { without: new Set(discarded.keys()), since: null })
+      return
+    }
+    const { without = new Set<string>(), since } = this.lookedFor.get(tryOn) ?? {}
+    this.lookedFor.set(tryOn, { without, since: since ?? this.now })
+    if (without.has(attempt.id) || runsSince > at || this.now - (since ?? this.now) > noticeMs)
+      this.deny(7, 'a discarded attempt is shown again')
   }
 
   private noteView({ slot }: Page, product: number, tryOn: object, view: TryOnView): void {
@@ -324,6 +343,9 @@ export class Judge implements Witness {
     if (this.parts.pages().some((each) => each !== page && this.isOutOfDate(before.attempt, each.anchoredWall))) return
     // a word that was too old when its page looked again is asked for again
     if (word && problem?.kind === 'consentExpired' && this.ageOf(word) > consentMs - slackMs) return
+    // the core's clock begins as it is loaded: what was said by one that stood further ahead is of no known age
+    const isAhead = word && word.givenWall - page.wallNow() > futureMs - slackMs
+    if (isAhead && this.parts.setup.front === 'door' && problem?.kind === 'consentExpired') return
     // another word, given where this one could not be read, may go before it; the job is still owed
     if (word && this.words.ofAttempt.has(attempt?.id ?? '')) return
     // another page may have left it, which this one could not read

@@ -1,6 +1,6 @@
 import type { Clock } from 'fitting-room'
 import type { Page } from './page.ts'
-import type { RoomLedger, Words } from './words.ts'
+import type { RoomLedger, Word, Words } from './words.ts'
 
 /** How long after its page's end an intent may still be carried out by another one, in ms. */
 const passedOnMs = 60_000
@@ -32,14 +32,18 @@ export class Leavings {
         ledger.leaving.delete(leaving)
         if (done && word) word.left = true
       },
-      untold: () => void (word && (word.mayBeLeft = true)),
+      /** It may be done all the same: where none was shown, with whatever there is. */
+      untold: () => {
+        const isMeant = (each: Word) => (attempt === null ? each.room === ledger : each === word)
+        for (const each of this.words.all) each.mayBeLeft ||= isMeant(each)
+      },
       /** An intent that waits for storage is for whatever is found there. Returns what takes that back. */
       discarding: () => {
         const meant = (word ? this.words.like(word) : this.words.all).filter((each) => each.room === ledger)
         for (const each of meant) each.discards.add(leaving)
         return () => meant.forEach((each) => each.discards.delete(leaving))
       },
-      discarded: () => void (attempt !== null && ledger.discarded.add(attempt)),
+      discarded: () => void (attempt !== null && ledger.discarded.set(attempt, this.clock.monotonic())),
     }
   }
 

@@ -79,6 +79,8 @@ export class Page implements Host {
   closed = false
   stalled = false
   stalledMs = 0
+  /** Since when it runs without a pause. */
+  runsSince: number
   /** Stalls when it comes to this step. */
   stallAt: Step | null = null
   readonly held = new Set<Step>()
@@ -116,7 +118,7 @@ export class Page implements Host {
     this.machine = parts.machine
     this.ledger = parts.ledger
     this.disks = parts.disks
-    this.loadedAt = parts.machine.clock.monotonic()
+    this.loadedAt = this.runsSince = parts.machine.clock.monotonic()
     this.loadedWall = this.wallNow()
     this.sleptAtLoad = parts.machine.sleptMs
     this.modes = [...parts.modes]
@@ -204,7 +206,7 @@ export class Page implements Host {
     this.use()
     if (!this.stalled) return this.show()
     this.stalled = false
-    this.troubledAt = this.machine.clock.monotonic()
+    this.runsSince = this.troubledAt = this.machine.clock.monotonic()
     this.stalledMs += this.troubledAt - this.stalledAt
     this.show()
     this.catchUp()
@@ -297,6 +299,7 @@ export class Page implements Host {
     const wasAway = this.closed || this.isUnused
     if (this.stalled || this.killed || !wasAway) return false
     this.closed = this.isUnused = false
+    this.runsSince = this.machine.clock.monotonic()
     return true
   }
 

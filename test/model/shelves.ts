@@ -67,7 +67,7 @@ export class Shelves {
         if (visitors.some(visitorIsFormer)) yield [6, "storage holds a former shopper's visitor ID"]
         const isKept = (attempt: string) => text.includes(`"attemptId":"${attempt}"`) && text.includes('"phase"')
         // a tier that did not answer keeps its copy until somebody looks at it again; it is shown by nobody
-        if (disks.length === 1 && [...ledger.discarded].some(isKept))
+        if (disks.length === 1 && [...ledger.discarded.keys()].some(isKept))
           yield [7, 'a discarded attempt is in storage again']
       }
       const photos = this.photosOn(disk)

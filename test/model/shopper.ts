@@ -79,10 +79,12 @@ export class Shopper {
     // of two words for one photo a submission tells nobody apart
     const retract = (kind: string, reason: string) => {
       word.isOver = true
-      word.isRefused = kind === 'notAllowed' || reason === 'closed'
+      word.isRefused = kind === 'notAllowed' || reason === 'unanswered' || reason === 'closed'
       if (kind === 'notAllowed' && again !== undefined) this.judge.words.retract(word)
       // a page that stood still, or was closed, has let go of the try-on
       if (reason === 'unanswered' || reason === 'closed') word.unanswered = true
+      // what was to be replaced may be left already
+      if (before !== undefined && (kind === 'storage' || kind === 'stopped')) leaving.untold()
     }
     const carryOut = () => tryOn[intent](photo, { customKey: `word-${word.id}` })
     word.settling = this.hear(page, intent, carryOut, retract).then((done) => {

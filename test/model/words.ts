@@ -83,7 +83,8 @@ export interface RoomLedger {
   leavings: number
   /** What the shopper is about to leave, replace or wipe. */
   leaving: Set<Leaving>
-  discarded: Set<string>
+  /** Attempts, and when each was discarded. */
+  discarded: Map<string, number>
 }
 
 export interface Visitor {

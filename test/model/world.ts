@@ -17,7 +17,7 @@ const ledgerOf = (name: string): RoomLedger => ({
   isMute: false,
   leavings: 0,
   leaving: new Set(),
-  discarded: new Set(),
+  discarded: new Map(),
 })
 
 /** By how much the wall clock may go forward at once, in ms, before that is what a sleep of the machine looks like. */

@@ -50,7 +50,7 @@ export class Kiosk implements Witness {
     isMute: false,
     leavings: 0,
     leaving: new Set(),
-    discarded: new Set(),
+    discarded: new Map(),
   }
   private readonly machine: Machine
   private readonly chance: () => number
