@@ -15,10 +15,18 @@ export type { ConfigInput } from './config.ts'
 export interface SandboxOptions {
   /** Stores, products and times. Default: the sandbox's store, whose key is `sandbox-key`. */
   config?: ConfigInput | undefined
-  /** Addresses of the pictures that every try-on ends with, http(s); a page shows pictures of its own. */
-  pictures?: { preview: string; final: string } | undefined
+  /**
+   * Addresses of the pictures that every try-on ends with, http(s). Default: drawings of this package, where the page's
+   * bundler serves a package's files (Vite, webpack); elsewhere addresses that nothing can load.
+   */
+  pictures?: Pictures | undefined
   /** Time, in epoch ms. Default: the platform's. */
   clock?: Clock | undefined
+}
+
+interface Pictures {
+  preview: string
+  final: string
 }
 
 /** What the service has taken so far. */
@@ -55,6 +63,13 @@ const drawn: Blob = { type: 'image/jpeg', bytes: Uint8Array.from(atob(teal), (ch
 
 const generator: Generator = async () => ({ preview: drawn, final: drawn })
 
+/** Bundlers find them by these very words, and the query keeps them from becoming part of the script. */
+function ownPictures(): Pictures | null {
+  const preview = new URL('../pictures/preview.svg?no-inline', import.meta.url).href
+  const final = new URL('../pictures/final.svg?no-inline', import.meta.url).href
+  return preview.startsWith('http') ? { preview, final } : null
+}
+
 async function fetchPhoto(url: string): Promise<Blob> {
   if (!mayBePublic(new URL(url).hostname)) throw new PhotoNotAccessible()
   // nothing is fetched, and nothing looked at
@@ -62,7 +77,8 @@ async function fetchPhoto(url: string): Promise<Blob> {
 }
 
 /** The service's own core, with nothing of Node in it; what it knows is gone with the page. */
-export function createSandbox({ config, pictures, clock = Date }: SandboxOptions = {}): Sandbox {
+export function createSandbox({ config, pictures: given, clock = Date }: SandboxOptions = {}): Sandbox {
+  const pictures = given ?? ownPictures()
   const read: Config = parseConfig(config ?? stores)
   const ledger = { accepted: 0, requests: [] as string[] }
   const jobs = new Map<string, () => void>()
