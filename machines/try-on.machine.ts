@@ -112,7 +112,15 @@ export const tryOnMachine = tryOnSetup.createMachine({
       ],
     },
 
-    idle: { on: { start: begins, discard: discards, resume: { guard: 'isUnread', target: 'restoring' } } },
+    idle: {
+      on: {
+        start: begins,
+        discard: discards,
+        resume: { guard: 'isUnread', target: 'restoring' },
+        /** Storage that was emptied meanwhile has it anew. */
+        lateAnswer: { guard: given('isStored', 'written'), target: 'restoring' },
+      },
+    },
 
     preparing,
     submitting,

@@ -89,6 +89,7 @@ export const tryOnSetup = setup({
     /** Nothing more is to be polled, or this page is not the one to poll it. */
     isSettled: (_, polled: Polled) => !isRepeated(polled.outcome) && !isRunning(recordIn(polled)),
     stands: (_, written: Written) => written.kind === 'stands',
+    isStored: (_, written: Written) => written.kind === 'stands' && written.durable,
     isClaimed: (_, written: Written) => recordIn(written)?.phase === 'claimed',
     isUnchanged: ({ context }, written: Written) => recordIn(written) === context.record,
     isUnchangedTooLate: ({ context }, written: Written) =>

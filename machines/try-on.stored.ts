@@ -1,5 +1,5 @@
 import type { SnapshotFrom } from 'xstate'
-import { isUnsentTooLong, type AttemptRecord } from '../src/rules/record.ts'
+import { consentLifetimeMs, isUnsentTooLong, type AttemptRecord } from '../src/rules/record.ts'
 import type { TryOnView } from '../src/rules/view.ts'
 import { tableIn } from './setup.ts'
 import { snapshotAt } from './snapshot.ts'
@@ -12,7 +12,9 @@ const standing = { ...stateOfPhase, emailRegistered: 'submitting.waiting' }
 
 function stateOf(record: AttemptRecord | null, now: number, mayBeOut: boolean): string {
   if (record === null) return 'idle'
-  if (record.phase === 'claimed' && mayBeOut) return 'submitting.sending'
+  // no submission is out for as long as that, nor once it is known that nobody knows
+  const isOut = record.phase === 'claimed' && !record.problem && now < record.savedAt + consentLifetimeMs
+  if (isOut && mayBeOut) return 'submitting.sending'
   // what waited for longer than its word lasts is not sent by itself any more
   if (isUnsentTooLong(record, now)) return record.phase === 'consented' ? 'idle' : 'stalled'
   return standing[record.phase]

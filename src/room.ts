@@ -33,7 +33,7 @@ import { paceCodec, timesCodec } from './records/learnt.ts'
 import { storedIn } from './records/stored.ts'
 import { boundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
-import { consentLifetimeMs, recordCodec, type AttemptRecord } from './rules/record.ts'
+import { recordCodec, type AttemptRecord } from './rules/record.ts'
 import type { TryOnView } from './rules/view.ts'
 import { roomTexts } from './rules/room-texts.ts'
 import { TryOnError } from './rules/try-on-error.ts'
@@ -251,8 +251,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   function viewOf(record: AttemptRecord, archived: boolean): TryOnView {
     for (const { tryOn, isLive } of tryOns.values())
       if (isLive() && tryOn.get().attempt?.id === record.attemptId) return tryOn.get()
-    // no submission is out for as long as that
-    return storedView(record, inputOf(true), clock.now() < record.startedAt + consentLifetimeMs && !archived)
+    return storedView(record, inputOf(true), !archived)
   }
 
   const standAll = () => tryOns.forEach((each) => each.stand())
@@ -285,6 +284,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       archiveOf,
       isDurable: journal.durable,
       isExclusive: (key) => isExclusive(storage, key),
+      isOpenToAll: !ownership.exclusive,
       mayClaimInMemory: (isKnown) => ownership.isFirm || !(isKnown || journal.hasWorked()),
       retentionMs,
     })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { TryOn } from 'fitting-room'
-import { isRead, testStorage, type TestStorage } from './support/storage.ts'
+import { isRead, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
 import { createWorld, person, product, started, type World } from './support/world.ts'
 
 let world: World
@@ -74,6 +74,41 @@ describe.each([
 })
 
 describe('rooms on one disk', () => {
+  it('come together though both were opened while it took nothing', async () => {
+    vi.stubGlobal('isSecureContext', true)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const there = storage.another()
+    for (const each of [storage, there]) each.meet(isWrite, refused)
+    const rooms = [world.room(), world.room({ storage: there })] as const
+    const tryOns = rooms.map((room) => watched(room.tryOn(product)))
+    const [one, other] = tryOns as [TryOn, TryOn]
+    for (const each of tryOns) await world.until(each, 'idle')
+    await one.start(person)
+    await world.until(one, 'processing')
+    await one.startOver()
+    await expect(rooms[0].reset()).rejects.toMatchObject({ kind: 'storage' })
+    for (const each of [storage, there]) each.recover()
+    await other.start(person)
+    const { attempt } = await world.until(other, 'final')
+    expect(await world.until(one, 'final')).toMatchObject({ attempt })
+  })
+
+  it('come together where one of them was told to begin something while it could read nothing', async () => {
+    vi.stubGlobal('isSecureContext', true)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const one = watched(world.room().tryOn(product))
+    await world.until(await started(one), 'final')
+    const there = storage.another()
+    there.meet(() => true, refused)
+    const other = watched(world.room({ storage: there }).tryOn(product))
+    await world.until(other, 'idle')
+    await other.start(person)
+    await world.until(other, 'processing')
+    there.recover()
+    const { attempt } = await world.until(other, 'final')
+    expect(await world.until(one, ({ attempt: shown }) => shown?.id === attempt?.id)).toMatchObject({ state: 'final' })
+  })
+
   it('are one owner and one view', async () => {
     const owner = watched(world.room().tryOn(product))
     await world.until(owner, 'idle')

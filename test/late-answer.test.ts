@@ -220,4 +220,31 @@ describe('a lost answer', () => {
     expect(await world.until(lags, 'processing')).toMatchObject({ attempt })
     expect(world.count('POST', '/generations')).toBe(2)
   })
+
+  it('that comes after storage was emptied is followed by a page that has seen nothing there since', async () => {
+    const storage = testStorage()
+    const held = world.hold('POST', '/generations', 'after')
+    const room = world.room({ storage })
+    const tryOn = room.tryOn(product)
+    await tryOn.start(person)
+    await held.reached
+    room.close()
+    storage.items.clear()
+    tryOn.subscribe(() => {})
+    await world.until(tryOn, 'idle')
+    held.release()
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('of which nobody knows anything is one in every page that hears nobody', async () => {
+    vi.stubGlobal('BroadcastChannel', undefined)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    world.fault('POST', '/generations', [answers(500, { error: 'Could not create generation' })])
+    const tryOn = await started(world.room().tryOn(product))
+    await world.until(tryOn, 'outcomeUnknown')
+    const other = world.room().tryOn(product)
+    await world.until(other, 'outcomeUnknown')
+    await expect(other.result()).rejects.toMatchObject({ kind: 'outcomeUnknown' })
+  })
 })

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStorage } from 'unstorage'
 import fsDriver from 'unstorage/drivers/fs'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FlowStorage } from 'fitting-room'
 import { mapArea } from './storage/map-area.ts'
+import { testStorage, type TestStorage } from './support/storage.ts'
 import { createWorld, person, product, type World } from './support/world.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'unstorage-'))
@@ -45,6 +46,43 @@ describe.each(stores)('%s', (_, storage) => {
     await room.reset()
     expect(await room.list()).toEqual([])
     expect((await world.until(room.tryOn(product), 'idle')).attempt).toBeNull()
+  })
+})
+
+describe('pages that nothing keeps apart', () => {
+  let world: World
+  let storage: TestStorage
+  beforeEach(() => {
+    storage = testStorage({ atomic: false })
+    world = createWorld({ storage })
+  })
+  afterEach(() => world.close())
+
+  it('leave each other what is being prepared', async () => {
+    const held = world.hold('GET', '/funnel')
+    const tryOn = world.room().tryOn(product)
+    await tryOn.start(person)
+    await held.reached
+    const other = world.room({ storage: storage.another() }).tryOn(product)
+    await world.until(other, 'idle')
+    await world.settle()
+    held.release()
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('put a later word in the place of what a page has left that is gone', async () => {
+    const held = world.hold('GET', '/funnel')
+    const first = world.room()
+    await first.tryOn(product).start(person)
+    await held.reached
+    first.close()
+    held.release()
+    const tryOn = world.room({ storage: storage.another() }).tryOn(product)
+    await world.until(tryOn, 'idle')
+    await tryOn.start(person)
+    await world.until(tryOn, 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
   })
 })
 

@@ -189,7 +189,8 @@ export function createPictures(parts: PicturesParts): Pictures {
       // whoever follows the job hears of another address anyway
       if (of.seen.state !== 'final') return
       await anew(of, id, address).catch((error: PictureError) => {
-        of.refuse(error.problem)
+        // of anything else the view would tell when it is over, too
+        if (error.problem.kind === 'picture') of.refuse(error.problem)
         throw error
       })
     },

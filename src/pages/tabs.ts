@@ -124,7 +124,6 @@ const envelope = is.object({ version: is.oneOf(1), epochs: is.tableOf(is.integer
 
 export function openTabs(parts: TabsParts): Tabs {
   const { epochs, isOfNow, lookAgain, onMessage, onReset } = parts
-  const unknown = new Set<string>()
   /** What is heard meanwhile waits, so that it is heard in order. */
   let looking: Promise<unknown> | null = null
   let isOpen = true
@@ -135,12 +134,8 @@ export function openTabs(parts: TabsParts): Tabs {
     const { epochs: theirs, message: heard } = read.data
     // whose storage was reset the catalog itself knows best
     if (heard.type === 'reset') return isOpen ? onReset(theirs) : undefined
-    const ids = Object.keys(theirs)
-    if (!ids.some((id) => id in epochs()) && ids.some((id) => !unknown.has(id))) {
-      // this page may not know yet what storage has come to be called
-      for (const id of ids) unknown.add(id)
-      looking = lookAgain().finally(() => (looking = null))
-    }
+    // this page may not know yet what storage has come to be called, and could not read it the last time
+    if (!Object.keys(theirs).some((id) => id in epochs())) looking ??= lookAgain().finally(() => (looking = null))
     await looking
     if (!isOpen) return
     if (isOfNow(theirs)) return onMessage(heard)

@@ -82,6 +82,8 @@ export interface AttemptsParts extends ArchiveParts, CurrentParts {
   isDurable: boolean
   /** Whether that is so of the value under that key. */
   isExclusive: (key: string) => boolean
+  /** Whether another page may be at what this one has not begun, at the same time. */
+  isOpenToAll: boolean
   /** Whether a claim that only memory holds is safe from every other page, where that may know of the consent or not. */
   mayClaimInMemory: (isKnown: boolean) => boolean
   retentionMs: number
@@ -281,6 +283,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return restoreRest([...gone, record.attemptId], expiry)
     }
     if (shopper.aborted) return { kind: 'overtaken' }
+    if (isOfAnother(record)) return { kind: 'none', durable: parts.isDurable, problem }
     current.remember(record, shopper)
     const furthest = await withJob(record)
     return { kind: 'stands', record: furthest, durable: isStored(furthest), problem }
@@ -293,6 +296,12 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (!archived?.job) return record
     const kept = await current.replace(archived, (found) => isAsSeen(found, record))
     return kept === 'unchanged' ? record : archived
+  }
+
+  /** Where nobody is kept out the page may live that has begun a consent: only another word takes that one's place. */
+  const isOfAnother = (found: Found<AttemptRecord>) => {
+    const record = readable(found)
+    return parts.isOpenToAll && record?.phase === 'consented' && !begun.has(record.attemptId)
   }
 
   /** What to say of a record that is too old; undefined where it is not. */
@@ -375,7 +384,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       if (previous !== null && mayBePaid(previous) && !(await archive(previous, true))) return notArchived(previous)
       // what was passed on to a page that was left meanwhile may be done, or over, by now
       const isOthers = () => signal?.aborted === true && shared.has(record.attemptId)
-      const kept = await put(record, (found) => !isOthers() && (found === null || isAsLeft(found, previous)))
+      const isInPlace = (found: Found<AttemptRecord>) =>
+        found === null || isAsLeft(found, previous) || (previous === null && isOfAnother(found))
+      const kept = await put(record, (found) => !isOthers() && isInPlace(found))
       if (kept === 'unchanged' || previous === null || (await isBuried(previous, kept))) return written(record, kept)
       // a reload would bring the one before back, beside the job of this one
       await stop(record)

@@ -320,7 +320,13 @@ export function createTryOn(parts: Parts): RunningTryOn {
       if (type === 'answer') return company.hearAnswer(message)
       const seat = sitting.seat()
       if (type === 'lateAnswer') return hearAnswer(message)
-      if (message.place !== sitting.place()) return sitting.moveOver()
+      if (message.place !== sitting.place()) {
+        // that page may not know yet where those of this storage wait
+        if (seat?.runner && sitting.isPlaced()) return showOthers(seat)
+        // what has no job yet is not left in the middle of it
+        const isUnderWay = ['preparing', 'submitting'].includes(shown.get().state)
+        return isUnderWay ? undefined : sitting.moveOver()
+      }
       if (type === 'come') return asks.pass(message)
       if (type === 'knock') return serving.open(message.id)
       if (type === 'ask') return void serving.serve(message)
