@@ -201,7 +201,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
           listen()
           tryOns.forEach((each) => each.show())
           // what another page has said meanwhile was not heard
-          void refresh()
+          void refresh().then(lookAnew)
         },
       })
       listen()
@@ -223,10 +223,18 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     return catalog.isSeen()
   }
 
+  /** Who was away, and has never read whose storage this is, looks until that is known. */
+  async function lookAnew(): Promise<void> {
+    await reopen().catch(() => undefined)
+    if (!catalog.isSeen() && journal.durable) later(lookAnew)
+  }
+
   /** The shopper has gone: whoever looks is shown what there is now. */
   function forgetAll(): void {
     client.forgetAddresses()
     journal.forget(keys().catalog)
+    // what landed behind the back of a reset() no list names
+    void journal.takeBack(journal.seen((_, stored) => catalog.isNobodys(stored)))
     visitor.forget()
     photos.forget()
     history.forget()

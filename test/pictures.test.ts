@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoomOptions, PhotoStore, StoredPhoto, TryOn, TryOnView } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
-import { isRecord, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
+import { any, isRecord, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
 import {
   answers,
   createWorld,
@@ -174,6 +174,13 @@ describe('a page that could not show the picture', () => {
     world.fault('GET', '/generations/', [answers(404, { error: 'Job not found' })])
     await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('gone'))
     expect(tryOn.get().state).toBe('final')
+  })
+
+  it('alone hears that storage keeps it from asking, which is soon over', async () => {
+    const { tryOn } = await finished()
+    storage.meet(any, refused)
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject({ problem: { kind: 'storageUnreadable' } })
+    expect(tryOn.get()).toMatchObject({ state: 'final', problem: null })
   })
 
   it('hears why its job could not be asked, and may ask again', async () => {

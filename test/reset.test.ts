@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { PageLife, TryOn } from 'fitting-room'
 import { createRoom } from 'fitting-room/core'
 import type { FittingRoom } from '../src/room.types.ts'
 import { deferred } from '../src/platform/deferred.ts'
@@ -15,9 +16,10 @@ import {
   recordKey,
   refused,
   testStorage,
+  type StorageCall,
   type TestStorage,
 } from './support/storage.ts'
-import { createWorld, dropped, person, product, refuses, started, type World } from './support/world.ts'
+import { answers, createWorld, dropped, person, product, refuses, started, type World } from './support/world.ts'
 
 let world: World
 let storage: TestStorage
@@ -988,4 +990,62 @@ it('what only the memory of a page has, which could not read storage before, is 
   await world.pass(60_000)
   expect([...storage.items.values()].filter((text) => text.includes('attemptId'))).toEqual([])
   expect(tryOn.get()).toMatchObject({ state: 'idle', attempt: null })
+})
+
+describe('a page that could read nothing, and was away as another page reset the room', () => {
+  let life: PageLife
+  let tryOn: TryOn
+  /** Lets all that storage has kept happen in its order, and says so of the last one first. */
+  let land: () => void
+  const asked = { ...product, variantId: '2003' }
+
+  async function isReset(how: 'refuses' | 'keeps') {
+    const own = storage.another()
+    const kept: (() => () => void)[] = []
+    land = () => {
+      const landed = kept.splice(0).map((each) => each())
+      for (const tell of landed.toReversed()) tell()
+    }
+    const keep = (call: StorageCall) =>
+      new Promise((tell) =>
+        kept.push(() => {
+          const found = call.land()
+          return () => tell(found)
+        }),
+      )
+    own.meet(any, how === 'refuses' ? refused : keep)
+    const other = world.room()
+    await other.ready
+    tryOn = world.room({ storage: own, pageLife: (told) => ((life = told), () => {}) }).tryOn(asked)
+    tryOn.subscribe(() => {})
+    await world.pass(60_000)
+    const word = tryOn.start({ imageUrl: 'https://photos.test/p.png' })
+    await world.pass(120_000)
+    await word
+    life.onHide(false)
+    await other.reset()
+    life.onShow()
+    await world.settle()
+    return own
+  }
+  const stored = () => [...storage.items.keys()].filter((key) => !isNobodys(key) && !key.endsWith(':lease'))
+
+  it('shows nothing of before once it can', async () => {
+    world.fault('POST', '/generations', [answers(403, { error: 'Email required' })], true)
+    const own = await isReset('refuses')
+    own.recover()
+    await world.pass(10_000)
+    expect(tryOn.get()).toMatchObject({ state: 'idle', attempt: null })
+    expect([await world.room().list(), stored()]).toEqual([[], []])
+  })
+
+  it('has what lands late in no list, nor in storage', async () => {
+    const own = await isReset('keeps')
+    await world.pass(6_000)
+    own.recover()
+    land()
+    await world.pass(60_000)
+    expect(tryOn.get()).toMatchObject({ state: 'idle', attempt: null })
+    expect([await world.room().list(), stored()]).toEqual([[], []])
+  })
 })

@@ -1102,3 +1102,23 @@ it('a room that is used again shows nothing of what it has shown before it is re
   expect(tryOn.get().state).toBe('restoring')
   await world.until(tryOn, 'final')
 })
+
+it('one read of the list that never ends says nothing of what it holds by now', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  const own = storage.another()
+  const room = world.room({ storage: own })
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  await world.settle()
+  own.meet(({ key }) => key.endsWith(':catalog'), hung)
+  const word = tryOn.start({ imageUrl: 'https://photos.test/p.png' }).catch(() => undefined)
+  await world.pass(60_000)
+  await word
+  own.recover()
+  const other = world.room().tryOn({ ...product, variantId: '2002' })
+  await world.until(await started(other), 'final')
+  await world.pass(60_000)
+  const listed = (await room.list()).map(({ variantId }) => variantId)
+  expect(listed).toContain('2002')
+})

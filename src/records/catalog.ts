@@ -21,7 +21,7 @@ type Fate = 'left' | 'discarded'
  */
 export interface Catalog extends Pick<
   Epochs,
-  'counts' | 'shopper' | 'isSeen' | 'isOfPresent' | 'dated' | 'isOfNow' | 'speaks' | 'wasResetSince'
+  'counts' | 'shopper' | 'isSeen' | 'isOfPresent' | 'dated' | 'isNobodys' | 'isOfNow' | 'speaks' | 'wasResetSince'
 > {
   /** Reads it, or begins it where there is none. */
   open(): Promise<void>

@@ -47,6 +47,8 @@ export interface Epochs {
   dated<T extends object>(codec: Codec<T>): Codec<T>
   /** Whether a stored value carries that it was written since the last reset(). */
   isOfNow(stored: unknown): boolean
+  /** Whether it carries that it is from before the last reset(), be it under an ID that storage has lost, or never had. */
+  isNobodys(stored: unknown): boolean
   /** Whether storage was reset at that time, in epoch ms, or later, as far as clocks tell. */
   wasResetSince(at: number): boolean
 }
@@ -93,7 +95,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
   }
 
   function learnCounts(found: Counts): void {
-    if (!isSeen) return isOnDisk() ? seeFirst(found) : undefined
+    // what this page has not made up itself is no memory of its own
+    if (!isSeen) return isOnDisk() || !Object.keys(found).every((id) => id in counts) ? seeFirst(found) : undefined
     const isStrange = !sharesId(found)
     // what was begun while this page was open, or in place of what it knows, and reset, was reset meanwhile
     const tells = (id: string) =>
@@ -110,9 +113,10 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
   function seeFirst(found: Counts): void {
     isSeen = true
     doubtful = found
-    counts = isOwnUsed ? { ...counts, ...found } : { ...found }
     const isNew = Object.entries(found).some(([id, count]) => count > 0 && bornAt(id) > openedAt)
     const isMissed = isNew || resetAt > shopperSince
+    // what was written under an ID from before a reset is nobody's
+    counts = isOwnUsed && !isMissed ? { ...counts, ...found } : { ...found }
     if (heard.splice(0).some(sharesId) || isMissed) changeShopper()
   }
 
@@ -143,6 +147,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
 
   /** Whether a list that was lost, or could not be read, has dated it, and there was a reset since: nobody's any more. */
   const isOfLost = (id: string) => counts[id] === undefined && bornAt(id) <= resetAt
+
+  const isWiped = (era: { 0: string; 1: number }) => era[1] < (counts[era[0]] ?? 0)
 
   const isUsed = () => void (isOwnUsed ||= !isSeen)
 
@@ -186,7 +192,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     dated: ({ read, write }) => ({
       read(stored) {
         const era = eraOf(stored)
-        if (era && era[1] < (counts[era[0]] ?? 0)) return 'wiped'
+        if (era && isWiped(era)) return 'wiped'
         // another page may know better, and write there by now: it is not taken away
         return era && isOfLost(era[0]) ? null : read(stored)
       },
@@ -199,6 +205,10 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     isOfNow(stored) {
       const era = eraOf(stored)
       return era !== undefined && era[1] >= (counts[era[0]] ?? Infinity)
+    },
+    isNobodys(stored) {
+      const era = eraOf(stored)
+      return era !== undefined && (isOfLost(era[0]) || isWiped(era))
     },
     // a time ahead of this page's clock says nothing of when that was
     wasResetSince: (at) => resetAt >= at && resetAt <= clock.now(),

@@ -52,7 +52,7 @@ export interface Journal {
   hasWorked(): boolean
   cell<T extends object>(key: string, codec: Codec<T>): Cell<T>
   /** What this page has last seen under each key that is meant, as it stands in storage. */
-  seen(isMeant: (key: string) => boolean): (readonly [key: string, text: string])[]
+  seen(isMeant: (key: string, stored: unknown) => boolean): (readonly [key: string, text: string])[]
   /** Takes away what was seen, unless it has changed since; resolves with whether that could be done. */
   takeBack(seen: readonly (readonly [key: string, text: string])[]): Promise<boolean>
   /** Lets go of what only memory has, but under these keys. */
@@ -98,8 +98,8 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
     hasWorked: () => hasWorked,
     seen: (isMeant) =>
       [...slots].flatMap(([key, slot]) => {
-        const text = isMeant(key) ? slot.onDisk() : null
-        return text === null ? [] : [[key, text] as const]
+        const text = slot.onDisk()
+        return text !== null && isMeant(key, parsed(text)) ? [[key, text] as const] : []
       }),
     takeBack: (seen) => succeeds(Promise.all(seen.map(([key, text]) => slotAt(key).takeBack(text)))),
     forget(kept) {

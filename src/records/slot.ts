@@ -5,6 +5,9 @@ import type { Clock, FlowStorage } from '../ports.ts'
 /** How long one storage call may take, in ms, before memory stands in for it. */
 const storageLimitMs = 5_000
 
+/** How long after a read was given up memory answers at once, in ms: one that never ends says nothing of what comes later. */
+const tryAgainMs = 60_000
+
 /** Where a change stands: in storage, only in memory because storage failed, or nowhere as nothing was to change. */
 export type Kept = 'stored' | 'memory' | 'unchanged'
 
@@ -55,8 +58,10 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   /** How many writes have begun, and which of them was the last to land. */
   let begun = 0
   let landed = 0
-  /** How many reads were given up that have not ended, and how much of all that was begun has not. */
+  /** How many reads were given up that have not ended, and when the last of them was. */
   let hanging = 0
+  let hungAt = -Infinity
+  /** How much of all that was begun has not ended. */
   let pending = 0
   const isBlind = typeof storage.update !== 'function'
 
@@ -71,6 +76,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
     limited.catch((error: unknown) => {
       if (isWrite || !(error instanceof TimeLimit)) return
       hanging++
+      hungAt = clock.monotonic()
       const end = () => void hanging--
       turn.then(end, end)
     })
@@ -116,12 +122,15 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       }
       await apply(storage, key, decide).finally(() => landing.delete(written ?? ''))
       onWorking()
-      // a storage that is not as atomic as it says has put it over what was written since
-      if (landed > number) return isChanged ? apply(storage, key, (old) => (old === written ? disk : old)) : undefined
-      landed = number
-      // storage has it now, or it was taken away
-      if (ahead === known) ahead = undefined
-      see(written)
+      if (landed < number) {
+        landed = number
+        // storage has it now, or it was taken away
+        if (ahead === known) ahead = undefined
+        see(written)
+      } else if (isChanged) {
+        // a storage that is not as atomic as it says has put it over what was written since
+        await apply(storage, key, (old) => (old === written ? disk : old))
+      }
       if (!isChanged) return
       confirmed = confirm()
       if (await confirmed) return
@@ -154,7 +163,8 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   const slot: Slot = {
     tail: Promise.resolve(),
     async read() {
-      if (ahead !== undefined && hanging > 0) return ahead.text
+      const isHanging = hanging > 0 && clock.monotonic() - hungAt < tryAgainMs
+      if (ahead !== undefined && isHanging) return ahead.text
       const found = await fromDisk().catch((error: unknown) => {
         if (ahead === undefined) throw error
         return ahead.base
