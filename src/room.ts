@@ -225,8 +225,9 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
 
   /** Who was away, and has never read whose storage this is, looks until that is known. */
   async function lookAnew(): Promise<void> {
-    await reopen().catch(() => undefined)
-    if (!catalog.isSeen() && journal.durable) later(lookAnew)
+    const isKnown = () => catalog.isSeen() || !journal.durable
+    if (isUp && !isKnown()) await catalog.open()
+    if (!isKnown()) later(lookAnew)
   }
 
   /** The shopper has gone: whoever looks is shown what there is now. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { FittingRoom, FittingRoomOptions, TryOn, TryOnError } from 'fitting-room'
+import type { FittingRoom, FittingRoomOptions, PageLife, TryOn, TryOnError } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
 import { deferred } from '../src/platform/deferred.ts'
 import type { Clock } from '../src/ports.ts'
@@ -17,6 +17,7 @@ import {
   type TestStorage,
 } from './support/storage.ts'
 import {
+  answers,
   createWorld,
   dropped,
   lost,
@@ -825,6 +826,24 @@ describe('a page that stands still in mid-write while another one takes over', (
     await word
     const second = watched(world.room().tryOn(product))
     await world.until(second, 'idle')
+  })
+
+  it('stays closed as its page was about to look what it has missed', async () => {
+    let life: PageLife | undefined
+    const own = storage.another()
+    const room = world.room({ storage: own, pageLife: (told) => ((life = told), () => {}) })
+    world.fault('POST', '/generations', [answers(429, { error: 'Rate limit exceeded' }, { 'Retry-After': '20' })])
+    const tryOn = await started(watched(room.tryOn(product)))
+    await expect.poll(submissions).toBe(1)
+    await world.settle()
+    life?.onHide(false)
+    const look = own.hold(({ key, type }) => type === 'get' && key.endsWith(':catalog'))
+    life?.onShow()
+    await look.reached
+    room.close()
+    look.release()
+    await world.pass(60_000)
+    expect([submissions(), tryOn.get().can.start]).toEqual([1, false])
   })
 
   it('stops where its lock is stolen, and goes on once it has it again, without another submission', async () => {

@@ -997,7 +997,7 @@ describe('a page that could read nothing, and was away as another page reset the
   let tryOn: TryOn
   /** Lets all that storage has kept happen in its order, and says so of the last one first. */
   let land: () => void
-  const asked = { ...product, variantId: '2003' }
+  const asked = { ...product, variantId: '2002' }
 
   async function isReset(how: 'refuses' | 'keeps') {
     const own = storage.another()
@@ -1037,6 +1037,24 @@ describe('a page that could read nothing, and was away as another page reset the
     await world.pass(10_000)
     expect(tryOn.get()).toMatchObject({ state: 'idle', attempt: null })
     expect([await world.room().list(), stored()]).toEqual([[], []])
+  })
+
+  it('keeps what its next shopper has begun, and storage has', async () => {
+    const own = storage.another()
+    own.meet(({ key }) => key.endsWith(':catalog'), refused)
+    const room = world.room({ storage: own, pageLife: (told) => ((life = told), () => {}) })
+    tryOn = room.tryOn(asked)
+    tryOn.subscribe(() => {})
+    await world.pass(10_000)
+    life.onHide(false)
+    await world.room().reset()
+    life.onShow()
+    await world.pass(10_000)
+    await tryOn.start(person)
+    const { attempt } = await world.until(tryOn, 'processing')
+    own.recover()
+    expect(await world.until(tryOn, 'final')).toMatchObject({ attempt })
+    expect(await world.room().list()).toMatchObject([{ jobId: attempt?.jobId }])
   })
 
   it('has what lands late in no list, nor in storage', async () => {

@@ -115,8 +115,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     doubtful = found
     const isNew = Object.entries(found).some(([id, count]) => count > 0 && bornAt(id) > openedAt)
     const isMissed = isNew || resetAt > shopperSince
-    // what was written under an ID from before a reset is nobody's
-    counts = isOwnUsed && !isMissed ? { ...counts, ...found } : { ...found }
+    // what was written under an ID from before a reset is nobody's; the next shopper's may be under it, too
+    counts = isOwnUsed && !wasResetSince(shopperSince) ? { ...counts, ...found } : { ...found }
     if (heard.splice(0).some(sharesId) || isMissed) changeShopper()
   }
 
@@ -147,6 +147,9 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
 
   /** Whether a list that was lost, or could not be read, has dated it, and there was a reset since: nobody's any more. */
   const isOfLost = (id: string) => counts[id] === undefined && bornAt(id) <= resetAt
+
+  // a time ahead of this page's clock says nothing of when that was
+  const wasResetSince = (at: number) => resetAt >= at && resetAt <= clock.now()
 
   const isWiped = (era: { 0: string; 1: number }) => era[1] < (counts[era[0]] ?? 0)
 
@@ -210,8 +213,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
       const era = eraOf(stored)
       return era !== undefined && (isOfLost(era[0]) || isWiped(era))
     },
-    // a time ahead of this page's clock says nothing of when that was
-    wasResetSince: (at) => resetAt >= at && resetAt <= clock.now(),
+    wasResetSince,
   }
 }
 
