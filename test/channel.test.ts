@@ -93,6 +93,34 @@ describe('rooms on one disk', () => {
     expect(await world.until(one, 'final')).toMatchObject({ attempt })
   })
 
+  it('tell each other what they have, and come to an end, while one of them submits at a place of its own', async () => {
+    vi.stubGlobal('isSecureContext', true)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const posted = vi.spyOn(BroadcastChannel.prototype, 'postMessage')
+    onTestFinished(() => posted.mockRestore())
+    const there = storage.another()
+    const answered = world.hold('POST', '/generations', 'after')
+    const one = watched(world.room().tryOn(product))
+    await one.start(person)
+    await answered.reached
+    storage.meet(isWrite, refused)
+    answered.release()
+    await world.until(one, 'processing')
+    there.meet(() => true, refused)
+    const room = world.room({ storage: there })
+    const other = watched(room.tryOn(product))
+    await world.until(other, 'idle')
+    const out = world.hold('POST', '/generations', 'after')
+    await other.start(person)
+    await out.reached
+    there.meet(isWrite, refused)
+    await room.list()
+    const before = posted.mock.calls.length
+    for (let second = 0; second < 5; second++) await world.pass(1_000)
+    expect(posted.mock.calls.length - before).toBeLessThan(200)
+    out.release()
+  })
+
   it('come together where one of them was told to begin something while it could read nothing', async () => {
     vi.stubGlobal('isSecureContext', true)
     onTestFinished(() => void vi.unstubAllGlobals())

@@ -211,10 +211,12 @@ export function createTryOn(parts: Parts): RunningTryOn {
     keeping.look(runner)
   }
 
+  const tellView = () => post({ type: 'view', name: name(), place: sitting.place(), view: shown.get() })
+
   /** Shows the other pages what this one shows, unless it may not be the one any more that runs the flow. */
   function showOthers(own: Seat<Runner>): void {
     const tellThem = () => {
-      post({ type: 'view', name: name(), place: sitting.place(), view: shown.get() })
+      tellView()
       const record = own.runner && unstoredIn(own.runner)
       // a page that lives on when this one has gone is to have it, too
       if (record) post({ type: 'lateAnswer', name: name(), record, durable: false })
@@ -321,8 +323,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
       const seat = sitting.seat()
       if (type === 'lateAnswer') return hearAnswer(message)
       if (message.place !== sitting.place()) {
-        // that page may not know yet where those of this storage wait
-        if (seat?.runner && sitting.isPlaced()) return showOthers(seat)
+        // that page may not know yet where those of this storage wait; more would have it answer
+        if (seat?.runner && sitting.isPlaced()) return tellView()
         // what has no job yet is not left in the middle of it
         const isUnderWay = ['preparing', 'submitting'].includes(shown.get().state)
         return isUnderWay ? undefined : sitting.moveOver()
@@ -359,8 +361,9 @@ export function createTryOn(parts: Parts): RunningTryOn {
     const isOther = record.attemptId !== shown.get().attempt?.id
     if (seat?.runner && parts.ownership.exclusive && durable && isOther)
       void company.answerHello(seat, record.attemptId)
-    const isKnown = JSON.stringify(runner?.getSnapshot().context.record) === JSON.stringify(record)
+    const known = runner?.getSnapshot().context.record
+    const isNews = known?.attemptId === record.attemptId && JSON.stringify(known) !== JSON.stringify(record)
     // two pages that both run it, as where no lease can be written, would tell each other without end
-    if (durable || !isKnown) runner?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })
+    if (durable || isNews) runner?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })
   }
 }
