@@ -53,7 +53,10 @@ export class Judge implements Witness {
   private readonly finished = new Set<string>()
   /** Counts what may make a view untrue that was true before. */
   private changes = 0
-  private readonly looked = new WeakMap<object, { view: TryOnView; changes: number; hasWorked: boolean }>()
+  private readonly looked = new WeakMap<
+    object,
+    { view: TryOnView; changes: number; hasWorked: boolean; hasCaughtUp: boolean }
+  >()
   private readonly lastViews = new WeakMap<object, string>()
   private readonly unkept = new WeakMap<object, number>()
   /** Without which discarded attempts a page has shown a try-on, and since when it shows one. */
@@ -87,7 +90,7 @@ export class Judge implements Witness {
 
   /** A new word of the shopper, maybe for a photo that an earlier one was for. */
   word(page: Page, variantId: string, photo: string | undefined): Word {
-    const word = this.words.give(page.ledger, variantId, this.saidOn(page), !page.hasRead, page, photo)
+    const word = this.words.give(page.ledger, variantId, this.saidOn(page), page, photo)
     word.abandoned = this.leavings.isResetting(page.ledger)
     return word
   }
@@ -255,22 +258,23 @@ export class Judge implements Witness {
   }
 
   private belongs(
-    { ledger, hasRead, hasWorked }: Page,
+    { ledger, hasRead, hasWorked, hasCaughtUp }: Page,
     { room, shopper, isBlind }: { room: RoomLedger; shopper: number; isBlind?: boolean },
     what: string,
   ): void {
     if (room !== ledger) this.deny(5, `${what} is of another room`)
-    else if (shopper < ledger.floor && hasRead && hasWorked && isBlind !== true)
+    else if (shopper < ledger.floor && hasRead && hasWorked && hasCaughtUp && isBlind !== true)
       this.deny(6, `${what} is of a former shopper`)
   }
 
   private lookAtView(page: Page, product: number, tryOn: object, view: TryOnView): void {
     const known = this.looked.get(tryOn)
-    const { hasWorked } = page
-    if (known?.view === view && known.changes === this.changes + this.leavings.changes && known.hasWorked === hasWorked)
-      return
+    const { hasWorked, hasCaughtUp } = page
+    const changes = this.changes + this.leavings.changes
+    const isSame = known?.view === view && known.changes === changes
+    if (isSame && known.hasWorked === hasWorked && known.hasCaughtUp === hasCaughtUp) return
     if (known?.view !== view && page.isOwner) this.ownViews.add(view)
-    this.looked.set(tryOn, { view, changes: this.changes + this.leavings.changes, hasWorked })
+    this.looked.set(tryOn, { view, changes, hasWorked, hasCaughtUp })
     this.noteView(page, product, tryOn, view)
     const { attempt, state } = view
     const byAttempt = attempt ? this.words.ofAttempt.get(attempt.id) : undefined

@@ -617,6 +617,31 @@ const waitsUnwritten = own.chain((page) => {
     one(longWait),
   )
 })
+/** A page that can read nothing is told to begin something, and is away as the other one resets the room, or begins something else. */
+const awayBlind = own.chain((page) => {
+  const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
+  const blind = weighted<Mode>([3, 'fail'], [2, 'hang'], [2, 'hangThenLand'], [1, 'full']).map((mode) => [mode, mode])
+  return flat(
+    one(load(other)),
+    one(wait),
+    one(fc.record({ ...of('load'), page: mine, modes: blind as fc.Arbitrary<[Mode, Mode]> })),
+    seldom(fault),
+    shortly,
+    one(word(mine, fc.constant(0))),
+    one(fc.oneof(standing, wait)),
+    seldom(say(mine)),
+    maybe(fc.oneof(goneFrom(mine), fc.record({ ...of('freeze'), page: mine }))),
+    shortly,
+    one(fc.oneof({ weight: 4, arbitrary: reset(other) }, { weight: 1, arbitrary: word(other, fc.constant(0)) })),
+    one(wait),
+    one(simple('wake', mine)),
+    shortly,
+    fc.constant(modesOf([0, 1], 'ok')),
+    one(wait),
+    seldom(fc.oneof(word(own, fc.constant(0)), load(own), simple('wake', own))),
+    one(longWait),
+  )
+})
 /** Words are said on pages that can not read what there is, one of which may have read it before. */
 const saidBlind = own.chain((page) => {
   const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
@@ -850,6 +875,7 @@ const unkept = sequencesOf(
   slowly,
 )
 
+const unseeing = sequencesOf(awayBlind, slowly)
 const mute = sequencesOf(fc.oneof({ weight: 3, arbitrary: unheard }, { weight: 1, arbitrary: leftInHand }), slowly)
 
 const closing = sequencesOf(
@@ -867,4 +893,4 @@ const byLastDigit = (number: number) =>
 
 /** What the sequence of that number is drawn from. */
 export const sequencesAt = (number: number) =>
-  ({ 0: away, 4: mute, 10: unkept, 14: hastily })[number % 20] ?? byLastDigit(number)
+  ({ 0: away, 2: unseeing, 4: mute, 10: unkept, 14: hastily })[number % 20] ?? byLastDigit(number)

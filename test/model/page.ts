@@ -156,6 +156,10 @@ export class Page implements Host {
   get hasWorked(): boolean {
     return this.works && this.machine.clock.monotonic() - this.troubledAt > noticeMs
   }
+  /** Whether it was never away, or has been back for as long as two looks into a storage that hangs may take. */
+  get hasCaughtUp(): boolean {
+    return this.runsSince === this.loadedAt || this.machine.clock.monotonic() - this.runsSince > 2 * noticeMs
+  }
   /** What its clock would say of the wall if the wall clock had never been set back since the load. */
   get anchoredWall(): number {
     const sleptMs = this.machine.sleptMs - this.sleptAtLoad

@@ -25,10 +25,7 @@ export interface Word {
   sleptMs: number
   /** The wall clock of its page when it was given. */
   givenWall: number
-  /**
-   * Given on a page that a storage had not answered, or a part of storage was emptied since: a reset() elsewhere can not
-   * know of it.
-   */
+  /** A part of storage was emptied since: a reset() elsewhere can not know of it. */
   isBlind: boolean
   /** The list that named it was lost since: nobody finds it to wipe it before it is looked at. */
   isUnlisted: boolean
@@ -104,7 +101,6 @@ export class Words {
     room: RoomLedger,
     variantId: string,
     said: Pick<Word, 'at' | 'wall' | 'sleptMs'>,
-    isBlind: boolean,
     page: { readonly works: boolean },
     photo?: string,
   ): Word {
@@ -117,7 +113,7 @@ export class Words {
       variantId,
       ...said,
       givenWall: said.wall,
-      isBlind,
+      isBlind: false,
       isUnlisted: false,
       unsure: false,
       abandoned: false,
