@@ -365,6 +365,7 @@ export class Judge implements Witness {
     if (isWallMoved) this.deny(9, `the wall clock makes an attempt ${gave}`)
     else if (before.jobId && !this.words.ofJob(before.jobId)?.told.excused)
       this.deny(3, `a known job gives way to ${gave}`)
+    else if (!before.jobId && state === 'idle' && problem === null) this.deny(5, 'a consent goes by itself')
   }
 
   /** Whether a page has read every storage, or can know of the ones that it has not. */

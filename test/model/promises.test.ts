@@ -34,6 +34,8 @@ const found = [
   [5553, 530],
   [7001, 1847],
   [8102, 1218],
+  [20_261_121, 3402],
+  [20_261_121, 6262],
 ] as const
 
 it.each(found)('the sequence of seed %i and number %i breaks none any more', async (of, number) => {
