@@ -323,8 +323,8 @@ export function createTryOn(parts: Parts): RunningTryOn {
       const seat = sitting.seat()
       if (type === 'lateAnswer') return hearAnswer(message)
       if (message.place !== sitting.place()) {
-        // that page may not know yet where those of this storage wait; more would have it answer
-        if (seat?.runner && sitting.isPlaced()) return tellView()
+        // who runs it there may not know yet where the pages of this storage wait; more would have it answer
+        if (type === 'view' && seat?.runner && sitting.isPlaced()) return tellView()
         // what has no job yet is not left in the middle of it
         const isUnderWay = ['preparing', 'submitting'].includes(shown.get().state)
         return isUnderWay ? undefined : sitting.moveOver()

@@ -26,6 +26,9 @@ const driftMs = 60_000
 /** What a call of a slow storage takes, in ms. */
 const callMs = 20
 
+/** How many turns of the event loop may pass in which something is still under way that needs no time. */
+const mostTurns = 20_000
+
 /** One turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -89,7 +92,11 @@ export class World {
 
   /** Everything that needs no time to pass, then the judge. */
   async settle(): Promise<void> {
-    for (let quiet = 0; quiet < 3; quiet = this.network.busy + this.machine.bus.onWay > 0 ? 0 : quiet + 1) await turn()
+    let turns = 0
+    for (let quiet = 0; quiet < 3; quiet = this.network.busy + this.machine.bus.onWay > 0 ? 0 : quiet + 1) {
+      await turn()
+      if (++turns > mostTurns) return this.judge.deny(11, 'pages tell each other something without end')
+    }
     this.judge.settled()
     for (const error of this.machine.bus.uncaught.splice(0)) this.judge.uncaught(error)
   }
