@@ -225,9 +225,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
 
   /** Who was away, and has never read whose storage this is, looks until that is known. */
   async function lookAnew(): Promise<void> {
-    const isKnown = () => catalog.isSeen() || !journal.durable
-    if (isUp && !isKnown()) await catalog.open()
-    if (!isKnown()) later(lookAnew)
+    // where it hears nobody it is closed, or away once more
+    if (tabs === null || catalog.isSeen()) return
+    await catalog.open()
+    if (!catalog.isSeen()) later(lookAnew)
   }
 
   /** The shopper has gone: whoever looks is shown what there is now. */
