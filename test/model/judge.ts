@@ -360,12 +360,16 @@ export class Judge implements Witness {
       return
     const gave = `${state}${problem ? ` (${problem.kind})` : ''}`
     const isWallMoved = this.atLoad.get(page)?.wallMoves !== this.wallMoves
+    // where nobody is kept out a page shows nothing of what another one prepares
+    const { storage, locks } = this.parts.setup
+    if (!before.jobId && storage === 'plain' && !locks) return
     // what another page held in memory alone goes with that page
     if (!before.durable && this.parts.pages().length > 1) return
     if (isWallMoved) this.deny(9, `the wall clock makes an attempt ${gave}`)
     else if (before.jobId && !this.words.ofJob(before.jobId)?.told.excused)
       this.deny(3, `a known job gives way to ${gave}`)
-    else if (!before.jobId && state === 'idle' && problem === null) this.deny(5, 'a consent goes by itself')
+    else if (!before.jobId && before.durable && word && !word.unanswered && state === 'idle' && problem === null)
+      this.deny(5, 'a consent goes by itself')
   }
 
   /** Whether a page has read every storage, or can know of the ones that it has not. */
