@@ -17,7 +17,7 @@ export interface SandboxOptions {
   config?: ConfigInput | undefined
   /**
    * Addresses of the pictures that every try-on ends with, http(s). Default: drawings of this package, where the page's
-   * bundler serves a package's files (Vite, webpack); elsewhere addresses that nothing can load.
+   * bundler serves a package's files, as Vite does; elsewhere addresses that nothing can load.
    */
   pictures?: Pictures | undefined
   /** Time, in epoch ms. Default: the platform's. */
