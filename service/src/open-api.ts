@@ -10,6 +10,7 @@ import {
   keyHeader,
   registeredVisitor,
   registerRequest,
+  statuses,
   storefrontContext,
   uploadRequest,
   uploadTarget,
@@ -149,7 +150,7 @@ const parametersOf = (where: 'path' | 'query', { shape }: ObjectSchema<unknown>)
   }))
 
 function operationOf(operation: Operation) {
-  const { params, query, body, data, statuses } = endpoints[operation]
+  const { params, query, body, data } = endpoints[operation]
   const name = nameOf(data)
   return {
     operationId: operation,
@@ -157,7 +158,10 @@ function operationOf(operation: Operation) {
     parameters: [...parametersOf('path', params), ...parametersOf('query', query)],
     ...(body && { requestBody: { required: true, content: json(referred(nameOf(body)!)) } }),
     responses: Object.fromEntries(
-      statuses.map((status) => [status, responseOf(status, name === undefined ? polledJob : referred(name))]),
+      statuses[operation].map((status) => [
+        status,
+        responseOf(status, name === undefined ? polledJob : referred(name)),
+      ]),
     ),
   }
 }
