@@ -16,10 +16,10 @@ import { steadyClock } from './platform/clock.ts'
 import { isExclusive } from './platform/exclusive.ts'
 import { deferred } from './platform/deferred.ts'
 import { forgetLastMatch } from './platform/last-match.ts'
+import { createLater } from './platform/later.ts'
 import { provideRandomBytes } from './platform/new-id.ts'
 import { quiet } from './platform/quiet.ts'
 import { systemClock } from './platform/system-clock.ts'
-import { wasReset } from './platform/was-reset.ts'
 import { withDefaults } from './platform/with-defaults.ts'
 import type { Fetch, Readable } from './ports.ts'
 import { keepInArchive, type Place } from './records/archive.ts'
@@ -43,8 +43,8 @@ import { createPhotos } from './shopper/photos.ts'
 import { createPreparation } from './shopper/preparation.ts'
 import { createVisitor } from './shopper/visitor.ts'
 import type { Core, ListedAttempt, Outside } from './room.types.ts'
-import type { Said } from './try-on/carry-out.ts'
 import type { Product } from './try-on/try-on.actors.ts'
+import { createSaidNow } from './try-on/said.ts'
 import { createTryOn, type RunningTryOn } from './try-on/try-on.ts'
 import type { TryOn } from './try-on/try-on.types.ts'
 import { clientTiming } from './wire/operations.ts'
@@ -53,9 +53,6 @@ import { createRoomClient } from './wire/room-client.ts'
 export type { Core, FittingRoom, HistoryEntry, ListedAttempt, Outside } from './room.types.ts'
 
 const defaultTiming: RoomTiming = { ...clientTiming, pollIntervalMs: undefined, deadlineMs: 180_000 }
-
-/** How soon it is looked again into storage that would not say what it has, in ms. */
-const lookAgainMs = 5_000
 
 /** The composition root: picks the defaults and wires the parts. No I/O before the first use. */
 export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
@@ -114,15 +111,12 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let opened: Promise<void> | null = null
   /** Whether it was opened, and not closed since. */
   let isUp = false
-  const again = new Map<() => void, { timer: unknown; isOwed: boolean }>()
+  const { later, endWait } = createLater(clock, () => isUp)
+  const { said, sayNow } = createSaidNow(clock, catalog)
   let tabs: Tabs | null = null
   /** Whether other pages may have said something since it was last heard. */
   let hasMissed = false
   let stopFollowing = () => {}
-  /** How long ago what is being said was said, in ms. */
-  let agoMs = 0
-  /** Which attempt its shopper saw, where that is known. */
-  let saw: string | null | undefined
 
   const post: Tabs['post'] = (message) => {
     const isUnheard = tabs === null && message.type === 'lateAnswer'
@@ -163,24 +157,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     })
   }
 
-  function sayNow(): Said {
-    return { at: clock.elapsed() - agoMs, by: catalog.shopper(), saw }
-  }
-
   function stopListening(): void {
     tabs?.close()
     tabs = null
     hasMissed = true
-  }
-
-  /** Once more, a while later: in a closed room only what is owed. Asked for again meanwhile it is put off no further. */
-  function later(run: () => void, isOwed = false): void {
-    if (again.has(run) || !(isUp || isOwed)) return
-    const timer = clock.setTimeout(() => {
-      again.delete(run)
-      run()
-    }, lookAgainMs)
-    again.set(run, { timer, isOwed })
   }
 
   function open(): Promise<void> {
@@ -396,20 +376,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         return history.subscribe(onChange)
       },
     },
-    said(ago, epochs, run, seen) {
-      const isFormer = epochs
-        ? wasReset(epochs, catalog.counts())
-        : epochs === null && catalog.wasResetSince(clock.now() - ago)
-      if (isFormer) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
-      agoMs = ago
-      saw = seen
-      try {
-        return run()
-      } finally {
-        agoMs = 0
-        saw = undefined
-      }
-    },
+    said,
     counts: catalog.counts,
     preload: preparation.preload,
     on: followUp.on,
@@ -464,12 +431,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       stopFollowing()
       tryOns.forEach((each) => each.close())
       errands.end()
-      for (const [run, { timer, isOwed }] of again) {
-        clock.clearTimeout(timer)
-        again.delete(run)
-        // the page may go, and what only its memory has goes with it
-        if (isOwed) run()
-      }
+      // the page may go, and what only its memory has goes with it
+      endWait()
       isUp = false
       stopListening()
       opened = null

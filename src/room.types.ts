@@ -7,6 +7,7 @@ import type { TryOnProduct } from './options.ts'
 import type { KnownFunnels } from './shopper/funnels.ts'
 import type { RoomPhoto } from './shopper/photos.ts'
 import type { Visitor } from './shopper/unknown-visitor.ts'
+import type { SaidNow } from './try-on/said.ts'
 import type { TryOn } from './try-on/try-on.types.ts'
 import type { Client } from './wire/operations.ts'
 
@@ -57,12 +58,7 @@ export interface FittingRoom {
 }
 
 /** The room itself, which the door loads when more is asked for than what a product card shows. */
-export interface Core extends FittingRoom {
-  /**
-   * What `run` says to a try-on was said so many ms ago, when storage had been reset that often, null where nobody could
-   * tell, and by a shopper who saw that attempt, or null for none, where that is known.
-   */
-  said<T>(agoMs: number, epochs: Counts | null | undefined, run: () => T, seen?: string | null): T
+export interface Core extends FittingRoom, Pick<SaidNow, 'said'> {
   /** How often storage was reset, as far as is known. */
   counts(): Counts
   /** `onCounted` is told how often that is with this time, as soon as it counts; never, where storage does not take it. */

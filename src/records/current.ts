@@ -1,4 +1,7 @@
-import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import type { Written } from '../../machines/try-on.types.ts'
+import type { Clock } from '../ports.ts'
+import type { Problem } from '../rules/problem.ts'
+import { advance, mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import type { Place } from './archive.ts'
 import type { Catalog } from './catalog.ts'
 import type { Shopper } from './epochs.ts'
@@ -29,10 +32,23 @@ export interface Current {
   remove(seen: AttemptRecord, condition?: Condition): Promise<Kept>
   /** What was last seen in storage. */
   onDisk(): Found<AttemptRecord>
+  /** Whether a reload would find it as it is; nothing is found as nothing. */
+  isStored(record: AttemptRecord | null): boolean
+  /** Whether storage still has the record, as far as it can be read. */
+  stands(record: AttemptRecord): Promise<boolean>
+  /** What has come of writing it. */
+  written(record: AttemptRecord, kept: Kept): Written
+  /** The attempt stays where it is: its job would be lost from storage. */
+  notArchived(record: AttemptRecord): Written
+  /** What stands instead of an attempt that goes on nowhere, as storage did not let it. */
+  stopped(record: AttemptRecord): Written
 }
 
 export interface CurrentParts {
   catalog: Catalog
+  clock: Clock
+  /** False for storage that a reload empties. */
+  isDurable: boolean
   /** Where the record may be: the first that is not left alone. */
   candidates: () => readonly Place[]
 }
@@ -53,7 +69,7 @@ export function isAsLeft(found: Found<AttemptRecord>, seen: AttemptRecord | null
   return isUnsent || isAsSeen(found, seen)
 }
 
-export function createCurrent({ catalog, candidates }: CurrentParts): Current {
+export function createCurrent({ catalog, clock, isDurable, candidates }: CurrentParts): Current {
   let chosen: Place | null = null
   const place = (): Place => (chosen ??= candidates()[0] as Place)
   /** Whose attempt it is, of every attempt of the present shopper that this page has begun or restored. */
@@ -83,6 +99,17 @@ export function createCurrent({ catalog, candidates }: CurrentParts): Current {
       (found) => (shoppers.get(record.attemptId)?.aborted === false && condition(found) ? record : undefined),
       () => isAlive(record),
     )
+
+  const onDisk = () => place().cell.onDisk()
+
+  const isStored = (record: AttemptRecord | null) => isDurable && (record === null || isAsSeen(onDisk(), record))
+
+  const notArchived = (record: AttemptRecord): Written => ({
+    kind: 'stands',
+    record,
+    durable: isStored(record),
+    problem: notTaken,
+  })
 
   return {
     async find(shopper) {
@@ -121,6 +148,26 @@ export function createCurrent({ catalog, candidates }: CurrentParts): Current {
     },
     remove: (seen, condition = (found) => isAsSeen(found, seen)) =>
       place().cell.update((found) => (condition(found) ? null : undefined)),
-    onDisk: () => place().cell.onDisk(),
+    onDisk,
+    isStored,
+    async stands(record) {
+      const found = await place()
+        .cell.read()
+        .catch(() => record)
+      return isAsSeen(found, record)
+    },
+    written: (record, kept) =>
+      kept === 'unchanged'
+        ? { kind: 'overtaken' }
+        : { kind: 'stands', record, durable: kept === 'stored' && isDurable },
+    notArchived,
+    stopped(record) {
+      // it goes nowhere by itself
+      if (record.phase === 'protocolError' || mayBePaid(record)) return notArchived(record)
+      const rejected = advance(record, clock.now(), { phase: 'rejected', problem: notTaken })
+      return { kind: 'stands', record: rejected, durable: false }
+    },
   }
 }
+
+const notTaken: Problem = { kind: 'storage' }

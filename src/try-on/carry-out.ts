@@ -7,7 +7,6 @@ import type { Seat } from '../pages/seat.ts'
 import { deferred } from '../platform/deferred.ts'
 import type { Notice, SteadyClock } from '../ports.ts'
 import type { Attempts } from '../records/attempts.ts'
-import type { Shopper } from '../records/epochs.ts'
 import type { Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { AttemptRecord } from '../rules/record.ts'
@@ -15,19 +14,12 @@ import type { TryOnView } from '../rules/view.ts'
 import type { Photos } from '../shopper/photos.ts'
 import { createHand, type InHand } from './hand.ts'
 import { checkConsent, eventOf, isConsent, isLeaving, permissionOf, type Call, type ConsentCall } from './intents.ts'
+import type { Said } from './said.ts'
 
 /** How old a word for a submission may be before it is begun, in ms. */
 const staleMs = 60_000
 
 export type Runner = RunnerOf<typeof tryOnMachine>
-
-/** When something was said, in ms of the page's own time, and by which shopper. */
-export interface Said {
-  at: number
-  by: Shopper
-  /** Which attempt that one saw, or null for none, where it was not of now; undefined where nobody knows. */
-  saw: string | null | undefined
-}
 
 /** An intent of this page's shopper, or of another page's. */
 export interface Word {

@@ -10,10 +10,11 @@ import { TryOnError } from '../rules/try-on-error.ts'
 import type { TryOnView } from '../rules/view.ts'
 import type { Photos } from '../shopper/photos.ts'
 import type { Answer, Ask, Asks } from './asks.ts'
-import type { CarryOut, Runner, Said, Word } from './carry-out.ts'
+import type { CarryOut, Runner, Word } from './carry-out.ts'
 import { lookOnMs, type Company } from './company.ts'
 import { checkConsent, isConsent, isLeaving, type Call } from './intents.ts'
 import { readyOf, type Refused } from './result.ts'
+import type { Said } from './said.ts'
 import type { Sitting } from './sitting.ts'
 
 /** What this page's shopper says, in the order in which it was said. */

@@ -6,8 +6,9 @@ import type { SteadyClock } from '../ports.ts'
 import type { Attempts } from '../records/attempts.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { PassedAsk } from './asks.ts'
-import type { CarryOut, Runner, Said } from './carry-out.ts'
+import type { CarryOut, Runner } from './carry-out.ts'
 import { isConsent, passedCall } from './intents.ts'
+import type { Said } from './said.ts'
 import type { Sitting } from './sitting.ts'
 
 /** How long after it has said that it would carry something out a page may begin that, in ms: who asked waits for longer. */

@@ -1,0 +1,46 @@
+import { wasReset } from '../platform/was-reset.ts'
+import type { SteadyClock } from '../ports.ts'
+import type { Catalog } from '../records/catalog.ts'
+import type { Counts, Shopper } from '../records/epochs.ts'
+import { TryOnError } from '../rules/try-on-error.ts'
+
+/** When something was said, in ms of the page's own time, and by which shopper. */
+export interface Said {
+  at: number
+  by: Shopper
+  /** Which attempt that one saw, or null for none, where it was not of now; undefined where nobody knows. */
+  saw: string | null | undefined
+}
+
+/** What is being said to a room, which may have been said before it was loaded. */
+export interface SaidNow {
+  sayNow(): Said
+  /**
+   * What `run` says was said so many ms ago, when storage had been reset that often, null where nobody could tell, and by a
+   * shopper who saw that attempt, or null for none, where that is known. Throws where that one has gone.
+   */
+  said<T>(ago: number, epochs: Counts | null | undefined, run: () => T, seen?: string | null): T
+}
+
+export function createSaidNow(
+  clock: SteadyClock,
+  { counts, shopper, wasResetSince }: Pick<Catalog, 'counts' | 'shopper' | 'wasResetSince'>,
+): SaidNow {
+  let agoMs = 0
+  let saw: Said['saw']
+  return {
+    sayNow: () => ({ at: clock.elapsed() - agoMs, by: shopper(), saw }),
+    said(ago, epochs, run, seen) {
+      const isFormer = epochs ? wasReset(epochs, counts()) : epochs === null && wasResetSince(clock.now() - ago)
+      if (isFormer) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+      agoMs = ago
+      saw = seen
+      try {
+        return run()
+      } finally {
+        agoMs = 0
+        saw = undefined
+      }
+    },
+  }
+}
