@@ -266,7 +266,7 @@ describe.each([
   })
 
   it('goes on by itself once a key is taken again', async () => {
-    const runner = await open({ clock: scaledClock(200), timing: { submitTimeoutMs: 3_600_000 } })
+    const runner = await open({ clock: scaledClock(60), timing: { submitTimeoutMs: 3_600_000 } })
     await runner.run()
     await runner.add({ id: 'look', product: testTee('9011'), photo })
     await runner.settled()
