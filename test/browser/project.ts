@@ -82,9 +82,9 @@ async function browserProject(
     test: {
       name,
       include,
-      // engines keep the processors busy: by themselves, once all else is done
-      maxWorkers: availableParallelism(),
-      sequence: { groupOrder: 1 },
+      // engines keep the processors busy: by themselves, once all else is done; the one that has one page waits for itself
+      maxWorkers: 2 * availableParallelism(),
+      sequence: { groupOrder: engine === 'webkitgtk' ? 0 : 1 },
       globalSetup: fileURLToPath(new URL('./global-setup.ts', import.meta.url)),
       ...limits,
       browser: {
