@@ -30,7 +30,7 @@ export interface Setup {
 /** A slow one is a file that takes a while to be read. */
 export type Photo = 'file' | 'url' | 'again' | 'slow'
 
-/** `page` 0 and 1 are the pages of one shopper, page 2 is the other shopper's. */
+/** `page` 0, 1 and, where it is loaded, 3 are the pages of one shopper, page 2 is the other shopper's. */
 export type Op =
   | { do: 'load'; page: number; modes: [Mode, Mode] }
   | { do: 'kill' | 'close' | 'wake' | 'land'; page: number }
@@ -642,6 +642,41 @@ const awayBlind = own.chain((page) => {
     one(longWait),
   )
 })
+/** A page is away as another one resets the room, and is back, be it that it can read nothing, while a third one has begun something since. */
+const awayOverReset = own.chain((page) => {
+  const [mine, other, third] = [fc.constant(page), fc.constant(1 - page), fc.constant(3)]
+  const blind = weighted<Mode>([1, 'fail'], [1, 'hang']).map((mode) => modesOf([page], mode))
+  return flat(
+    one(load(mine)),
+    one(load(other)),
+    maybe(word(own, fc.constant(0))),
+    one(wait),
+    one(
+      fc.oneof(
+        { weight: 3, arbitrary: goneFrom(mine) },
+        { weight: 1, arbitrary: fc.record({ ...of('freeze'), page: mine }) },
+      ),
+    ),
+    shortly,
+    one(reset(other)),
+    one(wait),
+    maybe(fault),
+    fc.constant<Op[]>([{ do: 'load', page: 3, modes: ['ok', 'ok'] }]),
+    shortly,
+    maybe(fc.record({ ...of('hold'), page: third, at: fc.constant<Step>('submission') })),
+    one(word(third, weighted([1, 0], [2, 1]))),
+    fc.oneof(shortly, one(wait)),
+    seldom(fc.oneof(simple('kill', other), goneFrom(other), load(other))),
+    fc.oneof({ weight: 2, arbitrary: nothing }, { weight: 1, arbitrary: blind }),
+    one(simple('wake', mine)),
+    fc.oneof(shortly, one(wait)),
+    seldom(fc.oneof(say(anyOf(4)), word(own, fc.constant(0)), reset(own))),
+    one(simple('land', third)),
+    one(wait),
+    fc.constant(modesOf([0, 1], 'ok')),
+    one(longWait),
+  )
+})
 /** Words are said on pages that can not read what there is, one of which may have read it before. */
 const saidBlind = own.chain((page) => {
   const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
@@ -876,6 +911,7 @@ const unkept = sequencesOf(
 )
 
 const unseeing = sequencesOf(awayBlind, slowly)
+const third = sequencesOf(awayOverReset, slowly)
 const mute = sequencesOf(fc.oneof({ weight: 3, arbitrary: unheard }, { weight: 1, arbitrary: leftInHand }), slowly)
 
 const closing = sequencesOf(
@@ -893,4 +929,4 @@ const byLastDigit = (number: number) =>
 
 /** What the sequence of that number is drawn from. */
 export const sequencesAt = (number: number) =>
-  ({ 0: away, 2: unseeing, 4: mute, 10: unkept, 14: hastily })[number % 20] ?? byLastDigit(number)
+  ({ 0: away, 2: unseeing, 4: mute, 6: third, 10: unkept, 14: hastily })[number % 20] ?? byLastDigit(number)

@@ -75,7 +75,10 @@ export class Shopper {
     const file = () => new PhotoFile(photoBytes(word.id, fails), this.clock, readMs)
     const url = { imageUrl: `${baseUrl}/photos/word-${word.id}-${fails ? 'bad' : 'good'}.png` }
     const photo = again !== undefined ? undefined : kind === 'url' ? url : file()
+    // what was said before it, and is not done yet, may come after it; a page that was away may not know its shopper yet
+    const isAlone = page.ledger.leaving.size === 0 && page.hasCaughtUp
     const leaving = this.judge.leavings.leaving(page, before ?? null)
+    const { leavings } = page.ledger
     // of two words for one photo a submission tells nobody apart
     const retract = (kind: string, reason: string) => {
       word.isOver = true
@@ -83,6 +86,9 @@ export class Shopper {
       if (kind === 'notAllowed' && again !== undefined) this.judge.words.retract(word)
       // a page that stood still, or was closed, has let go of the try-on
       if (reason === 'unanswered' || reason === 'closed') word.unanswered = true
+      const isUntouched = page.ledger.leavings === leavings && isAlone
+      if (reason === 'startedOver' && isUntouched && page.works)
+        this.judge.deny(5, `word ${word.id} is called started over, and nobody has left it`)
       // what was to be replaced may be left already
       if (before !== undefined && (kind === 'storage' || kind === 'stopped')) leaving.untold()
     }
