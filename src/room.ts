@@ -19,6 +19,7 @@ import { forgetLastMatch } from './platform/last-match.ts'
 import { createLater } from './platform/later.ts'
 import { provideRandomBytes } from './platform/new-id.ts'
 import { quiet } from './platform/quiet.ts'
+import { succeeds } from './platform/succeeds.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { withDefaults } from './platform/with-defaults.ts'
 import type { Fetch, Readable } from './ports.ts'
@@ -135,6 +136,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   const refresh = async () => {
+    // what may be a former shopper's is not shown where that can not be read
+    if (hasMissed && catalog.isSeen() && !(await succeeds(catalog.entries()))) forgetShown()
     await catalog.isPresent(catalog.shopper())
     await Promise.all([visitor.restore(), photos.restore(), forecast.restore()])
     if (hasMissed) history.missed()
@@ -211,15 +214,17 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     if (!catalog.isSeen()) later(lookAnew)
   }
 
+  function forgetShown(): void {
+    for (const shown of [visitor, photos, history]) shown.forget()
+  }
+
   /** The shopper has gone: whoever looks is shown what there is now. */
   function forgetAll(): void {
     client.forgetAddresses()
     journal.forget(keys().catalog)
     // what landed behind the back of a reset() no list names
     void journal.takeBack(journal.seen((_, stored) => catalog.isNobodys(stored)))
-    visitor.forget()
-    photos.forget()
-    history.forget()
+    forgetShown()
     forgetLastMatch()
     tryOns.forEach((each, name) => {
       if (each.isArchived) tryOns.delete(name)

@@ -347,6 +347,33 @@ it('a page that hears nothing of the owner, as in another process, shows what st
   expect(submissions()).toBe(1)
 })
 
+it('a page that hears no more of the owner shows what storage holds where one runs the flow that it can not hear', async () => {
+  const room = world.room()
+  await world.until(await started(room.tryOn(product)), 'processing')
+  const slow = storage.another()
+  const other = watched(world.room({ storage: slow }).tryOn(product))
+  await world.until(other, 'processing')
+  vi.stubGlobal('BroadcastChannel', undefined)
+  const unheard = watched(world.room({ storage: storage.another() }).tryOn(product))
+  await world.settle()
+  slow.meet(any, hung)
+  room.close()
+  await world.until(unheard, 'final')
+  slow.recover()
+  const { attempt, result } = await world.until(other, 'final')
+  expect({ attempt, result }).toEqual({ attempt: unheard.get().attempt, result: unheard.get().result })
+  expect(submissions()).toBe(1)
+})
+
+it('a page that hears nothing of the owner for a while asks, and goes on showing what that one shows', async () => {
+  const owner = await started(world.room().tryOn(product))
+  await world.until(owner, 'final')
+  const other = watched(world.room({ storage: storage.another() }).tryOn(product))
+  await world.until(other, 'final')
+  await world.pass(60_000)
+  expect(other.get()).toEqual(owner.get())
+})
+
 it('a consent that storage reads and does not let go of any more, its lease neither, stops with a word, and not in a circle', async () => {
   const put = world.hold('PUT', '/photos')
   const tryOn = await started(world.room().tryOn(product))

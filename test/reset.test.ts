@@ -93,6 +93,32 @@ describe('reset()', () => {
     expect([kept.photo.get(), kept.visitor.get().uniqueUserId]).toEqual([null, null])
   })
 
+  it('is no news to a page that was loaded since, as another one learns of it that was away', async () => {
+    vi.stubGlobal('isSecureContext', true)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    let life: PageLife | undefined
+    const kept = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)
+    await world.until(kept, 'idle')
+    kept.subscribe(() => {})
+    const other = world.room({ storage: storage.another() })
+    await world.until(other.tryOn(product), 'idle')
+    other.tryOn(product).subscribe(() => {})
+    life?.onHide(false)
+    await world.pass(3_000)
+    await other.reset()
+    const answer = world.hold('POST', '/generations', 'after')
+    const room = world.room({ storage: storage.another() })
+    const tryOn = room.tryOn({ ...product, variantId: '2002' })
+    await tryOn.start(person)
+    await answer.reached
+    life?.onShow()
+    await world.pass(3_000)
+    answer.release()
+    await world.settle()
+    room.close()
+    expect(await world.room({ storage: storage.another() }).list()).toMatchObject([{ jobId: expect.any(String) }])
+  })
+
   it('has the page let go of what was opened from the archive, and of what it has shown at the door', async () => {
     const room = world.door()
     const tryOn = await started(room.tryOn(product))

@@ -10,6 +10,7 @@ import {
   hung,
   isRead,
   isRecord,
+  recordKey,
   refused,
   testStorage,
   type StorageCall,
@@ -637,6 +638,83 @@ it('a page that was away over a reset(), and can read nothing, shows nothing of 
   show()
   await world.pass(30_000)
   expect([first.get().state, first.get().result]).toEqual(['idle', null])
+})
+
+it('a page that was away over a reset(), and can read nothing, shows neither photo, visitor nor history of the shopper before', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  let life: PageLife | undefined
+  const room = world.room({ pageLife: (told) => ((life = told), () => {}) })
+  room.history.subscribe(() => {})
+  await world.until(await started(room.tryOn(product)), 'final')
+  await world.settle()
+  const shown = () => [room.photo.get(), room.visitor.get().uniqueUserId, room.history.get()]
+  expect(shown()).toEqual([expect.any(Object), expect.any(String), [expect.any(Object)]])
+  life?.onHide(false)
+  const beside = world.room({ storage: storage.another() })
+  await beside.reset()
+  beside.close()
+  storage.meet(() => true, refused)
+  life?.onShow()
+  await world.pass(6_000)
+  expect(shown()).toEqual([null, null, []])
+})
+
+it('what is not read of a visitor is not erased by an answer that names none', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  const before = world.room()
+  await world.until(await started(before.tryOn(product)), 'final')
+  const { uniqueUserId } = before.visitor.get()
+  before.close()
+  storage.meet((call) => isRead(call) && call.key.endsWith(':visitor'), refused)
+  const data = { requestsLeft: 1, totalRequests: 1, uniqueUserId: null }
+  world.fault('GET', '/requests-left', [answers(200, { data })])
+  const asked = world.hold('POST', '/generations')
+  const room = world.room({ askVisitorFirst: true })
+  await room.tryOn({ ...product, variantId: '2002' }).start(person)
+  await asked.reached
+  room.close()
+  storage.recover()
+  const next = world.room()
+  await next.ready
+  expect([uniqueUserId, next.visitor.get().uniqueUserId]).toEqual([expect.any(String), uniqueUserId])
+})
+
+it('what has gone to the archive, and its place did not let go, goes from there once storage lets it', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  const room = world.room()
+  const tryOn = await started(room.tryOn(product))
+  await world.until(tryOn, 'final')
+  storage.meet((call) => call.key === recordKey && !isRead(call), refused)
+  await tryOn.startOver()
+  expect(tryOn.get()).toMatchObject({ state: 'idle', durable: false })
+  storage.recover()
+  await world.pass(6_000)
+  room.close()
+  const again = world.room()
+  expect((await again.tryOn(product).ready).state).toBe('idle')
+  expect(await again.list()).toMatchObject([{ archived: true }])
+})
+
+it('a consent that nobody goes on with, as its page was hidden and keeps nobody out, is no consent kept', async () => {
+  const storage = testStorage({ atomic: false })
+  world = createWorld({ storage })
+  let life: PageLife | undefined
+  const tryOn = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)
+  await world.until(tryOn, 'idle')
+  tryOn.subscribe(() => {})
+  const writing = storage.hold((call) => call.key === recordKey && !isRead(call))
+  const done = tryOn.start({ imageUrl: 'https://photos.test/p.png' })
+  await writing.reached
+  life?.onHide(false)
+  writing.release()
+  await world.settle()
+  life?.onShow()
+  await expect(done).rejects.toMatchObject({ kind: 'stopped' })
+  await world.pass(6_000)
+  expect([tryOn.get().state, world.count('POST', '/generations')]).toEqual(['idle', 0])
 })
 
 it('a job of a closed room that is written late is told to the page that runs the try-on by then', async () => {

@@ -42,6 +42,8 @@ export type TabMessage =
   | { type: 'lateAnswer'; name: string; record: AttemptRecord; durable: boolean }
   /** Everything of this shopper is being wiped. */
   | { type: 'reset' }
+  /** Nothing but what every message says: how often storage was reset. */
+  | { type: 'counts' }
 
 /** The other pages of this room; where there is no BroadcastChannel, nobody. */
 export interface Tabs {
@@ -118,7 +120,7 @@ const message = is.toldApart(
     jobId: is.nullable(is.text),
   }),
   is.object({ type: is.oneOf('lateAnswer'), name, record: attemptRecord, durable: is.boolean }),
-  is.object({ type: is.oneOf('reset') }),
+  is.object({ type: is.oneOf('reset', 'counts') }),
 )
 const envelope = is.object({ version: is.oneOf(1), epochs: is.tableOf(is.integer), message })
 
@@ -139,8 +141,8 @@ export function openTabs(parts: TabsParts): Tabs {
     await looking
     if (!isOpen) return
     if (isOfNow(theirs)) return onMessage(heard)
-    // who was away over a reset may not be able to read of it
-    if (isFormer(theirs, epochs())) post({ type: 'reset' })
+    // who was away over a reset may not be able to read of it; to all others it is no news
+    if (isFormer(theirs, epochs())) post({ type: 'counts' })
   }
 
   const post = (sent: TabMessage) => channel?.postMessage({ version: 1, epochs: epochs(), message: sent })

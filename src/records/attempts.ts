@@ -216,7 +216,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       // what only memory has goes with its page
       await readIn(place())
       const found = readable(current.onDisk())
-      if (found?.attemptId !== attemptId) return false
+      // where nobody is kept out nobody goes on with what was not sent
+      if (found?.attemptId !== attemptId || (parts.isOpenToAll && found.phase === 'consented')) return false
       return before?.attemptId !== attemptId || found.phase !== before.phase || wordOf(found) !== wordOf(before)
     },
 

@@ -45,6 +45,8 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
   const ahead = new Map<string, { record: AttemptRecord; shopper: Shopper }>()
   /** Attempts that were to be left and may come back from storage all the same. */
   const unburied = new Set<string>()
+  /** What went to the archive, and its place has not let go yet. */
+  const stuck = new Map<string, AttemptRecord>()
 
   const placesOf = (attemptId: string) => [place(), archiveOf(attemptId)]
 
@@ -105,7 +107,10 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
     },
 
     async isBuried(record, kept) {
-      if (mayBePaid(record)) return kept !== 'stored' || !(await mayBeFound(record))
+      if (mayBePaid(record)) {
+        if (kept === 'memory') stuck.set(record.attemptId, record)
+        return kept !== 'stored' || !(await mayBeFound(record))
+      }
       if (kept !== 'unchanged') unburied.add(record.attemptId)
       return bury()
     },
@@ -131,10 +136,14 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
       return false
     },
 
-    isBehind: () => ahead.size + unburied.size > 0,
+    isBehind: () => ahead.size + unburied.size + stuck.size > 0,
 
     async catchUp() {
       await bury()
+      for (const [id, record] of stuck) {
+        await remove(record)
+        if (!isOf(current.onDisk(), id)) stuck.delete(id)
+      }
       const kept: AttemptRecord[] = []
       for (const [id, { record, shopper }] of ahead) {
         const newest = newestOf(await archivedOf(parts, id), record)

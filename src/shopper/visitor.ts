@@ -54,7 +54,12 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
         requestsLeft: said.requestsLeft ?? old.requestsLeft,
         totalRequests: said.totalRequests ?? old.totalRequests,
       }
-      if (visitor.set(next)) void saved.save(() => next, shopper)
+      // another page may have saved one that this one could not read
+      const kept = (found: Visitor | null) => ({
+        ...next,
+        uniqueUserId: next.uniqueUserId ?? found?.uniqueUserId ?? null,
+      })
+      if (visitor.set(next)) void saved.save(kept, shopper)
     }
   }
 

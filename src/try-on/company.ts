@@ -14,6 +14,9 @@ import type { Runner } from './carry-out.ts'
 /** How long another page counts as running the flow after it was heard, in ms. */
 const elsewhereMs = 10_000
 
+/** How often a page that was silent for so long is asked whether it is still there, before it counts as gone. */
+const mostAsked = 3
+
 /** How often a page that hears nothing of the one that runs the flow looks into storage, in ms. */
 export const lookOnMs = 1_000
 
@@ -47,6 +50,8 @@ interface CompanyParts {
   shown: Value<TryOnView>
   /** Whether other pages are really kept out. */
   exclusive: boolean
+  /** Whether every page that may run the flow can be heard. */
+  isFirm: boolean
   name: () => string
   /** Where this page waits, or runs the flow. */
   place: () => string
@@ -64,9 +69,12 @@ interface CompanyParts {
 
 export function createCompany(parts: CompanyParts): Company {
   const { clock, attempts, asks, input, shown, exclusive, name, place, isPlaced, isCurrent, sitAgain, post } = parts
-  /** The seat in which the page that runs the flow was last heard, and when another page last said that it does. */
+  /** The seat in which the page that runs the flow was last heard, and when; and when another page last said that it does. */
   let heard: Seat<Runner> | null = null
+  let ownerAt = -Infinity
   let heardAt = -Infinity
+  /** How often that page was asked since, and has not answered. */
+  let asked = 0
   let looking: unknown = null
   /** What the page that runs the flow has said last, where that tells less than this page has seen. */
   let withheld: TryOnView | null = null
@@ -83,18 +91,26 @@ export function createCompany(parts: CompanyParts): Company {
     return stored === undefined || stored?.attemptId === shownAttempt || seenAttempt() !== shownAttempt
   }
 
+  /** One that was heard may have gone, and one that runs the flow by now may not be to be heard, unless locks tell pages apart. */
+  function askOn(): void {
+    if (clock.monotonic() - ownerAt < elsewhereMs) return
+    if (asked++ < mostAsked) greet(seenAttempt())
+    else heard = null
+  }
+
   /** The page that runs the flow may be in another process, and not to be heard. */
   function lookOn(own: Seat<Runner>): void {
     const isUnheard = () => isCurrent(own) && own.isWaiting && heard !== own
     looking = clock.setTimeout(() => {
-      if (!isUnheard()) return
+      if (!isCurrent(own) || !own.isWaiting || (heard === own && parts.isFirm)) return
+      lookOn(own)
+      if (heard === own) return askOn()
       const show = (record: AttemptRecord | null) => {
         if (!isUnheard() || (record && attempts.hasExpired(record))) return
         // whatever is asked for here, nobody hears it
         shown.set({ ...storedView(record, input, true), durable: attempts.isStored(record), can: restoringView.can })
       }
       attempts.look().then(show, () => undefined)
-      lookOn(own)
     }, lookOnMs)
   }
 
@@ -133,6 +149,8 @@ export function createCompany(parts: CompanyParts): Company {
       // that page knows nothing of it, and it is not to be sent once that page has gone
       if (heard !== own) attempts.dropUnsent()
       heard = own
+      ownerAt = clock.monotonic()
+      asked = 0
       const isBlind = view.problem?.kind === 'storageUnreadable'
       const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')
       withheld = tellsNothing && seenAttempt() !== null ? view : null

@@ -140,6 +140,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
     asks,
     shown,
     exclusive: parts.ownership.exclusive,
+    isFirm: parts.ownership.isFirm,
     showOthers,
     stand,
   })
