@@ -19,7 +19,6 @@ import { forgetLastMatch } from './platform/last-match.ts'
 import { createLater } from './platform/later.ts'
 import { provideRandomBytes } from './platform/new-id.ts'
 import { quiet } from './platform/quiet.ts'
-import { succeeds } from './platform/succeeds.ts'
 import { systemClock } from './platform/system-clock.ts'
 import { withDefaults } from './platform/with-defaults.ts'
 import type { Fetch, Readable } from './ports.ts'
@@ -117,6 +116,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   let tabs: Tabs | null = null
   /** Whether other pages may have said something since it was last heard. */
   let hasMissed = false
+  /** Whether that can not be read: what was shown before may be a former shopper's. */
+  let isDoubtful = false
   let stopFollowing = () => {}
 
   const post: Tabs['post'] = (message) => {
@@ -136,10 +137,14 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   }
 
   const refresh = async () => {
-    // what may be a former shopper's is not shown where that can not be read
-    if (hasMissed && catalog.isSeen() && !(await succeeds(catalog.entries()))) forgetShown()
+    if (hasMissed || isDoubtful) isDoubtful = catalog.isSeen() && !(await catalog.isReadable())
+    if (isDoubtful) later(refresh)
+    if (isDoubtful && hasMissed) {
+      photos.hide()
+      history.forget()
+    }
     await catalog.isPresent(catalog.shopper())
-    await Promise.all([visitor.restore(), photos.restore(), forecast.restore()])
+    if (!isDoubtful) await Promise.all([visitor.restore(), photos.restore(), forecast.restore()])
     if (hasMissed) history.missed()
     hasMissed = false
   }
@@ -214,17 +219,15 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     if (!catalog.isSeen()) later(lookAnew)
   }
 
-  function forgetShown(): void {
-    for (const shown of [visitor, photos, history]) shown.forget()
-  }
-
   /** The shopper has gone: whoever looks is shown what there is now. */
   function forgetAll(): void {
     client.forgetAddresses()
     journal.forget(keys().catalog)
     // what landed behind the back of a reset() no list names
     void journal.takeBack(journal.seen((_, stored) => catalog.isNobodys(stored)))
-    forgetShown()
+    visitor.forget()
+    photos.forget()
+    history.forget()
     forgetLastMatch()
     tryOns.forEach((each, name) => {
       if (each.isArchived) tryOns.delete(name)
@@ -306,6 +309,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       shopper: catalog.shopper,
       opener,
       sayNow,
+      hasWorked: journal.hasWorked,
       open() {
         tryOns.set(name, made)
         return open()
@@ -351,7 +355,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   async function told<T>(read: () => Promise<T>): Promise<T> {
     await open()
     const shopper = catalog.shopper()
-    const found = await read().catch(unreadable)
+    const found = await (isDoubtful ? unreadable() : read().catch(unreadable))
     if (await catalog.isPresent(shopper)) return found
     checkUp()
     return told(read)

@@ -640,24 +640,55 @@ it('a page that was away over a reset(), and can read nothing, shows nothing of 
   expect([first.get().state, first.get().result]).toEqual(['idle', null])
 })
 
-it('a page that was away over a reset(), and can read nothing, shows neither photo, visitor nor history of the shopper before', async () => {
-  const storage = testStorage()
-  world = createWorld({ storage })
-  let life: PageLife | undefined
-  const room = world.room({ pageLife: (told) => ((life = told), () => {}) })
-  room.history.subscribe(() => {})
-  await world.until(await started(room.tryOn(product)), 'final')
-  await world.settle()
-  const shown = () => [room.photo.get(), room.visitor.get().uniqueUserId, room.history.get()]
-  expect(shown()).toEqual([expect.any(Object), expect.any(String), [expect.any(Object)]])
-  life?.onHide(false)
-  const beside = world.room({ storage: storage.another() })
-  await beside.reset()
-  beside.close()
-  storage.meet(() => true, refused)
-  life?.onShow()
-  await world.pass(6_000)
-  expect(shown()).toEqual([null, null, []])
+describe('a page that was away, and can read nothing as it is back,', () => {
+  async function away() {
+    vi.stubGlobal('isSecureContext', true)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const storage = testStorage()
+    const made = (world = createWorld({ storage }))
+    let life: PageLife | undefined
+    const room = made.room({ pageLife: (told) => ((life = told), () => {}) })
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await made.until(tryOn, 'idle')
+    const beBack = async () => {
+      storage.meet(() => true, refused)
+      life?.onShow()
+      await made.pass(12_000)
+    }
+    const beside = made.room({ storage: storage.another() })
+    return { world: made, storage, room, tryOn, hide: () => life?.onHide(false), beside, beBack }
+  }
+
+  it('shows neither photo nor history of a shopper who may have gone, and both once it can read that they are of now', async () => {
+    const { world, storage, room, tryOn, hide, beBack } = await away()
+    room.history.subscribe(() => {})
+    await world.until(await started(tryOn), 'final')
+    await world.settle()
+    const shown = () => [room.photo.get() !== null, room.history.get().length]
+    expect(shown()).toEqual([true, 1])
+    hide()
+    await beBack()
+    expect(shown()).toEqual([false, 0])
+    await expect(room.list()).rejects.toMatchObject({ kind: 'storageUnreadable' })
+    storage.recover()
+    await world.pass(12_000)
+    expect(shown()).toEqual([true, 1])
+  })
+
+  it('sends nothing of what waits in its memory alone: another one may have reset the room', async () => {
+    const { world, storage, tryOn, hide, beside, beBack } = await away()
+    storage.meet((call) => !isRead(call), full)
+    world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 10 })])
+    await tryOn.start({ imageUrl: 'https://photos.test/p.png' })
+    await world.until(tryOn, ({ trouble }) => trouble?.kind === 'throttled')
+    hide()
+    await beside.reset()
+    beside.close()
+    await beBack()
+    await world.pass(60_000)
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
 })
 
 it('what is not read of a visitor is not erased by an answer that names none', async () => {

@@ -52,6 +52,8 @@ export interface Catalog extends Pick<
   reset(): Promise<{ listed: string[]; isCounted: boolean; isTakenOver: boolean }>
   /** Whether it is left alone, as it is of a newer version or broken. */
   isUnreadable(): boolean
+  /** Whether storage can be read now. */
+  isReadable(): Promise<boolean>
 }
 
 interface CatalogValue {
@@ -215,6 +217,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       if (epochs.hear(found)) void look()
     },
     isUnreadable: () => isUnreadable,
+    isReadable: () => cellAt(candidate).isReadable(),
     async list(key, of) {
       const kept = await change(({ entries }) => {
         if (of.aborted || Number(entries[key]) > clock.now()) return undefined

@@ -28,6 +28,8 @@ type Change<T extends object> = (old: Found<T>) => T | null | undefined
 export interface Cell<T extends object> {
   /** Rejects when storage fails: that is no absence. */
   read(): Promise<Found<T>>
+  /** Whether storage can be read, whatever memory knows. */
+  isReadable(): Promise<boolean>
   /**
    * Reads, changes and writes in one go: atomic where storage has `update`. Never rejects. `confirm` is asked once the
    * write has landed, however late; where it says no, the write is taken back.
@@ -124,6 +126,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
           if (isWiped) await slot.takeBack(text)
           return found(text)
         },
+        isReadable: () => slotAt(key).isReadable(),
         update: (change, confirm = async () => true) =>
           slotAt(key).update((old) => changed(change(found(old))), confirm),
         async copies() {

@@ -45,7 +45,7 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
   const ahead = new Map<string, { record: AttemptRecord; shopper: Shopper }>()
   /** Attempts that were to be left and may come back from storage all the same. */
   const unburied = new Set<string>()
-  /** What went to the archive, and its place has not let go yet. */
+  /** What was left, and its place has not let go yet. */
   const stuck = new Map<string, AttemptRecord>()
 
   const placesOf = (attemptId: string) => [place(), archiveOf(attemptId)]
@@ -107,10 +107,9 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
     },
 
     async isBuried(record, kept) {
-      if (mayBePaid(record)) {
-        if (kept === 'memory') stuck.set(record.attemptId, record)
-        return kept !== 'stored' || !(await mayBeFound(record))
-      }
+      // storage may have it as it was submitted, which no mark keeps from being shown
+      if (kept === 'memory') stuck.set(record.attemptId, record)
+      if (mayBePaid(record)) return kept !== 'stored' || !(await mayBeFound(record))
       if (kept !== 'unchanged') unburied.add(record.attemptId)
       return bury()
     },

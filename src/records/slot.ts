@@ -1,5 +1,6 @@
 import { apply, textOf, type Change } from '../platform/apply.ts'
 import { TimeLimit, withinLimit } from '../platform/clock.ts'
+import { succeeds } from '../platform/succeeds.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
 
 /** How long one storage call may take, in ms, before memory stands in for it. */
@@ -15,6 +16,8 @@ export type Kept = 'stored' | 'memory' | 'unchanged'
 export interface Slot {
   /** Rejects when storage fails: that is no absence. */
   read(): Promise<string | null>
+  /** Whether storage can be read, whatever memory knows. */
+  isReadable(): Promise<boolean>
   /**
    * Reads, changes and writes in one go, one change after the other; undefined leaves what is there. Never rejects.
    * `confirm` is asked once the write has landed, however late; where it says no, the write is taken back.
@@ -172,6 +175,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
       see(found)
       return current(found)
     },
+    isReadable: () => succeeds(fromDisk()),
     update,
     takeBack: (read) => queued(() => takeBack(read)),
     async copies() {

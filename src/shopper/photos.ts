@@ -57,6 +57,8 @@ export interface Photos extends Readable<RoomPhoto | null> {
   upload(photoId: string, terms: UploadTerms): Promise<Outcome<UploadedPhoto>>
   /** Lets go of a photo's bytes, unless it is the room's photo or another try-on needs it. */
   drop(photoId: string): Promise<void>
+  /** Shows none until one is read or given. */
+  hide(): void
   forget(): void
 }
 
@@ -254,6 +256,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     },
     drop,
     upload: (photoId, terms) => errands.run(photoId, (signal) => upload(photoId, terms, signal)),
+    hide: () => void current.set(null),
     forget() {
       current.set(null)
       for (const known of [held, uploaded, targets]) known.clear()

@@ -58,6 +58,8 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' | 'isPreparing'
   Pick<AfterwardsParts, 'shopper' | 'ticketOf' | 'pictures'> & {
     /** Who has asked for it. */
     opener: Shopper
+    /** Whether storage has taken a write of this page: another one may read there, or reset it. */
+    hasWorked: () => boolean
     /** What the pages of the room call this try-on: the key of its record. */
     name: () => string
     input: TryOnInput
@@ -284,7 +286,7 @@ export function createTryOn(parts: Parts): RunningTryOn {
   /** Who hears nobody any more can not tell what has become of it: nothing is sent that others may have left or sent. */
   function goDeaf(): void {
     parts.attempts.dropHeld()
-    if (!isAlone) parts.attempts.dropUnsent()
+    if (!isAlone || parts.hasWorked()) parts.attempts.dropUnsent()
     isOld = true
   }
 
