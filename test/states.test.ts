@@ -194,7 +194,7 @@ const rows: Row[] = [
       world.fault('POST', '/generations', [answers(200, { data: { jobId: 7 } })])
       return reached('protocolError')
     },
-    can: ['retry', 'startOver', 'discard'],
+    can: ['retry', 'startOver'],
     reloaded: 'protocolError',
   },
   {

@@ -640,7 +640,7 @@ it('a page that was away over a reset(), and can read nothing, shows nothing of 
   expect([first.get().state, first.get().result]).toEqual(['idle', null])
 })
 
-describe('a page that was away, and can read nothing as it is back,', () => {
+describe('a page that was away', () => {
   async function away() {
     vi.stubGlobal('isSecureContext', true)
     onTestFinished(() => void vi.unstubAllGlobals())
@@ -657,10 +657,11 @@ describe('a page that was away, and can read nothing as it is back,', () => {
       await made.pass(12_000)
     }
     const beside = made.room({ storage: storage.another() })
-    return { world: made, storage, room, tryOn, hide: () => life?.onHide(false), beside, beBack }
+    const [hide, show] = [() => life?.onHide(false), () => life?.onShow()]
+    return { world: made, storage, room, tryOn, hide, show, beside, beBack }
   }
 
-  it('shows neither photo nor history of a shopper who may have gone, and both once it can read that they are of now', async () => {
+  it('shows neither photo nor history while it can not read whose they are, and both once it can read that they are of now', async () => {
     const { world, storage, room, tryOn, hide, beBack } = await away()
     room.history.subscribe(() => {})
     await world.until(await started(tryOn), 'final')
@@ -676,7 +677,22 @@ describe('a page that was away, and can read nothing as it is back,', () => {
     expect(shown()).toEqual([true, 1])
   })
 
-  it('sends nothing of what waits in its memory alone: another one may have reset the room', async () => {
+  it('puts no photo of a shopper who has gone, be it that storage works all the while', async () => {
+    const { world, tryOn, hide, show, beside } = await away()
+    const target = world.hold('POST', '/uploads', 'after')
+    tryOn.start(person).catch(() => undefined)
+    await target.reached
+    hide()
+    await beside.reset()
+    beside.close()
+    target.release()
+    await world.settle()
+    show()
+    await world.pass(12_000)
+    expect(world.count('PUT', '/photos')).toBe(0)
+  })
+
+  it('and can read nothing sends nothing of what waits in its memory alone: another one may have reset the room', async () => {
     const { world, storage, tryOn, hide, beside, beBack } = await away()
     storage.meet((call) => !isRead(call), full)
     world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 10 })])

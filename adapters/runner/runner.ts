@@ -45,6 +45,8 @@ export interface RunnerOrder {
   photo: PhotoInput
   /** The service's visitor that it is for. Default: one of its own. */
   uniqueUserId?: string | undefined
+  /** Takes the photo though it is advised against. Default: false. */
+  despiteAdvice?: boolean | undefined
 }
 
 /** Many try-ons, carried out by any number of processes on one database. What is wrong with an argument is a `TryOnError` of kind `input`. */
@@ -105,11 +107,11 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
     return item?.consent === consent ? carryOut(item, ends.signal) : 'ended'
   }
 
-  async function orderOf({ product, photo, uniqueUserId }: RunnerOrder) {
+  async function orderOf({ product, photo, uniqueUserId, despiteAdvice = false }: RunnerOrder) {
     const { productId, variantId, funnelIds } = checkedProduct(product)
     if (uniqueUserId !== undefined) checkText('uniqueUserId', uniqueUserId)
     const given = await readPhoto(photo, clock)
-    const kept = 'imageUrl' in given ? null : await prepare(given, true)
+    const kept = 'imageUrl' in given ? null : await prepare(given, despiteAdvice)
     const named = 'imageUrl' in given ? given : { hash: await hashOf(given.bytes) }
     const order: Order = { productId, variantId, funnelIds, photo: named, uniqueUserId: uniqueUserId ?? null }
     return { order, photo: kept }

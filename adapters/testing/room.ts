@@ -59,11 +59,13 @@ export function mockRoom(
   const heard: HeardIntent[] = []
   const listeners = new Set<(event: RoomEvent) => void>()
   const tryOns = new Map<ProductName, MockTryOn>()
+  /** What all were last told to show, those that nobody has asked for yet, too. */
+  let first: TryOnView | null = null
 
   function tryOnOf(name: ProductName): MockTryOn {
     const known =
       tryOns.get(name) ??
-      mockTryOn(name, viewIn(states[name] ?? 'idle'), (call) => heard.push({ product: name, ...call }))
+      mockTryOn(name, first ?? viewIn(states[name] ?? 'idle'), (call) => heard.push({ product: name, ...call }))
     tryOns.set(name, known)
     return known
   }
@@ -77,6 +79,7 @@ export function mockRoom(
       return { unsubscribe: () => void listeners.delete(own) }
     },
     show(shown, product) {
+      if (product === undefined) first = viewIn(shown)
       const all = product === undefined ? [...tryOns.values()] : [tryOnOf(product)]
       for (const { set } of all) set(viewIn(shown))
     },
@@ -110,9 +113,11 @@ function mockTryOn(name: ProductName, first: TryOnView, hear: (call: Omit<HeardI
   const say = (intent: Intent, ...given: unknown[]) => {
     hear({ intent, given })
     const { state, can } = readable.get()
-    const done = can[intent]
-      ? Promise.resolve()
-      : Promise.reject<void>(new TryOnError({ kind: 'notAllowed', intent, state }))
+    // what may be paid for is forgotten where that is said
+    const isPaid = intent === 'discard' && state !== 'restoring'
+    const isAbandoned = isPaid && Object(given[0]).abandonPaidJob === true
+    const problem: Problem = isPaid ? { kind: 'paidJob' } : { kind: 'notAllowed', intent, state }
+    const done = can[intent] || isAbandoned ? Promise.resolve() : Promise.reject<void>(new TryOnError(problem))
     // as of a room, nobody has to listen
     done.catch(() => undefined)
     return done

@@ -170,7 +170,7 @@ export const views: { readonly [State in TryOnState]: ViewOf<State> } = {
     ...stopped,
     state: 'protocolError',
     problem: problems.protocol,
-    can: may('retry', 'startOver', 'discard'),
+    can: may('retry', 'startOver'),
   },
 }
 

@@ -138,7 +138,7 @@ export const de: Texts = {
         gone: 'Dieses Bild wird nicht mehr aufbewahrt.',
         unreadable: 'Dieses Bild ließ sich nicht laden. Bitte versuchen Sie es noch einmal.',
       })[reason],
-    storage: 'Dieser Browser wollte Ihre Anprobe nicht speichern, deshalb wurde sie nicht begonnen.',
+    storage: 'Dieser Browser konnte das nicht speichern oder löschen.',
     storageUnreadable: 'Dieser Browser lässt uns nicht nachsehen, ob Sie das schon anprobieren.',
     recordUnreadable: 'Eine ältere Anprobe dieses Stücks ließ sich nicht lesen. Sie blieb, wie sie ist.',
     consentExpired: 'Es hat zu lange gedauert, deshalb haben wir aufgehört, bevor eine Anprobe begonnen wurde.',

@@ -136,7 +136,7 @@ export const en: Texts = {
         gone: 'This picture is not kept any more.',
         unreadable: 'This picture could not be loaded. Please try again.',
       })[reason],
-    storage: 'This browser would not save your try-on, so it was not started.',
+    storage: 'This browser could not save or remove that.',
     storageUnreadable: 'This browser does not let us see whether you were already trying this on.',
     recordUnreadable: 'An older try-on of this piece could not be read. It was left as it is.',
     consentExpired: 'It took too long, so we stopped before a try-on was started.',

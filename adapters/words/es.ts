@@ -132,7 +132,7 @@ export const es: Texts = {
         gone: 'Esta imagen ya no se conserva.',
         unreadable: 'No se ha podido cargar esta imagen. Vuelve a intentarlo.',
       })[reason],
-    storage: 'Este navegador no ha querido guardar tu prueba, así que no se ha empezado.',
+    storage: 'Este navegador no ha podido guardarlo o borrarlo.',
     storageUnreadable: 'Este navegador no nos deja ver si ya te lo estabas probando.',
     recordUnreadable: 'No se ha podido leer una prueba anterior de esta prenda. Sigue como estaba.',
     consentExpired: 'Ha tardado demasiado, así que hemos parado antes de empezar una prueba.',

@@ -136,7 +136,7 @@ export const fr: Texts = {
         gone: 'Cette image n’est plus conservée.',
         unreadable: 'Cette image n’a pas pu être chargée. Veuillez réessayer.',
       })[reason],
-    storage: 'Ce navigateur n’a pas voulu enregistrer votre essayage : il n’a pas commencé.',
+    storage: 'Ce navigateur n’a pas pu l’enregistrer ou l’effacer.',
     storageUnreadable: 'Ce navigateur ne nous laisse pas voir si vous l’essayez déjà.',
     recordUnreadable: 'Un essayage plus ancien de cette pièce n’a pas pu être lu. Il est resté tel quel.',
     consentExpired: 'Cela a pris trop de temps : nous nous sommes arrêtés avant de commencer un essayage.',

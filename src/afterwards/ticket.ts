@@ -20,7 +20,7 @@ const form = /^(1\.([0-9a-z]+)\.(\d+)\.(\d+)\.([0-9a-f]{32})\.([0-9a-z]{1,9}))\.
 const hexOfUuid = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/
 
 /**
- * A ticket for rooms whose pages have that in common: 60 to 85 characters of `A-Z a-z 0-9 .`, which a URL's fragment and
+ * A ticket for rooms whose pages have that in common: about 60 to 85 characters of `A-Z a-z 0-9 .`, which a URL's fragment and
  * a QR code take as they are.
  */
 export function ticketOf(room: string, { productId, variantId, jobId, startedAt }: Ticket): string {

@@ -23,5 +23,11 @@ export function digitsOf(id: StoreId): string {
  * An absolute http(s) address; the URL parser alone would also take blanks and missing slashes. The pattern matches what is
  * none: engines keep what one has matched last (`RegExp.input`), and of a picture's address nothing is to stay.
  */
-export const isHttpUrl = (value: unknown): boolean =>
-  typeof value === 'string' && !/^(?!https?:\/\/)|\s/i.test(value) && URL.canParse(value)
+export function isHttpUrl(value: unknown): boolean {
+  try {
+    // `URL.canParse` is of 2023, and of no older browser
+    return typeof value === 'string' && !/^(?!https?:\/\/)|\s/i.test(value) && !!new URL(value)
+  } catch {
+    return false
+  }
+}

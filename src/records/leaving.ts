@@ -1,6 +1,6 @@
 import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import { archivedOf, isDoneWith, keepInArchive, readIn, type ArchiveParts, type Place } from './archive.ts'
-import { isOf, type Current } from './current.ts'
+import { isAsSeen, isOf, type Current } from './current.ts'
 import type { Shopper } from './epochs.ts'
 import { readable, type Found, type Kept } from './journal.ts'
 
@@ -45,7 +45,7 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
   const ahead = new Map<string, { record: AttemptRecord; shopper: Shopper }>()
   /** Attempts that were to be left and may come back from storage all the same. */
   const unburied = new Set<string>()
-  /** What was left, and its place has not let go yet. */
+  /** What was left, and its place has not let go yet, as it stands there. */
   const stuck = new Map<string, AttemptRecord>()
 
   const placesOf = (attemptId: string) => [place(), archiveOf(attemptId)]
@@ -108,7 +108,8 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
 
     async isBuried(record, kept) {
       // storage may have it as it was submitted, which no mark keeps from being shown
-      if (kept === 'memory') stuck.set(record.attemptId, record)
+      const stands = readable(current.onDisk())
+      if (kept === 'memory' && stands?.attemptId === record.attemptId) stuck.set(record.attemptId, stands)
       if (mayBePaid(record)) return kept !== 'stored' || !(await mayBeFound(record))
       if (kept !== 'unchanged') unburied.add(record.attemptId)
       return bury()
@@ -139,16 +140,18 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
 
     async catchUp() {
       await bury()
-      for (const [id, record] of stuck) {
-        await remove(record)
-        if (!isOf(current.onDisk(), id)) stuck.delete(id)
-      }
       const kept: AttemptRecord[] = []
       for (const [id, { record, shopper }] of ahead) {
         const newest = newestOf(await archivedOf(parts, id), record)
         const where = await keepInArchive(parts, newest, shopper, false)
         if (where !== 'memory') ahead.delete(id)
         if (where === 'stored') kept.push(newest)
+      }
+      for (const [id, stands] of stuck) {
+        // what the archive does not have yet stays
+        if (!ahead.has(id)) await remove(stands)
+        // another page may have gone on with it
+        if (!isAsSeen(current.onDisk(), stands)) stuck.delete(id)
       }
       return kept
     },

@@ -191,9 +191,11 @@ export function recordOfPoll(record: AttemptRecord, job: PolledJob, now: number)
   return advance(record, now, { phase: reached, ...(result && { result }), ...preview })
 }
 
-/** Whether money may have been spent on this attempt: then it is archived, never dropped. */
-export function mayBePaid(record: AttemptRecord): boolean {
-  return record.job !== undefined || record.phase === 'claimed'
+/** Whether money may have been spent on this attempt: then it is archived, and dropped on the shopper's word alone. */
+export function mayBePaid({ job, phase: reached, problem: why }: AttemptRecord): boolean {
+  // what was answered against the contract was accepted all the same
+  const isAccepted = reached === 'protocolError' && why?.kind === 'protocol' && why.operation === 'createGeneration'
+  return job !== undefined || reached === 'claimed' || isAccepted
 }
 
 /** Whether a paid job may still be running. */

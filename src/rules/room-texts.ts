@@ -15,12 +15,12 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
       : `${of.operation} was not sent: "${of.at}" breaks the contract`,
   key: ({ situation }) =>
     situation === 'noKey'
-      ? 'apiKey gave no key; resume() when it does'
+      ? 'apiKey gave no key that a header can hold; resume() when it does'
       : 'the API key was refused; resume() with a valid one',
   emailRequired: 'an e-mail address is asked for first; submitEmail() gives it',
   limitReached: 'the try-on limit is reached',
   throttled: ({ operation }) => `${operation} has to wait: too many requests`,
-  unavailable: (of) => `${of.operation} got no usable answer${said(of)}`,
+  unavailable: (of) => `${of.operation} got no usable answer${said(of)}; resume() asks again`,
   notSent: ({ operation, situation }) => `${operation} could not be sent (${situation})`,
   outcomeUnknown: (of) => `the submission may have started a job${said(of)}; retry() pays for a new one`,
   protocol: (of) => `${of.operation} answered against the contract${said(of)}${of.at === '' ? noService : at(of.at)}`,
@@ -31,10 +31,10 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
   photoAdvice: ({ advice, message }) =>
     `advice against the photo: ${message ?? advice}; { despiteAdvice: true } takes it all the same`,
   deviceLimit: ({ limit }) => `this device lets no more out: ${limit} is reached`,
-  storage: 'storage failed, so nothing was sent',
+  storage: 'storage did not save or remove that, so it was not done, and nothing was sent',
   storageUnreadable: 'storage could not be read; resume() reads it again',
-  recordUnreadable: 'a stored record can not be read',
-  consentExpired: 'the consent is too old, so nothing was sent',
+  recordUnreadable: 'a stored record can not be read; reset() removes it',
+  consentExpired: 'the consent is too old, so nothing was sent; start() or resume() gives another',
   internal: ({ sent }) => `something broke; ${sent ? 'the submission may have been' : 'nothing was'} sent`,
   notAllowed: ({ intent, state }) => `${intent}() is not allowed in state "${state}"`,
   paidJob: 'a paid job may be running; discard({ abandonPaidJob: true }) forgets it',

@@ -169,9 +169,11 @@ export function createPhotos(parts: PhotosParts): Photos {
     const photo = stored.metadataKept === undefined ? await prepare(stored, true) : stored
     check(shopper)
     const target = await targetFor(photoId, photo, terms, signal)
-    check(shopper)
     if (target.kind !== 'accepted') return target
     const { uploadUrl, imageUrl } = target.data
+    // a page that was away may not have heard of a reset()
+    await catalog.isPresent(shopper)
+    check(shopper)
     const put = await client.putPhoto(uploadUrl, photo, { onProgress: terms.onProgress, signal })
     check(shopper)
     if (put.kind === 'rejected') targets.delete(photoId)

@@ -32,7 +32,7 @@ export interface DiscardOptions {
 /**
  * One durable flow for one product variant. Intents resolve once they have taken effect and reject with a
  * `TryOnError`: of kind `notAllowed` where the state does not permit them, else with what is wrong with the input. Nobody
- * has to listen to that: the view says it too.
+ * has to listen to that: the view says it too, but for `notAllowed`.
  */
 export interface TryOn extends Readable<TryOnView> {
   /** The first view that is not `restoring`; storage is read for it. Rejects where the room is closed before. */
@@ -50,7 +50,7 @@ export interface TryOn extends Readable<TryOnView> {
   /** Forgets the attempt; rejects with `paidJob` while a paid job may be running, unless told to abandon it. */
   discard(options?: DiscardOptions): Promise<void>
   /**
-   * What another device opens this try-on with, by `room.claim()`: 60 to 85 characters of `A-Z a-z 0-9 .`, nothing of the
+   * What another device opens this try-on with, by `room.claim()`: about 60 to 85 characters of `A-Z a-z 0-9 .`, nothing of the
    * shopper. Rejects with kind `ticket` while no job is known, with `core` where what makes it can not be loaded.
    */
   ticket(): Promise<string>

@@ -35,17 +35,17 @@ it('the README’s lines are a working screen', async () => {
   const lines = /```ts\nimport [^\n]+\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
   const fileInput = document.createElement('input')
   fileInput.type = 'file'
-  const status = document.createElement('p')
+  const caption = document.createElement('p')
   const picture = document.createElement('img')
   const settings = { baseUrl: inject('baseUrl'), apiKey: 'sandbox-key' }
   const create: typeof createFittingRoom = (options) => (room = createFittingRoom(options))
-  run(lines, { createFittingRoom: create, settings, fileInput, status, picture })
-  await expect.poll(() => status.textContent).toBe('idle')
+  run(lines, { createFittingRoom: create, settings, fileInput, caption, picture })
+  await expect.poll(() => caption.textContent).toBe('idle')
   const transfer = new DataTransfer()
   transfer.items.add(new File([await (await fetch(photoUrl)).blob()], 'me.png'))
   fileInput.files = transfer.files
   fileInput.dispatchEvent(new Event('change'))
-  await expect.poll(() => status.textContent).toBe('final')
+  await expect.poll(() => caption.textContent).toBe('final')
   await picture.decode()
   expect(picture.naturalWidth).toBe(512)
 })

@@ -55,6 +55,7 @@ export async function playLookbook(options: LookbookOptions): Promise<LookbookRe
       id,
       product: { productId: '1001', variantId: '2001', funnelIds: [11] },
       photo: { bytes: onePixel },
+      despiteAdvice: true,
       uniqueUserId: id,
     })
 

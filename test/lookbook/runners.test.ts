@@ -49,7 +49,9 @@ describe.each([
   /** As another process would open it. */
   const open = async (options: Partial<RunnerOptions> = {}) => {
     const { fetch, putPhoto, baseUrl } = sandbox
-    const parts = { baseUrl, fetch, putPhoto, apiKey: 'sandbox-key', database: databaseOf(), clock: scaledClock(20) }
+    const own = { baseUrl, apiKey: 'sandbox-key', database: databaseOf(), clock: scaledClock(20) }
+    // one pixel is advised against
+    const parts = { ...own, fetch, putPhoto, photos: { advice: false } }
     const runner = await openRunner({ ...parts, name: `test_${names}`, ...options })
     runners.push(runner)
     return runner
@@ -102,6 +104,18 @@ describe.each([
     )
     expect(new Set(entries.map(({ result }) => result?.imageUrl)).size).toBe(8)
     expect([sandbox.ledger.accepted, sent('GET /funnel'), sent('POST /uploads')]).toEqual([8, 1, 1])
+  })
+
+  it('takes no photo that is advised against, by itself or by the application, unless it is told to', async () => {
+    const runner = await open({ photos: {} })
+    const small = await runner.add({ id: 'small', product: tee, photo }).catch(({ problem }) => problem)
+    expect(small).toMatchObject({ kind: 'photoAdvice', advice: 'small' })
+    const other = await open({ checkPhoto: () => 'no drawings' })
+    const own = await other.add({ id: 'own', product: tee, photo }).catch(({ problem }) => problem)
+    expect(own).toMatchObject({ kind: 'photoAdvice', advice: 'own', message: 'no drawings' })
+    expect(await runner.list()).toEqual([])
+    await runner.add({ id: 'told', product: tee, photo, despiteAdvice: true })
+    expect(await runner.list()).toMatchObject([{ id: 'told' }])
   })
 
   it('keeps no place from others for what waits for a photo that can not be uploaded', async () => {

@@ -25,12 +25,15 @@ export function shown(view: TryOnView) {
 
 declare const settings: { baseUrl: string; apiKey: string }
 
-export function screen(fileInput: HTMLInputElement, status: HTMLElement, picture: HTMLImageElement) {
+export function screen(fileInput: HTMLInputElement, caption: HTMLElement, picture: HTMLImageElement) {
   const room = createFittingRoom({ baseUrl: settings.baseUrl, apiKey: () => settings.apiKey })
   const tryOn = room.tryOn({ productId: '1001', variantId: '2001', funnelIds: [11] })
-  fileInput.onchange = () => void tryOn.start(fileInput.files?.[0])
+  fileInput.onchange = () => {
+    const [photo] = fileInput.files ?? []
+    if (photo) void (tryOn.get().can.retry ? tryOn.retry(photo) : tryOn.start(photo))
+  }
   tryOn.subscribe(({ state, result }) => {
-    status.textContent = state
+    caption.textContent = state
     picture.src = result?.imageUrl ?? ''
   })
 }
@@ -154,4 +157,6 @@ export async function lookbook(
   runner.on(({ id, state, result }) => console.log(id, state, result?.imageUrl))
   await runner.add({ id: 'spring-17', product: { productId: '1001', variantId: '2001', funnelIds: [11] }, photo })
   await runner.run({ atOnce: 20 })
+  await runner.settled()
+  await runner.close()
 }
