@@ -34,7 +34,7 @@ export function Booth({ piece, entry, onBack }: BoothProps) {
     )
   }
   return (
-    <section className="booth" data-testid="try-on" data-state={view.state} aria-busy={view.group === 'busy'}>
+    <section className="booth" data-testid="try-on" data-state={view.state}>
       <div className="row">
         <button onClick={onBack} data-testid="back">
           ‹ All pieces
@@ -121,7 +121,7 @@ function Wait({ tryOn, view, piece, onAnother }: WaitProps) {
   })
   return (
     <>
-      <div className={picture ? 'frame' : 'frame waits'}>
+      <div className={picture ? 'frame' : 'frame waits'} aria-busy={view.group === 'busy'}>
         <img data-testid="picture" alt={picture ? `You in the ${piece.title}` : piece.title} {...shown} />
         {view.progress && (
           <div className="come">

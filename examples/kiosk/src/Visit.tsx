@@ -1,6 +1,6 @@
 import { isTryOnError, type HistoryEntry } from 'fitting-room'
 import { useTryOn } from 'fitting-room/react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Booth } from './Booth.tsx'
 import { usePicture } from './picture-address.ts'
 import { pieceOf, pieces, type Piece } from './pieces.ts'
@@ -45,9 +45,11 @@ export function Visit() {
 }
 
 function Choice({ onChoose }: { onChoose: (piece: Piece) => void }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus(), [])
   return (
     <section>
-      <h1 ref={(heading) => heading?.focus()} tabIndex={-1}>
+      <h1 ref={heading} tabIndex={-1}>
         What would you like to try on?
       </h1>
       <div className="pieces">

@@ -10,6 +10,8 @@ function part<T extends HTMLElement>(mark: string, type: new () => T): T {
 }
 
 const panel = part('try-on', HTMLElement)
+const frame = part('frame', HTMLElement)
+const title = part('title', HTMLElement)
 const picture = part('picture', HTMLImageElement)
 const hangs = part('hangs', HTMLImageElement)
 const progress = part('progress', HTMLProgressElement)
@@ -34,7 +36,7 @@ function say(mark: string, text: string | null): void {
 function show(view: TryOnView): void {
   const { can, group, state } = view
   panel.dataset['state'] = state
-  panel.setAttribute('aria-busy', String(group === 'busy'))
+  frame.setAttribute('aria-busy', String(group === 'busy'))
 
   const made = view.result ?? view.preview
   const address = made?.imageUrl ?? chosen
@@ -78,12 +80,15 @@ input.addEventListener('change', () => {
 })
 form.addEventListener('submit', (event) => {
   event.preventDefault()
+  title.focus()
   void tryOn.submitEmail({ email: part('email', HTMLInputElement).value })
 })
 for (const mark of ['start', 'retry']) part(mark, HTMLElement).addEventListener('click', () => submit())
 part('allTheSame', HTMLElement).addEventListener('click', () => submit({ despiteAdvice: true }))
 part('resume', HTMLElement).addEventListener('click', () => tryOn.resume())
 part('startOver', HTMLElement).addEventListener('click', () => tryOn.startOver())
+// the button that was pressed goes, and the focus with it
+part('intents', HTMLElement).addEventListener('click', () => title.focus())
 
 hangs.src = tee
 const sizes = document.querySelectorAll<HTMLButtonElement>('.sizes button')

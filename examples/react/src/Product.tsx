@@ -1,7 +1,7 @@
 import tee from '@fitting-room/service/garments/breton-tee.svg'
 import type { StartOptions, TryOn } from 'fitting-room'
 import { useTryOn } from 'fitting-room/react'
-import { useEffect, useState, type FormEvent } from 'react'
+import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { sizes, tryOnOf, words } from './room.ts'
 
 export function Product() {
@@ -41,6 +41,7 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
   const view = useTryOn(tryOn)
   const [photo, setPhoto] = useState<File>()
   const [checked, setChecked] = useState<File>()
+  const title = useRef<HTMLHeadingElement>(null)
   const chosen = useObjectUrl(photo)
   const made = view.result ?? view.preview
   const picture = made?.imageUrl ?? chosen
@@ -57,12 +58,13 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
 
   function submitEmail(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
+    title.current?.focus()
     void tryOn.submitEmail({ email: String(new FormData(event.currentTarget).get('email')) })
   }
 
   return (
-    <section data-testid="try-on" data-state={view.state} aria-busy={view.group === 'busy'}>
-      <div className="frame">
+    <section data-testid="try-on" data-state={view.state}>
+      <div className="frame" aria-busy={view.group === 'busy'}>
         {picture ? (
           <img data-testid="picture" src={picture} alt={made ? 'You in the Breton tee' : 'Your photo'} />
         ) : (
@@ -70,7 +72,9 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
         )}
       </div>
       <div role="status">
-        <h2>{words.title(view)}</h2>
+        <h2 ref={title} tabIndex={-1}>
+          {words.title(view)}
+        </h2>
         <p>{words.sentence(view)}</p>
         {problem && <p data-testid="problem">{problem}</p>}
         {notes.map((note) => note && <p key={note}>{note}</p>)}
@@ -90,12 +94,13 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
       {view.can.submitEmail && (
         <form onSubmit={submitEmail}>
           <label>
-            E-mail <input name="email" type="email" required data-testid="email" />
+            E-mail <input name="email" type="email" autoComplete="email" required data-testid="email" />
           </label>{' '}
           <button data-main>{words.intent('submitEmail', view)}</button>
         </form>
       )}
-      <div className="intents">
+      {/* the button that was pressed goes, and the focus with it */}
+      <div className="intents" onClick={() => title.current?.focus()}>
         {view.can.start && view.group === 'ready' && (
           <button data-main data-testid="start" disabled={!photo} onClick={() => submit()}>
             {words.intent('start', view)}

@@ -32,6 +32,7 @@ function TryOnPanel(props: { variantId: string }) {
   const [photo, setPhoto] = createSignal<File>()
   const [checked, setChecked] = createSignal<File>()
   const [chosen, setChosen] = createSignal<string>()
+  const [title, setTitle] = createSignal<HTMLElement>()
   createEffect(() => {
     const file = photo()
     const url = file && URL.createObjectURL(file)
@@ -54,18 +55,21 @@ function TryOnPanel(props: { variantId: string }) {
 
   function submitEmail(event: SubmitEvent & { currentTarget: HTMLFormElement }) {
     event.preventDefault()
+    title()?.focus()
     void tryOn().submitEmail({ email: String(new FormData(event.currentTarget).get('email')) })
   }
 
   return (
-    <section data-testid="try-on" data-state={view().state} aria-busy={view().group === 'busy'}>
-      <div class="frame">
+    <section data-testid="try-on" data-state={view().state}>
+      <div class="frame" aria-busy={view().group === 'busy'}>
         <Show when={picture()} fallback={<img class="hangs" src={tee} alt="Breton tee" />}>
           {(url) => <img data-testid="picture" src={url()} alt={made() ? 'You in the Breton tee' : 'Your photo'} />}
         </Show>
       </div>
       <div role="status">
-        <h2>{words.title(view())}</h2>
+        <h2 ref={setTitle} tabIndex={-1}>
+          {words.title(view())}
+        </h2>
         <p>{words.sentence(view())}</p>
         <Show when={words.problem(view().problem)}>{(problem) => <p data-testid="problem">{problem()}</p>}</Show>
         <For each={notes()}>{(note) => <p>{note}</p>}</For>
@@ -87,12 +91,13 @@ function TryOnPanel(props: { variantId: string }) {
       <Show when={view().can.submitEmail}>
         <form onSubmit={submitEmail}>
           <label>
-            E-mail <input name="email" type="email" required data-testid="email" />
+            E-mail <input name="email" type="email" autocomplete="email" required data-testid="email" />
           </label>{' '}
           <button data-main>{words.intent('submitEmail', view())}</button>
         </form>
       </Show>
-      <div class="intents">
+      {/* the button that was pressed goes, and the focus with it */}
+      <div class="intents" onClick={() => title()?.focus()}>
         <Show when={view().can.start && view().group === 'ready'}>
           <button data-main data-testid="start" disabled={!photo()} onClick={() => submit()}>
             {words.intent('start', view())}
