@@ -298,6 +298,28 @@ describe('what a shopper has said before a reset()', () => {
     expect(submissions()).toBe(1)
   })
 
+  it('that was said before its page was put away is none where nobody can tell whether another one has reset the room', async () => {
+    const other = world.door({ core: ready, storage: storage.another() })
+    await other.ready
+    await other.reset()
+    const events = new EventTarget()
+    vi.stubGlobal('addEventListener', events.addEventListener.bind(events))
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const { room, open } = heldRoom()
+    const tryOn = room.tryOn(product)
+    await world.until(tryOn, 'idle')
+    const word = expect(tryOn.start(photo)).rejects.toMatchObject(left)
+    await world.settle()
+    events.dispatchEvent(new Event('pagehide'))
+    await other.reset()
+    storage.meet(any, refused)
+    events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+    open()
+    await world.pass(20_000)
+    await word
+    expect(submissions()).toBe(0)
+  })
+
   it('is not the first word of a page that hears nobody, and whose first look fails', async () => {
     vi.stubGlobal('BroadcastChannel', undefined)
     let looks = 0
