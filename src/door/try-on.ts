@@ -138,14 +138,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   })
 
   /** What may have become of the shopper who said it, while it waited. */
-  function check(by: Said, seen: Seen | null, wiped: Wiped | null, room: Core): void {
+  function check(by: Said, seen: Seen | null, wiped: Wiped | null): void {
     if (by.life !== life()) throw stopped('closed')
     // what was heard since tells of resets that came before storage was read, or was wiped
     const isHeard = by.resets !== (wiped?.resets ?? parts.resets())
-    const known = Object.keys(seen?.epochs ?? { '': 0 })
-    // who was away is told by storage, which the core may not have read
-    const isTold = by.ear === parts.ear() || known.length === 0 || known.some((id) => id in room.counts())
-    const isMissed = isHeard || (seen && !isTold)
+    const isMissed = isHeard || (seen && !seen.epochs && by.ear !== parts.ear())
     if (by.shopper !== parts.shopper() || isMissed) throw stopped('startedOver')
   }
 
@@ -168,11 +165,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     try {
       const [room, held, wiped] = await Promise.all([loaded(word), by.seen, by.wiped])
       await before
-      check(by, held, wiped, room)
+      check(by, held, wiped)
       // a machine that sleeps stops one of the two
       const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
       const it = own(room)
-      return room.said(agoMs, (wiped ?? held)?.epochs ?? null, () => say(it), seen)
+      return room.said(agoMs, (wiped ?? held)?.epochs ?? null, () => say(it), seen, by.ear !== parts.ear())
     } finally {
       heard.resolve()
       isHeard()

@@ -17,21 +17,25 @@ export interface SaidNow {
   sayNow(): Said
   /**
    * What `run` says was said so many ms ago, when storage had been reset that often, null where nobody could tell, and by a
-   * shopper who saw that attempt, or null for none, where that is known. Throws where that one has gone.
+   * shopper who saw that attempt, or null for none, where that is known. Throws where that one has gone, or may have, as the
+   * page was away and nobody has read since what storage counts.
    */
-  said<T>(ago: number, epochs: Counts | null | undefined, run: () => T, seen?: string | null): T
+  said<T>(ago: number, epochs: Counts | null | undefined, run: () => T, seen?: string | null, wasAway?: boolean): T
 }
 
 export function createSaidNow(
   clock: SteadyClock,
-  { counts, shopper, wasResetSince }: Pick<Catalog, 'counts' | 'shopper' | 'wasResetSince'>,
+  { counts, isSeen, shopper, wasResetSince }: Pick<Catalog, 'counts' | 'isSeen' | 'shopper' | 'wasResetSince'>,
 ): SaidNow {
   let agoMs = 0
   let saw: Said['saw']
   return {
     sayNow: () => ({ at: clock.elapsed() - agoMs, by: shopper(), saw }),
-    said(ago, epochs, run, seen) {
-      const isFormer = epochs ? wasReset(epochs, counts()) : epochs === null && wasResetSince(clock.now() - ago)
+    said(ago, epochs, run, seen, wasAway = false) {
+      const isMissed = wasAway && !isSeen()
+      const isFormer = epochs
+        ? isMissed || wasReset(epochs, counts())
+        : epochs === null && wasResetSince(clock.now() - ago)
       if (isFormer) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
       agoMs = ago
       saw = seen
