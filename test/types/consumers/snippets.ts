@@ -28,10 +28,7 @@ declare const settings: { baseUrl: string; apiKey: string }
 export function screen(fileInput: HTMLInputElement, caption: HTMLElement, picture: HTMLImageElement) {
   const room = createFittingRoom({ baseUrl: settings.baseUrl, apiKey: () => settings.apiKey })
   const tryOn = room.tryOn({ productId: '1001', variantId: '2001', funnelIds: [11] })
-  fileInput.onchange = () => {
-    const [photo] = fileInput.files ?? []
-    if (photo) void (tryOn.get().can.retry ? tryOn.retry(photo) : tryOn.start(photo))
-  }
+  fileInput.onchange = () => fileInput.files?.[0] && void tryOn.start(fileInput.files[0])
   tryOn.subscribe(({ state, result }) => {
     caption.textContent = state
     picture.src = result?.imageUrl ?? ''
