@@ -19,6 +19,16 @@ async function left() {
   return { room, tryOn, held }
 }
 
+it('what was answered with success and against the contract is archived, and discarded on the word for it alone', async () => {
+  world.fault('POST', '/generations', [answers(200, { data: { jobId: 7 } })])
+  const room = world.room()
+  const tryOn = await started(room.tryOn(product))
+  const { attempt } = await world.until(tryOn, 'protocolError')
+  await expect(tryOn.discard()).rejects.toMatchObject({ kind: 'paidJob' })
+  await tryOn.startOver()
+  expect(await room.list()).toMatchObject([{ attemptId: attempt?.id, state: 'protocolError', archived: true }])
+})
+
 describe('a lost answer', () => {
   it('that comes late after all is taken', async () => {
     const held = world.hold('POST', '/generations', 'after')

@@ -1,7 +1,15 @@
 import { createFittingRoom, TryOnError, type FittingRoomOptions, type TryOnProduct } from 'fitting-room'
 import { memoryStorage } from 'fitting-room/storage/memory'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { checkedOptions, checkedProduct, resolvedBaseUrl } from '../src/options.ts'
+
+it('an address is one in a browser without URL.canParse, too', () => {
+  const { canParse } = URL
+  Reflect.deleteProperty(URL, 'canParse')
+  onTestFinished(() => void Object.assign(URL, { canParse }))
+  expect(resolvedBaseUrl('https://shop.example/try-on/')).toBe('https://shop.example/try-on')
+  expect(() => resolvedBaseUrl('https://')).toThrow('baseUrl')
+})
 
 const options = { baseUrl: 'https://shop.example/try-on', apiKey: 'key' }
 const product = { productId: '1001', variantId: '2001', funnelIds: [12, 7] }

@@ -77,6 +77,11 @@ const shownIn = (text: string) =>
 const uncompiled = (text: string) => shownIn(text).filter((paragraph) => !compiled().includes(paragraph))
 
 describe('the README', () => {
+  it('says what the code is compiled to', () => {
+    const [, target = ''] = /"target": "(\w+)"/.exec(textOf('tsconfig.json')) ?? []
+    expect(textOf('README.md')).toContain(`The code is compiled to ${target}.`)
+  })
+
   it('gives the sizes that are measured', () => {
     const measured = JSON.parse(execFileSync('npx', ['size-limit', '--json'], { cwd: root, encoding: 'utf8' })) as {
       name: string

@@ -90,6 +90,16 @@ describe('a mock room', () => {
     expect(await waits).toBe(views.final.result)
   })
 
+  it('forgets what may be paid for where that is said, and shows what it was told to before a try-on was asked for', async () => {
+    const room = mockRoom({ [product1]: 'processing' })
+    const tryOn = room.tryOn(product)
+    await expect(tryOn.discard()).rejects.toMatchObject({ kind: 'paidJob' })
+    await expect(tryOn.discard({ abandonPaidJob: true })).resolves.toBeUndefined()
+    const other = mockRoom()
+    other.show('final')
+    expect(other.tryOn(product).get().state).toBe('final')
+  })
+
   it('says what is wrong with the names and states that it is given', () => {
     expect(() => mockRoom({ ['10012001' as '1/2']: 'idle' })).toThrow("names products as '1001/2001'")
     const room = mockRoom({ [product1]: 'needEmail' as 'needsEmail' })

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FittingRoom, TryOn } from 'fitting-room'
 import { storageChain } from 'fitting-room/storage/chain'
+import { leftOf } from '../src/rules/copies.ts'
 import {
   any,
   full,
@@ -585,4 +586,15 @@ describe('what the shop clears', () => {
     expect(first).toEqual(expect.arrayContaining([expect.stringMatching(/:2001$/), expect.stringMatching(/:2002$/)]))
     expect(second).toEqual(first)
   })
+})
+
+it.each([
+  ['whose job is known', { phase: 'unauthorized', job: { jobId: 'job' } }],
+  [
+    'that was answered against the contract',
+    { phase: 'protocolError', problem: { kind: 'protocol', operation: 'createGeneration' } },
+  ],
+])('what a tier has of another attempt %s is not written over', (_, stood) => {
+  const copy = JSON.stringify({ attemptId: 'before', savedAt: 1, ...stood })
+  expect(leftOf(copy, JSON.stringify({ attemptId: 'after', savedAt: 2, phase: 'consented' }), null)).toBe(copy)
 })

@@ -97,6 +97,7 @@ export function mockRoom(
     preload: async () => {},
     ready: Promise.resolve(),
     async reset() {
+      first = views.idle
       for (const { set } of tryOns.values()) set(views.idle)
     },
     close: () => {},
@@ -114,9 +115,9 @@ function mockTryOn(name: ProductName, first: TryOnView, hear: (call: Omit<HeardI
     hear({ intent, given })
     const { state, can } = readable.get()
     // what may be paid for is forgotten where that is said
-    const isPaid = intent === 'discard' && state !== 'restoring'
-    const isAbandoned = isPaid && Object(given[0]).abandonPaidJob === true
-    const problem: Problem = isPaid ? { kind: 'paidJob' } : { kind: 'notAllowed', intent, state }
+    const mayAbandon = intent === 'discard' && state !== 'restoring'
+    const isAbandoned = mayAbandon && Object(given[0]).abandonPaidJob === true
+    const problem: Problem = mayAbandon ? { kind: 'paidJob' } : { kind: 'notAllowed', intent, state }
     const done = can[intent] || isAbandoned ? Promise.resolve() : Promise.reject<void>(new TryOnError(problem))
     // as of a room, nobody has to listen
     done.catch(() => undefined)

@@ -2,10 +2,10 @@ import type { Written } from '../../machines/try-on.types.ts'
 import { newId } from '../platform/new-id.ts'
 import type { Clock } from '../ports.ts'
 import { advance, type AttemptRecord } from '../rules/record.ts'
-import { isDoneWith, type ArchiveParts } from './archive.ts'
+import { isDoneWith } from './archive.ts'
 import { isAsSeen, isOf, type Current } from './current.ts'
 import type { Kept } from './journal.ts'
-import type { Leaving } from './leaving.ts'
+import type { Leaving, LeavingParts } from './leaving.ts'
 
 /** What stands in storage before money may be spent, and is looked at once more just before it is. */
 export interface Claims {
@@ -15,10 +15,8 @@ export interface Claims {
   isWanted(claimed: AttemptRecord): Promise<boolean>
 }
 
-export interface ClaimsParts extends ArchiveParts {
+export interface ClaimsParts extends LeavingParts {
   clock: Clock
-  /** Whether a claim that only memory holds is safe from every other page, where that may know of the consent or not. */
-  mayClaimInMemory: (isKnown: boolean) => boolean
 }
 
 /** `begun` are the attempts that this page has begun. */

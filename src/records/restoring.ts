@@ -1,9 +1,8 @@
 import type { Written } from '../../machines/try-on.types.ts'
-import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
 import { isOwed, isUnsentTooLong, mayBePaid, type AttemptRecord } from '../rules/record.ts'
 import { archivedOf, archiveHidden, isDoneWith, type ArchiveParts } from './archive.ts'
-import { isAsSeen, type Current } from './current.ts'
+import { isAsSeen, type Current, type CurrentParts } from './current.ts'
 import { readable, type Found } from './journal.ts'
 
 /** What storage holds of a try-on, and what of it still counts. */
@@ -18,10 +17,7 @@ export interface Restoring {
   isOfAnother(found: Found<AttemptRecord>): boolean
 }
 
-export interface RestoringParts extends ArchiveParts {
-  clock: Clock
-  /** False for storage that a reload empties. */
-  isDurable: boolean
+export interface RestoringParts extends ArchiveParts, Pick<CurrentParts, 'catalog' | 'clock' | 'isDurable'> {
   /** Whether another page may be at what this one has not begun, at the same time. */
   isOpenToAll: boolean
   retentionMs: number

@@ -11,6 +11,8 @@ interface Value {
   attemptId?: string
   startedAt?: number
   phase?: string
+  job?: object | undefined
+  problem?: { kind?: string; operation?: string } | undefined
   /** Of the catalog: what it names, which attempts were left or discarded, and how often each storage was reset. */
   entries?: Record<string, number>
   left?: Record<string, number>
@@ -51,14 +53,21 @@ export function leftOf(copy: string, current: string | null, base: string | null
   const old = valueIn(copy)
   const known = [current, base].map((text) => valueIn(text ?? '').attemptId)
   const isOther = old.attemptId !== undefined && current !== null && !known.includes(old.attemptId)
-  return isOther && (isPaid(old) || old.phase === 'claimed') ? copy : null
+  return isOther && mayBePaid(old) ? copy : null
+}
+
+/** Whether money may have been spent on an attempt: then it is archived, and dropped on the shopper's word alone. */
+export function mayBePaid({ job, phase, problem }: Value): boolean {
+  // what was answered against the contract was accepted all the same
+  const isAccepted =
+    phase === 'protocolError' && problem?.kind === 'protocol' && problem.operation === 'createGeneration'
+  return job !== undefined || phase === 'claimed' || isAccepted
 }
 
 const paidPhases = ['accepted', 'preview', 'failed', 'final']
 
 /** How far the job of an attempt has come; 0 where there is none. */
 const progressOf = ({ phase = '' }: Value) => paidPhases.indexOf(phase) + 1
-const isPaid = (value: Value) => progressOf(value) > 0
 /** What would be submitted without anybody's doing. */
 const goesOnByItself = ({ phase = '' }: Value) => ['consented', 'throttled', 'emailRegistered'].includes(phase)
 

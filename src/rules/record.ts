@@ -2,6 +2,7 @@ import { funnelId, jobId } from '../contract/ids.ts'
 import { funnel, httpUrl, jobSuccess, type GenerationStarted, type PolledJob } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
 import { askedWaitMs, waitAfter } from './backoff.ts'
+import { mayBePaid } from './copies.ts'
 import type { Outcome, Unusable } from './outcome.ts'
 import { problem, problemOf } from './problem.ts'
 
@@ -191,12 +192,7 @@ export function recordOfPoll(record: AttemptRecord, job: PolledJob, now: number)
   return advance(record, now, { phase: reached, ...(result && { result }), ...preview })
 }
 
-/** Whether money may have been spent on this attempt: then it is archived, and dropped on the shopper's word alone. */
-export function mayBePaid({ job, phase: reached, problem: why }: AttemptRecord): boolean {
-  // what was answered against the contract was accepted all the same
-  const isAccepted = reached === 'protocolError' && why?.kind === 'protocol' && why.operation === 'createGeneration'
-  return job !== undefined || reached === 'claimed' || isAccepted
-}
+export { mayBePaid } from './copies.ts'
 
 /** Whether a paid job may still be running. */
 export function mayBeRunning(record: AttemptRecord): boolean {
