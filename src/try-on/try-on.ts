@@ -54,7 +54,8 @@ export interface RunningTryOn {
   stand(): void
 }
 
-type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' | 'isPreparing'> &
+/** What a room gives each of its try-ons. */
+export type RunningParts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' | 'isPreparing'> &
   Pick<AfterwardsParts, 'shopper' | 'ticketOf' | 'pictures'> & {
     /** Who has asked for it. */
     opener: Shopper
@@ -85,7 +86,7 @@ type Parts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' | 'isPreparing'
     keepLater: (run: () => void, isOwed?: boolean) => void
   }
 
-export function createTryOn(parts: Parts): RunningTryOn {
+export function createTryOn(parts: RunningParts): RunningTryOn {
   const { clock, input, inspect, name, notice, photos, post, telling } = parts
   const value = createValue<TryOnView>(restoringView)
   const shown: typeof value = {
