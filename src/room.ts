@@ -175,6 +175,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     ownership,
     placeAt,
     durable: journal.durable,
+    keepsConsents: outside.keepsConsents,
     input: { clock, nextLookMs, deadlineMs, askVisitorFirst },
     inspect: options.inspect,
     limit: options.limit,

@@ -22,6 +22,8 @@ interface TryOnsParts extends Omit<RunningParts, 'attempts' | 'input' | 'name' |
   retentionMs: number
   /** Whether storage keeps anything for other pages. */
   durable: boolean
+  /** Whether a consent may come back though storage has not taken it. */
+  keepsConsents: boolean | undefined
   input: Omit<TryOnInput, 'archived' | 'exclusive'>
   ticketOf: (product: Product, attempt: AttemptView | null) => Promise<string>
 }
@@ -62,7 +64,7 @@ export function createTryOns(parts: TryOnsParts): TryOns {
       isDurable: parts.durable,
       isExclusive: (key) => isExclusive(storage, key),
       isOpenToAll: !ownership.exclusive,
-      mayClaimInMemory: (isKnown) => ownership.isFirm || !(isKnown || parts.hasWorked()),
+      mayClaimInMemory: (isKnown) => !parts.keepsConsents && (ownership.isFirm || !(isKnown || parts.hasWorked())),
     })
     const made = createTryOn({
       ...parts,

@@ -1,6 +1,9 @@
-import type { RoomOptions } from '../../src/options.ts'
+import { ticketOf } from '../../src/afterwards/ticket.ts'
+import { digitsOf } from '../../src/contract/forms.ts'
+import { resolvedBaseUrl, type RoomOptions } from '../../src/options.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { AtomicStorage, Clock } from '../../src/ports.ts'
+import { namesOf } from '../../src/records/names.ts'
 import { createRoom } from '../../src/room.ts'
 import type { Core } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
@@ -41,11 +44,29 @@ const retentionMs = 3_155_760_000_000
 /** What goes on once the service, the network or an operator lets it. */
 const waits = new Set<TryOnView['state']>(['stalled', 'unauthorized'])
 
-const isWaiting = ({ state, can }: TryOnView) => waits.has(state) && can.resume
+/** The database did not take the claim, so that nothing was sent. */
+const isUnclaimed = ({ state, problem }: TryOnView) => state === 'rejected' && problem?.kind === 'storage'
+const isWaiting = (view: TryOnView) => (waits.has(view.state) && view.can.resume) || isUnclaimed(view)
 /** Another process may have it yet, so that nothing is permitted here: what is shown is no end. */
 const isElsewhere = ({ group, can }: TryOnView) => group === 'stopped' && !Object.values(can).some(Boolean)
 const isEnded = (view: TryOnView) =>
   ['done', 'asks', 'stopped'].includes(view.group) && !isWaiting(view) && !isElsewhere(view)
+
+type ToldJob = { jobId: string; startedAt: number }
+
+/** The job that was told of an item: what is kept of it stands beside its record, which may have lost it with a process. */
+function jobOf({ attempt }: Item): ToldJob | null {
+  return attempt?.jobId == null ? null : { jobId: attempt.jobId, startedAt: attempt.startedAt }
+}
+
+/** Whether a record has come to nothing that would be known of such a job. */
+const isLost = ({ state, attempt }: TryOnView) =>
+  (state === 'idle' || state === 'outcomeUnknown') && attempt?.jobId == null
+
+async function goOn(tryOn: TryOn): Promise<void> {
+  const { can } = await tryOn.ready
+  if (can.resume) await tryOn.resume()
+}
 
 /** Whether there is something to follow; throws where storage could not be read, since nobody knows then. */
 function isThere({ state, problem }: TryOnView): boolean {
@@ -77,7 +98,7 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
         retentionMs,
         photos: false,
       },
-      { funnels },
+      { funnels, keepsConsents: true },
     )
   }
 
@@ -91,17 +112,26 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
     await items.save(item, { state: 'rejected', isEnded: true, attempt: null, result: null, message: null, problem })
   }
 
+  /** What follows a job that was told, where the record has lost it. */
+  async function followerOf(room: Core, { order, namespace, visitor }: Item, job: ToldJob): Promise<TryOn> {
+    const listed = (await room.list()).find(({ jobId }) => jobId === job.jobId)
+    if (listed) return listed.open()
+    const { room: name } = namesOf(resolvedBaseUrl(options.baseUrl), namespace, visitor)
+    const [productId, variantId] = [digitsOf(order.productId), digitsOf(order.variantId)]
+    return room.claim(ticketOf(name, { productId, variantId, ...job }))
+  }
+
   /** Whether there is something to follow. */
   async function begin(tryOn: TryOn, item: Item): Promise<boolean> {
-    await tryOn.ready
-    if (tryOn.get().can.resume) await tryOn.resume()
-    if (isThere(tryOn.get())) return true
+    await goOn(tryOn)
+    const isAgain = isUnclaimed(tryOn.get())
+    if (!isAgain && (isThere(tryOn.get()) || jobOf(item))) return true
     const photo = await photoOf(item)
     if (photo === null) {
       await refuse(item, { kind: 'photo', reason: 'missing' })
       return false
     }
-    await tryOn.start(photo, { customerEmail })
+    await tryOn[isAgain ? 'retry' : 'start'](photo, { customerEmail })
     return true
   }
 
@@ -125,10 +155,13 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
 
   async function follow(room: Core, item: Item, signal: AbortSignal): Promise<'ended' | 'again'> {
     const { order } = item
+    const job = jobOf(item)
     const tryOn = room.tryOn(order)
     let saved: Promise<unknown> = Promise.resolve()
     const save = (view: TryOnView) => {
       const { state, attempt, result, problem, message } = view
+      // what was told of a job is not taken back
+      if (job !== null && attempt?.jobId == null) return
       const to = { state, isEnded: isEnded(view), attempt, result, problem, message }
       // of those before the last one nobody need know
       saved = saved.catch(() => undefined).then(() => items.save(item, to))
@@ -138,11 +171,19 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
       if (signal.aborted) throw left()
       if (!(await items.stands(item))) return 'ended'
       if (!(await beginOrRefuse(tryOn, item))) return 'ended'
-      const view = await stopped(tryOn, signal, (each) => {
-        save(each)
-        if (each.state !== 'preparing') passed()
-        learnUpload(order, each, room.photo.get())
-      })
+      const follow = (of: TryOn) =>
+        stopped(of, signal, (each) => {
+          save(each)
+          if (each.state !== 'preparing') passed()
+          learnUpload(order, each, room.photo.get())
+        })
+      const isGone = job !== null && tryOn.get().state === 'idle'
+      let view = isGone ? tryOn.get() : await follow(tryOn)
+      if (job !== null && isLost(view)) {
+        const follower = await followerOf(room, item, job)
+        await goOn(follower)
+        view = await follow(follower)
+      }
       await saved
       return isEnded(view) ? 'ended' : 'again'
     })
@@ -170,7 +211,8 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
 
   return {
     carryOut: (item, signal) => withRoom(item, (room) => carry(room, item, signal)),
-    hasJob: (item) =>
+    hasJob: async (item) =>
+      jobOf(item) !== null ||
       withRoom(item, async (room) => {
         const view = await room.tryOn(item.order).ready
         return isThere(view) && view.attempt?.jobId != null

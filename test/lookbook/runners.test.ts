@@ -330,6 +330,61 @@ describe.each([
     expect([await state(), sandbox.ledger.accepted]).toEqual(['final', 1])
   })
 
+  it('sends nothing whose claim the database does not take, and goes on once it does', async () => {
+    let isFull = false
+    const query: PostgresQueries['query'] = (text, values) =>
+      isFull && /insert into \w+_records/.test(text)
+        ? Promise.reject(new Error('no space left'))
+        : databaseOf().query(text, values)
+    const one = await open({ database: asked(query), onError: () => {} })
+    await one.run()
+    // what is counted for all of them stands
+    await one.add({ id: 'before', product: tee, photo })
+    await one.settled()
+    isFull = true
+    await one.add({ id: 'look', product: tee, photo })
+    const problem = async () => (await one.get('look'))?.problem
+    await vi.waitUntil(async () => (await problem())?.kind === 'storage', { timeout: 120_000, interval: 20 })
+    expect([await one.get('look'), sandbox.ledger.accepted]).toMatchObject([{ isEnded: false }, 1])
+    await one.close()
+    isFull = false
+    // its next turn need not be waited for
+    await databaseOf().query(`update test_${names}_queue.job set start_after = now() where state = 'created'`)
+    const other = await open()
+    await other.run()
+    await other.settled()
+    expect([await other.get('look'), sandbox.ledger.accepted]).toMatchObject([{ state: 'final' }, 2])
+  })
+
+  it.each(['lost it', 'is gone'])('follows a job that it has told where its record %s with a process', async (what) => {
+    let isGone = false
+    const isOfJob = (values: unknown[] = []) =>
+      values.some((each) => /"phase":"(accepted|preview|final)"/.test(String(each)))
+    const query: PostgresQueries['query'] = (text, values) =>
+      isOfJob(values) || (isGone && /_(records|items)/.test(text))
+        ? Promise.reject(new Error('no space left'))
+        : databaseOf().query(text, values)
+    const fetch: typeof sandbox.fetch = async (input, init) => {
+      const answer = await sandbox.fetch(input, init)
+      const isPoll = new Request(input, init).method === 'GET' && String(input).includes('/generations/')
+      return isPoll ? Response.json({ data: { status: 'PROCESSING' } }) : answer
+    }
+    const one = await open({ fetch, database: asked(query), onError: () => {} })
+    await one.add({ id: 'look', product: tee, photo })
+    await one.run()
+    const jobId = async () => (await one.get('look'))?.attempt?.jobId
+    await vi.waitUntil(async () => (await jobId()) != null, { timeout: 120_000, interval: 20 })
+    const told = await jobId()
+    isGone = true
+    await one.close().catch(() => {})
+    if (what === 'is gone') await databaseOf().query(`delete from test_${names}_records`)
+    const other = await open()
+    await other.run()
+    await other.settled()
+    const followed = { state: 'final', attempt: { jobId: told } }
+    expect([await other.get('look'), sandbox.ledger.accepted]).toMatchObject([followed, 1])
+  })
+
   it('goes on with what only waited for another one where a process was closed', async () => {
     const one = await open({ fetch: () => new Promise(() => {}) })
     for (const id of ['a', 'b']) await one.add({ id, product: tee, photo })

@@ -23,6 +23,7 @@ let photo: File | undefined
 /** The photo that was last handed over, which is the one that an advice is about. */
 let checked: File | undefined
 let chosen = ''
+let before: TryOnView | null = null
 let tryOn = tryOnOf('2001')
 let watching = tryOn.subscribe(show)
 
@@ -45,6 +46,10 @@ function show(view: TryOnView): void {
   picture.alt = made ? 'You in the Breton tee' : 'Your photo'
   if (address !== '' && picture.getAttribute('src') !== address) picture.src = address
 
+  // a screen reader is to hear once what holds it up, not each time that it is tried again
+  const heard = words.announcementOf(view, before)
+  before = view
+  if (heard) say('heard', heard.text)
   say('title', words.title(view))
   say('sentence', words.sentence(view))
   say('problem', words.problem(view.problem))

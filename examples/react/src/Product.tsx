@@ -1,5 +1,5 @@
 import tee from '@fitting-room/service/garments/breton-tee.svg'
-import type { StartOptions, TryOn } from 'fitting-room'
+import type { StartOptions, TryOn, TryOnView } from 'fitting-room'
 import { useTryOn } from 'fitting-room/react'
 import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { sizes, tryOnOf, words } from './room.ts'
@@ -37,6 +37,17 @@ function useObjectUrl(file: File | undefined): string | undefined {
   return url
 }
 
+/** What a screen reader is to hear: what holds it up once, not each time that it is tried again. */
+function Heard({ view }: { view: TryOnView }) {
+  const [heard, setHeard] = useState({ view, text: '' })
+  if (heard.view !== view) setHeard({ view, text: words.announcementOf(view, heard.view)?.text ?? heard.text })
+  return (
+    <p role="status" className="heard">
+      {heard.text}
+    </p>
+  )
+}
+
 export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
   const view = useTryOn(tryOn)
   const [photo, setPhoto] = useState<File>()
@@ -71,14 +82,13 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
           <img className="hangs" src={tee} alt="Breton tee" />
         )}
       </div>
-      <div role="status">
-        <h2 ref={title} tabIndex={-1}>
-          {words.title(view)}
-        </h2>
-        <p>{words.sentence(view)}</p>
-        {problem && <p data-testid="problem">{problem}</p>}
-        {notes.map((note) => note && <p key={note}>{note}</p>)}
-      </div>
+      <Heard view={view} />
+      <h2 ref={title} tabIndex={-1}>
+        {words.title(view)}
+      </h2>
+      <p>{words.sentence(view)}</p>
+      {problem && <p data-testid="problem">{problem}</p>}
+      {notes.map((note) => note && <p key={note}>{note}</p>)}
       {view.progress && <progress value={view.progress.value} aria-label={words.progress(view) ?? ''} />}
       {(view.can.start || view.can.retry) && (
         <label>

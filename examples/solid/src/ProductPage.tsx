@@ -1,7 +1,7 @@
 import tee from '@fitting-room/service/garments/breton-tee.svg'
-import type { StartOptions } from 'fitting-room'
+import type { StartOptions, TryOnView } from 'fitting-room'
 import { useTryOn } from 'fitting-room/solid'
-import { createEffect, createSignal, For, onCleanup, Show } from 'solid-js'
+import { createEffect, createMemo, createSignal, For, onCleanup, Show } from 'solid-js'
 import { sizes, tryOnOf, words } from './room.ts'
 
 export function ProductPage() {
@@ -45,6 +45,11 @@ function TryOnPanel(props: { variantId: string }) {
     view().problem?.kind === 'photoAdvice' && photo() !== undefined && photo() === checked()
 
   const notes = () => [words.trouble(view()), words.notDurable(view()), words.metadataKept(view())].filter(Boolean)
+  // what a screen reader is to hear: what holds it up once, not each time that it is tried again
+  const heard = createMemo<{ view: TryOnView; text: string }>(
+    (before) => ({ view: view(), text: words.announcementOf(view(), before.view)?.text ?? before.text }),
+    { view: view(), text: '' },
+  )
   // what is paid for and under way is not left here: this page has no list of what was tried on before
   const mayLeave = () => view().can.startOver && view().state !== 'processing' && view().state !== 'preview'
 
@@ -66,14 +71,15 @@ function TryOnPanel(props: { variantId: string }) {
           {(url) => <img data-testid="picture" src={url()} alt={made() ? 'You in the Breton tee' : 'Your photo'} />}
         </Show>
       </div>
-      <div role="status">
-        <h2 ref={setTitle} tabIndex={-1}>
-          {words.title(view())}
-        </h2>
-        <p>{words.sentence(view())}</p>
-        <Show when={words.problem(view().problem)}>{(problem) => <p data-testid="problem">{problem()}</p>}</Show>
-        <For each={notes()}>{(note) => <p>{note}</p>}</For>
-      </div>
+      <p role="status" class="heard">
+        {heard().text}
+      </p>
+      <h2 ref={setTitle} tabIndex={-1}>
+        {words.title(view())}
+      </h2>
+      <p>{words.sentence(view())}</p>
+      <Show when={words.problem(view().problem)}>{(problem) => <p data-testid="problem">{problem()}</p>}</Show>
+      <For each={notes()}>{(note) => <p>{note}</p>}</For>
       <Show when={view().progress}>
         {(progress) => <progress value={progress().value} aria-label={words.progress(view()) ?? ''} />}
       </Show>
