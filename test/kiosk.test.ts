@@ -410,6 +410,22 @@ describe('a session', () => {
     expect([state(), room.history.get()]).toEqual(['ready', []])
   })
 
+  it('ends what is under way at once, though what it keeps for itself hangs', async () => {
+    const { session, room } = await begun()
+    const asking = world.hold('GET', '/funnel')
+    void room.tryOn(product).start(person)
+    await asking.reached
+    device.meet(isWrite, hung)
+    const ended = session.end()
+    await world.settle()
+    asking.release()
+    await world.settle()
+    expect(room.history.get()).toEqual([])
+    expect(world.count('POST', '/generations')).toBe(0)
+    await world.pass(5_000)
+    await ended
+  })
+
   it('announces its end after work that came to no picture, however long that took', async () => {
     const { room, state } = await begun()
     const tryOn = room.tryOn(product)

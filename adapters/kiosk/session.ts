@@ -185,9 +185,11 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     if (view.get().state !== 'locked') view.set({ state: 'ending' })
     // a load from here on begins with the wipe
     locked.set(true)
-    await kept.update(() => null).catch(() => undefined)
+    const forgotten = kept.update(() => null).catch(() => undefined)
     try {
+      // what storage of its own has to say is not waited for: what is under way is to end now
       await withinLimit(clock, longestWipeMs, room.reset())
+      await forgotten
     } catch (error) {
       lock(isTryOnError(error) ? error.problem : { kind: 'internal', sent: false })
       throw error
