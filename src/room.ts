@@ -175,7 +175,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     ownership,
     placeAt,
     durable: journal.durable,
-    keepsConsents: outside.keepsConsents,
+    mayClaimInMemory: outside.mayClaimInMemory ?? ((isKnown) => ownership.isFirm || !(isKnown || journal.hasWorked())),
     input: { clock, nextLookMs, deadlineMs, askVisitorFirst },
     inspect: options.inspect,
     limit: options.limit,

@@ -73,6 +73,6 @@ export interface Outside {
   onForget?: (() => void) | undefined
   /** The funnels that other rooms of one installation were told of. */
   funnels?: KnownFunnels | undefined
-  /** Consents outlast this process, and are carried out again: what storage does not take is not sent. */
-  keepsConsents?: boolean | undefined
+  /** Whether a claim is sent that only memory holds: not where its consent outlasts this process, and is carried out again. */
+  mayClaimInMemory?: (() => boolean) | undefined
 }

@@ -4,7 +4,7 @@ import { digitsOf } from './contract/forms.ts'
 import { isExclusive } from './platform/exclusive.ts'
 import type { FlowStorage } from './ports.ts'
 import type { Place } from './records/archive.ts'
-import { createAttempts } from './records/attempts.ts'
+import { createAttempts, type AttemptsParts } from './records/attempts.ts'
 import type { Catalog } from './records/catalog.ts'
 import type { Keys } from './records/keys.ts'
 import type { AttemptRecord } from './rules/record.ts'
@@ -22,8 +22,7 @@ interface TryOnsParts extends Omit<RunningParts, 'attempts' | 'input' | 'name' |
   retentionMs: number
   /** Whether storage keeps anything for other pages. */
   durable: boolean
-  /** Whether a consent may come back though storage has not taken it. */
-  keepsConsents: boolean | undefined
+  mayClaimInMemory: AttemptsParts['mayClaimInMemory']
   input: Omit<TryOnInput, 'archived' | 'exclusive'>
   ticketOf: (product: Product, attempt: AttemptView | null) => Promise<string>
 }
@@ -64,7 +63,6 @@ export function createTryOns(parts: TryOnsParts): TryOns {
       isDurable: parts.durable,
       isExclusive: (key) => isExclusive(storage, key),
       isOpenToAll: !ownership.exclusive,
-      mayClaimInMemory: (isKnown) => !parts.keepsConsents && (ownership.isFirm || !(isKnown || parts.hasWorked())),
     })
     const made = createTryOn({
       ...parts,

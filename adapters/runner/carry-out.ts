@@ -98,7 +98,7 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
         retentionMs,
         photos: false,
       },
-      { funnels, keepsConsents: true },
+      { funnels, mayClaimInMemory: () => false },
     )
   }
 
