@@ -6,9 +6,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { fileStorage } from 'fitting-room/storage/file'
 import { storageConformance } from './conformance.ts'
+
+/** What happens right before the system takes a file away, or gives it another name. */
+let beforeChange: (file: string) => void = () => {}
+vi.mock('node:fs/promises', async (load) => {
+  const system = await load<typeof import('node:fs/promises')>()
+  const change: typeof system.rename = (from, to) => (beforeChange(String(from)), system.rename(from, to))
+  const remove: typeof system.rm = (file, options) => (beforeChange(String(file)), system.rm(file, options))
+  return { ...system, rename: change, rm: remove }
+})
 
 let folder: string
 beforeEach(async () => {
@@ -145,6 +154,20 @@ it('writes nothing once its turn was taken away, and has another one', async () 
   })
   expect(seen).toEqual(['before', 'theirs'])
   expect(await storage.getItem('key')).toBe('theirs, and own')
+})
+
+it('removes nothing once its turn was taken away, however late that is', async () => {
+  const storage = fileStorage(folder)
+  await storage.setItem('key', 'before')
+  beforeChange = (file) => {
+    if (file !== join(folder, 'key')) return
+    beforeChange = () => {}
+    for (const name of readdirSync(join(folder, '%turns'))) rmSync(join(folder, '%turns', name), { recursive: true })
+    writeFileSync(file, 'theirs')
+  }
+  await storage.update('key', (old) => (old === 'before' ? null : old))
+  expect(await storage.getItem('key')).toBe('theirs')
+  expect(await turnsIn()).toEqual([])
 })
 
 it('is nobody’s turn that a thread has left which was ended in the middle of it', async () => {

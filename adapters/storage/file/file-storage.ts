@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { AtomicStorage, PhotoStore, StoredPhoto } from '../../../src/ports.ts'
 import { createTurns, isLost, type Turn } from './turns.ts'
@@ -38,8 +38,9 @@ export function fileStorage(folder: string): AtomicStorage {
   }
 
   async function remove(turn: Turn, file: string): Promise<void> {
+    await mkdir(turn.part, { mode: 0o700 })
     await turn.check()
-    await rm(file, { force: true })
+    await rename(file, join(turn.part, 'removed')).catch(isLost)
     await settle(at)
   }
 
@@ -56,7 +57,11 @@ export function fileStorage(folder: string): AtomicStorage {
     get: async (key) => photoIn(await read(photoOf(key))),
     set: (key, { bytes, ...about }) =>
       inTurn((turn) => write(turn, photoOf(key), `${JSON.stringify(about)}\n`, new Uint8Array(bytes))),
-    remove: (key) => inTurn((turn) => remove(turn, photoOf(key))),
+    remove: (key) =>
+      inTurn(async (turn) => {
+        const file = photoOf(key)
+        if (await stat(file).catch(ifThere)) await remove(turn, file)
+      }),
     // of a long key only its hash is known
     keys: async () =>
       ((await readdir(at).catch(ifThere)) ?? [])

@@ -5,7 +5,7 @@ import { isGone, ownName } from './process-name.ts'
 
 /** What whoever has the turn may do with it. */
 export interface Turn {
-  /** A file that is theirs alone, and goes with the turn. */
+  /** A file, or a folder, that is theirs alone, and goes with the turn: a rename from or to it fails once that is over. */
   part: string
   /** Rejects where others have the turn by now: it was stopped for too long to be waited for. */
   check(): Promise<void>
@@ -117,7 +117,9 @@ async function isLeft(folder: string, file: string, mine: string): Promise<boole
 }
 
 async function remove(folder: string, name: string, ticket: string): Promise<void> {
-  for (const file of [`part.${name}`, `choosing.${name}`, ticket]) await rm(join(folder, file), { force: true })
+  // the part once more: its owner may have made it anew until the ticket went
+  for (const file of [`part.${name}`, `choosing.${name}`, ticket, `part.${name}`])
+    await rm(join(folder, file), { force: true, recursive: true })
 }
 
 /** Compared with when this one said something, which is now. */
