@@ -6,7 +6,7 @@ import { webStorage } from 'fitting-room/storage/local-storage'
 import { manualClock } from 'fitting-room/testing'
 import { mapArea } from './storage/map-area.ts'
 import { collectGarbage } from './support/collect-garbage.ts'
-import { any, refused, testStorage, type TestStorage } from './support/storage.ts'
+import { any, refused, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
 import {
   answers,
   createWorld,
@@ -50,6 +50,22 @@ describe('an intent', () => {
     await expect(tryOn.discard({ abandonPaidJob: true })).rejects.toMatchObject({ kind: 'notAllowed' })
     await left
     expect(await room.list()).toHaveLength(1)
+  })
+
+  it.each(['preview', 'final'] as const)('leaves a job of which it is being written that it is %s', async (phase) => {
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    const isWritten = ({ change }: StorageCall) => change?.()?.includes(`"phase":"${phase}"`) === true
+    const writing = storage.hold(isWritten)
+    let isReached = false
+    void writing.reached.then(() => (isReached = true))
+    for (; !isReached; world.clock.advanceToNext()) await world.settle()
+    const left = tryOn.startOver()
+    await world.settle()
+    writing.release()
+    await left
+    expect(tryOn.get()).toMatchObject({ state: 'idle', problem: null })
+    expect(await room.list()).toMatchObject([{ archived: true, jobId: expect.any(String) }])
   })
 
   it('to discard what has been left meanwhile is refused, too, where a consent that was refused came between', async () => {
