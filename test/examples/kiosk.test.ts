@@ -168,10 +168,13 @@ async function displayPage({ asksEmail = false, isInsecure = false } = {}) {
 it('a display serves who has a keyboard alone', async () => {
   const { page, session, reaches, jobs: made } = await displayPage()
   const focused = () => page.evaluate('document.activeElement?.dataset.testid')
-  const enter = async (id: string) => {
+  const reach = async (id: string) => {
     await page.getByTestId(id).waitFor()
     for (let tabs = 0; (await focused()) !== id && tabs < 30; tabs++) await page.keyboard.press('Tab')
     expect(await focused()).toBe(id)
+  }
+  const enter = async (id: string) => {
+    await reach(id)
     await page.keyboard.press('Enter')
   }
   await session('ready')
@@ -180,7 +183,16 @@ it('a display serves who has a keyboard alone', async () => {
   const [chooser] = await Promise.all([page.waitForEvent('filechooser'), enter('photo')])
   await chooser.setFiles(samplePhoto)
   await enter('start')
-  await reaches('final')
+  await reaches('processing')
+  // what is read out is not what is busy
+  expect(await page.locator('[aria-busy=true]').evaluateAll((busy) => busy.map((each) => each.className))).toEqual([
+    expect.stringContaining('frame'),
+  ])
+  await enter('back')
+  await reach('piece-1002')
+  // the page is drawn anew as the picture comes, and its focus stays
+  await page.getByTestId('pictures').getByText('There you are').waitFor()
+  expect(await focused()).toBe('piece-1002')
   await enter('done')
   await session('ready')
   expect(made.size).toBe(1)
