@@ -13,6 +13,7 @@ import { createValue } from '../platform/value.ts'
 import type { Teller } from '../telling.ts'
 import { digitsOf } from '../contract/forms.ts'
 import type { Shopper } from '../records/epochs.ts'
+import { isBefore } from '../rules/copies.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { preparingOver, restoringView } from '../rules/first-views.ts'
@@ -367,7 +368,7 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     if (seat?.runner && parts.ownership.exclusive && durable && isOther)
       void company.answerHello(seat, record.attemptId)
     const known = runner?.getSnapshot().context.record
-    const isNews = known?.attemptId === record.attemptId && JSON.stringify(known) !== JSON.stringify(record)
+    const isNews = known?.attemptId === record.attemptId && isBefore(known, record)
     // two pages that both run it, as where no lease can be written, would tell each other without end
     if (durable || isNews) runner?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })
   }
