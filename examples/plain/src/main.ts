@@ -23,8 +23,8 @@ let photo: File | undefined
 /** The photo that was last handed over, which is the one that an advice is about. */
 let checked: File | undefined
 let chosen = ''
-let before: TryOnView | null = null
 let tryOn = tryOnOf('2001')
+let before = tryOn.get()
 let watching = tryOn.subscribe(show)
 
 /** Shows a part with that text, or hides it; the same text again would be read out again. */
