@@ -1,4 +1,5 @@
-import type { StoredPhoto } from '../../src/ports.ts'
+import { withinLimit } from '../../src/platform/clock.ts'
+import type { Clock, StoredPhoto } from '../../src/ports.ts'
 import type { Problem } from '../../src/rules/problem.ts'
 import type { AttemptView, TryOnResult } from '../../src/rules/view.ts'
 import type { TryOnState } from '../../src/rules/words.ts'
@@ -105,6 +106,8 @@ interface Row {
   changed_at: number
 }
 
+/** How long a statement may take where no caller waits for it, in ms. */
+const statementMs = 60_000
 /** For how long an upload is used again: the service keeps photos a day after their last use. */
 const uploadHolds = '12 hours'
 /** After how long it is looked whether a consent is in the queue. */
@@ -120,6 +123,15 @@ const entryOf = ({ id, state, is_ended: isEnded, told }: Row): RunnerEntry => ({
   isEnded,
   ...(JSON.parse(told) as Told),
 })
+
+/** For whoever carries them out: what may never be answered, as on a connection that is half open, rejects. */
+export function limitedItems(items: Items, clock: Clock): Items {
+  const limited =
+    (ask: (...given: never[]) => Promise<unknown>) =>
+    (...given: never[]) =>
+      withinLimit(clock, statementMs, ask(...given))
+  return Object.fromEntries(Object.entries(items).map(([name, ask]) => [name, limited(ask)])) as unknown as Items
+}
 
 export function createItems(database: PostgresQueries, name: string): Items {
   const items = `${name}_items`

@@ -17,7 +17,15 @@ import type { PostgresQueries } from '../storage/postgres-tables.ts'
 import { postgresStorage } from '../storage/postgres.ts'
 import { createCarryOut } from './carry-out.ts'
 import { createEvents } from './events.ts'
-import { createItems, type Consent, type Item, type Leaving, type Order, type RunnerEntry } from './items.ts'
+import {
+  createItems,
+  limitedItems,
+  type Consent,
+  type Item,
+  type Leaving,
+  type Order,
+  type RunnerEntry,
+} from './items.ts'
 import { patientBudget } from './patient-budget.ts'
 import { openQueue } from './queue.ts'
 
@@ -79,6 +87,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
   const { baseUrl, apiKey, fetch, putPhoto, timing, clock = systemClock } = options
   const onError = reporter(options.onError)
   const items = createItems(database, name)
+  const workItems = limitedItems(items, clock)
   const queue = await openQueue(database, name, clock, onError)
   const { prepare } = createPreparation(options, clock)
   const ends = new AbortController()
@@ -87,7 +96,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
   const { carryOut, hasJob, wipe, close } = createCarryOut({
     options: { baseUrl, apiKey, fetch, putPhoto, timing, clock, budget },
     storage: postgresStorage(database, { name }),
-    items,
+    items: workItems,
     customerEmail,
     clock,
   })
@@ -103,7 +112,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
   }
 
   async function work({ id, consent }: Consent): Promise<'ended' | 'again'> {
-    const item = await items.read(id)
+    const item = await workItems.read(id)
     return item?.consent === consent ? carryOut(item, ends.signal) : 'ended'
   }
 

@@ -464,6 +464,19 @@ describe.each([
     expect(sent('POST /generations')).toBe(0)
   })
 
+  it.each([
+    ['what it has come to', /update \w+_items set state/],
+    ['whether it stands', /select 1 from \w+_items where id = .* not is_ended/],
+  ])('gives a try-on another turn where a statement about %s is never answered', async (_, statement) => {
+    const own = await open()
+    await own.add({ id: 'look', product: tee, photo })
+    const { runner, reached } = await stopping((text) => statement.test(text), { onError: () => {} })
+    await runner.run()
+    await reached
+    await own.settled()
+    expect([await own.get('look'), sandbox.ledger.accepted]).toMatchObject([{ state: 'final' }, 1])
+  })
+
   it('gives a try-on another turn whose query fails', async () => {
     let failures = 0
     const query: PostgresQueries['query'] = (text, values) =>
