@@ -54,14 +54,10 @@ const isEnded = (view: TryOnView) =>
 
 type ToldJob = { jobId: string; startedAt: number }
 
-/** The job that was told of an item: what is kept of it stands beside its record, which may have lost it with a process. */
+/** The job that was told of an item: that stands beside its record, which may have lost it with a process. */
 function jobOf({ attempt }: Item): ToldJob | null {
   return attempt?.jobId == null ? null : { jobId: attempt.jobId, startedAt: attempt.startedAt }
 }
-
-/** Whether a record has come to nothing that would be known of such a job. */
-const isLost = ({ state, attempt }: TryOnView) =>
-  (state === 'idle' || state === 'outcomeUnknown') && attempt?.jobId == null
 
 async function goOn(tryOn: TryOn): Promise<void> {
   const { can } = await tryOn.ready
@@ -112,8 +108,11 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
     await items.save(item, { state: 'rejected', isEnded: true, attempt: null, result: null, message: null, problem })
   }
 
-  /** What follows a job that was told, where the record has lost it. */
-  async function followerOf(room: Core, { order, namespace, visitor }: Item, job: ToldJob): Promise<TryOn> {
+  /** The try-on of an item; of a job that was told what follows that, whatever its record has come to. */
+  async function tryOnOf(room: Core, item: Item): Promise<TryOn> {
+    const { order, namespace, visitor } = item
+    const job = jobOf(item)
+    if (job === null) return room.tryOn(order)
     const listed = (await room.list()).find(({ jobId }) => jobId === job.jobId)
     if (listed) return listed.open()
     const { room: name } = namesOf(resolvedBaseUrl(options.baseUrl), namespace, visitor)
@@ -125,7 +124,7 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
   async function begin(tryOn: TryOn, item: Item): Promise<boolean> {
     await goOn(tryOn)
     const isAgain = isUnclaimed(tryOn.get())
-    if (!isAgain && (isThere(tryOn.get()) || jobOf(item))) return true
+    if ((isThere(tryOn.get()) && !isAgain) || jobOf(item) !== null) return true
     const photo = await photoOf(item)
     if (photo === null) {
       await refuse(item, { kind: 'photo', reason: 'missing' })
@@ -155,13 +154,9 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
 
   async function follow(room: Core, item: Item, signal: AbortSignal): Promise<'ended' | 'again'> {
     const { order } = item
-    const job = jobOf(item)
-    const tryOn = room.tryOn(order)
     let saved: Promise<unknown> = Promise.resolve()
     const save = (view: TryOnView) => {
       const { state, attempt, result, problem, message } = view
-      // what was told of a job is not taken back
-      if (job !== null && attempt?.jobId == null) return
       const to = { state, isEnded: isEnded(view), attempt, result, problem, message }
       // of those before the last one nobody need know
       saved = saved.catch(() => undefined).then(() => items.save(item, to))
@@ -170,20 +165,13 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
     return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
       if (signal.aborted) throw left()
       if (!(await items.stands(item))) return 'ended'
+      const tryOn = await tryOnOf(room, item)
       if (!(await beginOrRefuse(tryOn, item))) return 'ended'
-      const follow = (of: TryOn) =>
-        stopped(of, signal, (each) => {
-          save(each)
-          if (each.state !== 'preparing') passed()
-          learnUpload(order, each, room.photo.get())
-        })
-      const isGone = job !== null && tryOn.get().state === 'idle'
-      let view = isGone ? tryOn.get() : await follow(tryOn)
-      if (job !== null && isLost(view)) {
-        const follower = await followerOf(room, item, job)
-        await goOn(follower)
-        view = await follow(follower)
-      }
+      const view = await stopped(tryOn, signal, (each) => {
+        save(each)
+        if (each.state !== 'preparing') passed()
+        learnUpload(order, each, room.photo.get())
+      })
       await saved
       return isEnded(view) ? 'ended' : 'again'
     })
@@ -234,7 +222,9 @@ function stopped(tryOn: TryOn, signal: AbortSignal, onState: (view: TryOnView) =
       const { state, waitingUntil } = view
       // of a submission that is out the answer is waited for
       const isOut = state === 'submitting' && waitingUntil === null
-      if (state !== 'restoring' && state !== 'idle' && state !== shown) onState(view)
+      // what another process had until now is an end only once this one has it
+      const isNews = state !== shown || isEnded(view)
+      if (state !== 'restoring' && state !== 'idle' && isNews) onState(view)
       shown = state
       if (isEnded(view) || isWaiting(view)) end(() => resolve(view))
       else if (state === 'idle') end(() => reject(new Error(`a try-on was left: ${view.problem?.kind ?? 'idle'}`)))

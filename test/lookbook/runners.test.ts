@@ -356,33 +356,62 @@ describe.each([
     expect([await other.get('look'), sandbox.ledger.accepted]).toMatchObject([{ state: 'final' }, 2])
   })
 
-  it.each(['lost it', 'is gone'])('follows a job that it has told where its record %s with a process', async (what) => {
-    let isGone = false
-    const isOfJob = (values: unknown[] = []) =>
-      values.some((each) => /"phase":"(accepted|preview|final)"/.test(String(each)))
-    const query: PostgresQueries['query'] = (text, values) =>
-      isOfJob(values) || (isGone && /_(records|items)/.test(text))
-        ? Promise.reject(new Error('no space left'))
-        : databaseOf().query(text, values)
-    const fetch: typeof sandbox.fetch = async (input, init) => {
-      const answer = await sandbox.fetch(input, init)
-      const isPoll = new Request(input, init).method === 'GET' && String(input).includes('/generations/')
-      return isPoll ? Response.json({ data: { status: 'PROCESSING' } }) : answer
+  it.each(['lost it', 'is gone', 'goes on by itself'])(
+    'follows a job that it has told where its record %s',
+    async (what) => {
+      let isGone = false
+      const isOfJob = (values: unknown[] = []) =>
+        values.some((each) => /"phase":"(accepted|preview|final)"/.test(String(each)))
+      const query: PostgresQueries['query'] = (text, values) =>
+        isOfJob(values) || (isGone && /_(records|items)/.test(text))
+          ? Promise.reject(new Error('no space left'))
+          : databaseOf().query(text, values)
+      const fetch: typeof sandbox.fetch = async (input, init) => {
+        const answer = await sandbox.fetch(input, init)
+        const isPoll = new Request(input, init).method === 'GET' && String(input).includes('/generations/')
+        return isPoll ? Response.json({ data: { status: 'PROCESSING' } }) : answer
+      }
+      const one = await open({ fetch, database: asked(query), onError: () => {} })
+      await one.add({ id: 'look', product: tee, photo })
+      await one.run()
+      const jobId = async () => (await one.get('look'))?.attempt?.jobId
+      await vi.waitUntil(async () => (await jobId()) != null, { timeout: 120_000, interval: 20 })
+      const told = await jobId()
+      isGone = true
+      await one.close().catch(() => {})
+      const records = `test_${names}_records`
+      if (what === 'is gone') await databaseOf().query(`delete from ${records}`)
+      if (what === 'goes on by itself')
+        await databaseOf().query(
+          `update ${records} set value = replace(value, '"phase":"claimed"', '"phase":"consented"')`,
+        )
+      const other = await open()
+      await other.run()
+      await other.settled()
+      const followed = { state: 'final', attempt: { jobId: told } }
+      expect([await other.get('look'), sandbox.ledger.accepted]).toMatchObject([followed, 1])
+    },
+  )
+
+  it('ends what another process had ended, and could not tell any more', async () => {
+    let isDead = false
+    const query: PostgresQueries['query'] = async (text, values = []) => {
+      const result = isDead ? null : await databaseOf().query(text, values)
+      isDead ||= /_records/.test(text) && values.some((each) => String(each).includes('"phase":"failed"'))
+      if (isDead || !result) throw new Error('the process has ended')
+      return result
     }
-    const one = await open({ fetch, database: asked(query), onError: () => {} })
-    await one.add({ id: 'look', product: tee, photo })
+    const one = await open({ database: asked(query), onError: () => {} })
+    await one.add({ id: 'look', product: testTee('9001'), photo })
     await one.run()
-    const jobId = async () => (await one.get('look'))?.attempt?.jobId
-    await vi.waitUntil(async () => (await jobId()) != null, { timeout: 120_000, interval: 20 })
-    const told = await jobId()
-    isGone = true
-    await one.close().catch(() => {})
-    if (what === 'is gone') await databaseOf().query(`delete from test_${names}_records`)
+    await vi.waitUntil(() => isDead, { timeout: 120_000, interval: 20 })
+    // as once its heart has not beaten for a while
+    await databaseOf().query(`update test_${names}_queue.job set state = 'created'`)
     const other = await open()
     await other.run()
     await other.settled()
-    const followed = { state: 'final', attempt: { jobId: told } }
-    expect([await other.get('look'), sandbox.ledger.accepted]).toMatchObject([followed, 1])
+    expect(await other.get('look')).toMatchObject({ state: 'failed', isEnded: true })
+    await one.close().catch(() => {})
   })
 
   it('goes on with what only waited for another one where a process was closed', async () => {
