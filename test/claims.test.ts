@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
 import { tryOnMachine, tryOnView, type TryOnContext, type Written } from 'fitting-room/machines'
 import { steadyClock } from '../src/platform/clock.ts'
@@ -177,6 +177,25 @@ it('a consent that can not be changed any more is asked for once', async () => {
   await started(tryOn)
   await world.pass(30_000)
   expect([tryOn.get().problem, world.count('GET', '/funnel'), submissions()]).toEqual([{ kind: 'storage' }, 1, 0])
+})
+
+it('a claim that lands once its page has said that nothing was sent is none', async () => {
+  vi.stubGlobal('navigator', undefined)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const tryOn = world.room().tryOn(product)
+  const claim = storage.hold(isClaim, 'midway')
+  await started(tryOn)
+  await claim.reached
+  storage.meet((call) => isRecord(call) && isWrite(call), refused)
+  for (let limits = 0; limits < 4; limits++) {
+    world.clock.advance(5_001)
+    await world.settle()
+  }
+  expect(tryOn.get()).toMatchObject({ state: 'rejected', problem: { kind: 'storage' } })
+  storage.recover()
+  claim.release()
+  await world.settle()
+  expect([phaseKept(), submissions()]).toEqual([undefined, 0])
 })
 
 it('storage that takes longer than its limit over the consent holds no consent while the submission is out', async () => {

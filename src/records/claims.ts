@@ -31,9 +31,9 @@ export function createClaims(
   const copies = () => place().cell.copies()
 
   /** Storage did not take the claim and holds the consent, with which a reload would submit again: that goes first. */
-  async function claimAnew(claimed: AttemptRecord): Promise<Kept> {
+  async function claimAnew(claimed: AttemptRecord, isWanted: () => boolean): Promise<Kept> {
     await remove(claimed)
-    return replace(claimed, (found) => found === null)
+    return replace(claimed, (found) => found === null, isWanted)
   }
 
   /** Whether some tier holds a record as it was seen. */
@@ -51,14 +51,18 @@ export function createClaims(
       }
       const claimed = advance(consented, parts.clock.now(), { phase: 'claimed', claim: newId() })
       const listed = await current.list(consented)
-      let kept = await replace(claimed, (found) => isAsSeen(found, consented))
-      if (kept === 'memory' && isOf(current.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed)
+      let isGivenUp = false
+      const isWanted = () => !isGivenUp
+      let kept = await replace(claimed, (found) => isAsSeen(found, consented), isWanted)
+      if (kept === 'memory' && isOf(current.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed, isWanted)
       // where the consent stands as it was seen and can not be changed, storage can not be relied on
       if (kept === 'unchanged' && !(await isHeld(consented))) return { kind: 'overtaken' }
       const isKnown = !begun.has(claimed.attemptId)
       const isClaimed = kept === 'stored' || (kept === 'memory' && parts.mayClaimInMemory(isKnown))
       if (isClaimed && listed !== 'gone' && !(await mayComeBack(claimed)))
         return current.written(claimed, await current.asWhole(claimed, listed, kept))
+      // what lands later would say that it may have been sent
+      isGivenUp = true
       // another page may have taken over from one whose storage fails, and what stands is that page's
       if (!(await isUntaken())) {
         place().cell.forget()

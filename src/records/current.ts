@@ -24,8 +24,8 @@ export interface Current {
   list(record: AttemptRecord): Promise<'stored' | 'memory' | 'gone'>
   /** Where it stands as a whole, once it was listed and written. */
   asWhole(record: AttemptRecord, listed: 'stored' | 'memory', kept: Kept): Promise<Kept>
-  /** Writes where what stands fulfils a condition. */
-  replace(record: AttemptRecord, condition: Condition): Promise<Kept>
+  /** Writes where what stands fulfils a condition; what lands when it is not wanted any more is taken back. */
+  replace(record: AttemptRecord, condition: Condition, isWanted?: () => boolean): Promise<Kept>
   /** As `replace`, and lists it first: what no catalog in storage names is not stored. */
   put(record: AttemptRecord, condition: Condition): Promise<Kept>
   /** Removes it where what stands fulfils a condition; where nothing is said, as it was seen. */
@@ -93,11 +93,11 @@ export function createCurrent({ catalog, clock, isDurable, candidates }: Current
     return (await list(record)) === 'stored' ? 'stored' : 'memory'
   }
 
-  const replace = (record: AttemptRecord, condition: Condition) =>
+  const replace: Current['replace'] = (record, condition, isWanted = () => true) =>
     place().cell.update(
       // a record is dated as it is written: what was wiped by then must not count as new
       (found) => (shoppers.get(record.attemptId)?.aborted === false && condition(found) ? record : undefined),
-      () => isAlive(record),
+      async () => isWanted() && isAlive(record),
     )
 
   const onDisk = () => place().cell.onDisk()
