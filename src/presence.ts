@@ -13,16 +13,17 @@ interface PresenceParts {
   durable: boolean
   /** What the pages of one room have in common. */
   room: () => string
-  /** Each try-on of the room hears of it. */
+  /** Does that with each try-on of the room. */
   each: (tell: (tryOn: RunningTryOn) => void) => void
-  /** What another page says, or this one to others. */
+  /** Another page says that. */
   hear: (message: TabMessage) => void
-  /** What the room knows of its shopper is read, and what of it may have changed unheard is read again. */
+  /** Reads what storage has of the room's shopper. */
   restore: () => Promise<unknown>
+  /** Other pages may have said something that was not heard. */
   missed: () => void
-  /** What is shown of a shopper may be a former one's. */
+  /** Shows nothing of a shopper who may be a former one. */
   hide: () => void
-  /** What is due is removed. */
+  /** Removes what is due. */
   sweep: () => Promise<unknown>
 }
 
@@ -30,13 +31,14 @@ interface PresenceParts {
 export interface Presence extends Pick<Later, 'later'>, Pick<Tabs, 'post'> {
   /** Whether it was opened, and not closed since. */
   isUp(): boolean
+  /** Whether storage is being read, or was since it was opened. */
   isOpening(): boolean
   /** Whether storage can not be read, though another page may have reset the room: nothing of it is told. */
   isDoubtful(): boolean
   open(): Promise<void>
   /** A word of the shopper is a reason to look again into storage that could not be read. */
   reopen(): Promise<boolean>
-  /** What another page may have changed is read again. */
+  /** Reads again what another page may have changed. */
   refresh(): Promise<void>
   listen(): void
   stopListening(): void

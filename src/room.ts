@@ -98,7 +98,6 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     storageId,
     list: (key) => catalog.list(key, catalog.shopper()),
   })
-  /** Pages and try-ons hear of each other, and what is listed is of both. */
   const presence = createPresence({
     clock,
     catalog,
