@@ -10,6 +10,7 @@ import type { Catalog } from './records/catalog.ts'
 import type { Shopper } from './records/epochs.ts'
 import type { Journal } from './records/journal.ts'
 import type { Keys } from './records/keys.ts'
+import type { Variant } from './records/names.ts'
 import type { BoundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
 import { problemOf, type Problem } from './rules/problem.ts'
@@ -20,7 +21,6 @@ import type { Errands } from './shopper/errands.ts'
 import type { VisitorStore } from './shopper/visitor.ts'
 import { createTelling, type Teller, type Telling } from './telling.ts'
 import type { Pictures } from './try-on/pictures.ts'
-import type { Product } from './try-on/try-on.actors.ts'
 import type { RoomClient } from './wire/room-client.ts'
 
 /** How long another page may have to wait until it is noted what this one has told, in ms. */
@@ -54,7 +54,7 @@ export interface FollowUp extends Pick<Telling, 'on'> {
   pictures(): Promise<Pictures>
   /** Removes what is kept of an attempt's pictures; resolves with whether it is gone. */
   dropPictures(attemptId: string): Promise<boolean>
-  ticketOf(of: Product, attempt: AttemptView | null): Promise<string>
+  ticketOf(of: Variant, attempt: AttemptView | null): Promise<string>
   /** Takes the job of a ticket into the archive; `ready` settles once storage was read. */
   claim(
     ticket: string,

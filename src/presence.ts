@@ -31,8 +31,6 @@ interface PresenceParts {
 export interface Presence extends Pick<Later, 'later'>, Pick<Tabs, 'post'> {
   /** Whether it was opened, and not closed since. */
   isUp(): boolean
-  /** Whether storage is being read, or was since it was opened. */
-  isOpening(): boolean
   /** Whether storage can not be read, though another page may have reset the room: nothing of it is told. */
   isDoubtful(): boolean
   open(): Promise<void>
@@ -150,7 +148,6 @@ export function createPresence(parts: PresenceParts): Presence {
     later,
     post,
     isUp: () => isUp,
-    isOpening: () => opened !== null,
     isDoubtful: () => isDoubtful,
     open,
     reopen,

@@ -142,7 +142,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     photos.forget()
     history.forget()
     forgetLastMatch()
-    tryOns.forget(presence.isOpening())
+    tryOns.forget(presence.isUp())
     outside.onForget?.()
   }
 
@@ -228,6 +228,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     },
     said,
     counts: catalog.counts,
+    ticketOf: followUp.ticketOf,
     preload: preparation.preload,
     on: followUp.on,
     get ready() {
@@ -266,7 +267,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         presence.listen()
         forgetAll()
         if (isCounted) post({ type: 'reset' })
-        if (!presence.isOpening()) presence.stopListening()
+        if (!presence.isUp()) presence.stopListening()
       }).finally(counted.resolve)
       // what is removed may have been read
       forgetLastMatch()

@@ -1,8 +1,10 @@
 import type { Readable } from './ports.ts'
 import type { Counts } from './records/epochs.ts'
 import type { Listed } from './records/listing.ts'
+import type { Variant } from './records/names.ts'
 import type { Stored } from './records/stored.ts'
 import type { RoomEvent } from './rules/room-event.ts'
+import type { AttemptView } from './rules/view.ts'
 import type { TryOnProduct } from './options.ts'
 import type { KnownFunnels } from './shopper/funnels.ts'
 import type { RoomPhoto } from './shopper/photos.ts'
@@ -61,6 +63,8 @@ export interface FittingRoom {
 export interface Core extends FittingRoom, Pick<SaidNow, 'said'> {
   /** How often storage was reset, as far as is known. */
   counts(): Counts
+  /** The ticket of an attempt that need not stand in storage; rejects with kind `ticket` where it has no job. */
+  ticketOf(of: Variant, attempt: AttemptView | null): Promise<string>
   /** `onCounted` is told how often that is with this time, as soon as it counts; never, where storage does not take it. */
   reset(onCounted?: (counts: Counts) => void): Promise<void>
 }

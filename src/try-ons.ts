@@ -1,12 +1,12 @@
 import { storedView } from '../machines/try-on.stored.ts'
 import type { TryOnInput } from '../machines/try-on.types.ts'
-import { digitsOf } from './contract/forms.ts'
 import { isExclusive } from './platform/exclusive.ts'
 import type { FlowStorage } from './ports.ts'
 import type { Place } from './records/archive.ts'
 import { createAttempts, type AttemptsParts } from './records/attempts.ts'
 import type { Catalog } from './records/catalog.ts'
 import type { Keys } from './records/keys.ts'
+import { nameOf } from './records/names.ts'
 import type { AttemptRecord } from './rules/record.ts'
 import type { AttemptView, TryOnView } from './rules/view.ts'
 import type { Product } from './try-on/try-on.actors.ts'
@@ -118,8 +118,6 @@ export function createTryOns(parts: TryOnsParts): TryOns {
     },
   }
 }
-
-const nameOf = ({ productId, variantId }: Product) => `${digitsOf(productId)}:${digitsOf(variantId)}`
 
 /** A record names more, which a reset() must not leave behind. */
 export const productOf = ({ productId, variantId, funnelIds }: Product): Product => ({

@@ -187,7 +187,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     locked.set(true)
     const forgotten = kept.update(() => null).catch(() => undefined)
     try {
-      // what storage of its own has to say is not waited for: what is under way is to end now
+      // what is under way ends now, whatever the device's own storage does
       await withinLimit(clock, longestWipeMs, room.reset())
       await forgotten
     } catch (error) {

@@ -1,9 +1,6 @@
-import { ticketOf } from '../../src/afterwards/ticket.ts'
-import { digitsOf } from '../../src/contract/forms.ts'
-import { resolvedBaseUrl, type RoomOptions } from '../../src/options.ts'
+import type { RoomOptions } from '../../src/options.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { AtomicStorage, Clock } from '../../src/ports.ts'
-import { namesOf } from '../../src/records/names.ts'
 import { createRoom } from '../../src/room.ts'
 import type { Core } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
@@ -52,17 +49,8 @@ const isElsewhere = ({ group, can }: TryOnView) => group === 'stopped' && !Objec
 const isEnded = (view: TryOnView) =>
   ['done', 'asks', 'stopped'].includes(view.group) && !isWaiting(view) && !isElsewhere(view)
 
-type ToldJob = { jobId: string; startedAt: number }
-
 /** The job that was told of an item: that stands beside its record, which may have lost it with a process. */
-function jobOf({ attempt }: Item): ToldJob | null {
-  return attempt?.jobId == null ? null : { jobId: attempt.jobId, startedAt: attempt.startedAt }
-}
-
-async function goOn(tryOn: TryOn): Promise<void> {
-  const { can } = await tryOn.ready
-  if (can.resume) await tryOn.resume()
-}
+const toldJob = ({ attempt }: Item) => attempt?.jobId ?? null
 
 /** Whether there is something to follow; throws where storage could not be read, since nobody knows then. */
 function isThere({ state, problem }: TryOnView): boolean {
@@ -110,21 +98,19 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
 
   /** The try-on of an item; of a job that was told what follows that, whatever its record has come to. */
   async function tryOnOf(room: Core, item: Item): Promise<TryOn> {
-    const { order, namespace, visitor } = item
-    const job = jobOf(item)
+    const { order, attempt } = item
+    const job = toldJob(item)
     if (job === null) return room.tryOn(order)
-    const listed = (await room.list()).find(({ jobId }) => jobId === job.jobId)
-    if (listed) return listed.open()
-    const { room: name } = namesOf(resolvedBaseUrl(options.baseUrl), namespace, visitor)
-    const [productId, variantId] = [digitsOf(order.productId), digitsOf(order.variantId)]
-    return room.claim(ticketOf(name, { productId, variantId, ...job }))
+    const listed = (await room.list()).find(({ jobId }) => jobId === job)
+    return listed ? listed.open() : room.claim(await room.ticketOf(order, attempt))
   }
 
   /** Whether there is something to follow. */
   async function begin(tryOn: TryOn, item: Item): Promise<boolean> {
-    await goOn(tryOn)
+    await tryOn.ready
+    if (tryOn.get().can.resume) await tryOn.resume()
     const isAgain = isUnclaimed(tryOn.get())
-    if ((isThere(tryOn.get()) && !isAgain) || jobOf(item) !== null) return true
+    if ((isThere(tryOn.get()) && !isAgain) || toldJob(item) !== null) return true
     const photo = await photoOf(item)
     if (photo === null) {
       await refuse(item, { kind: 'photo', reason: 'missing' })
@@ -200,7 +186,7 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
   return {
     carryOut: (item, signal) => withRoom(item, (room) => carry(room, item, signal)),
     hasJob: async (item) =>
-      jobOf(item) !== null ||
+      toldJob(item) !== null ||
       withRoom(item, async (room) => {
         const view = await room.tryOn(item.order).ready
         return isThere(view) && view.attempt?.jobId != null

@@ -1,19 +1,11 @@
-import { digitsOf } from '../contract/forms.ts'
-import {
-  checkedOptions,
-  checkedProduct,
-  fixedId,
-  resolvedBaseUrl,
-  type RoomOptions,
-  type TryOnProduct,
-} from '../options.ts'
+import { checkedOptions, checkedProduct, fixedId, resolvedBaseUrl, type RoomOptions } from '../options.ts'
 import { deferred } from '../platform/deferred.ts'
 import { isExclusive } from '../platform/exclusive.ts'
 import { quiet } from '../platform/quiet.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import { onceMore } from '../platform/was-reset.ts'
 import type { Readable } from '../ports.ts'
-import { namesOf, photoOf, recordOf, visitorOf, type Names } from '../records/names.ts'
+import { nameOf, namesOf, photoOf, recordOf, visitorOf, type Names } from '../records/names.ts'
 import type { Core, FittingRoom, Outside } from '../room.types.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import { unknownVisitor } from '../shopper/unknown-visitor.ts'
@@ -367,8 +359,6 @@ function beginLife() {
   void quiet(ends.promise)
   return ends
 }
-
-const nameOf = ({ productId, variantId }: TryOnProduct) => `${digitsOf(productId)}:${digitsOf(variantId)}`
 
 type Counts = NonNullable<Seen['epochs']>
 

@@ -115,14 +115,14 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     if (kept === 'unchanged') await keep(record, record)
   }
 
-  /** Whether that is what the archive has by now: a look at the job may be written while its shopper leaves it. */
-  function isArchivedAs(found: Found<AttemptRecord>, { attemptId, job }: AttemptRecord): boolean {
+  /** Whether a look at its job has been written since it was seen; where the archive has yet to learn of something it stays. */
+  function isLookedAt(found: Found<AttemptRecord>, { attemptId, job }: AttemptRecord): boolean {
     return isOf(found, attemptId) && !!job && readable(found)?.job?.jobId === job.jobId && !leaving.isBehind()
   }
 
   /** What there is when the record is gone, or instead of it where it is no longer as it was seen. */
   async function without(record: AttemptRecord, problem: Problem | null = null): Promise<Written> {
-    const removed = await remove(record, (found) => isAsLeft(found, record) || isArchivedAs(found, record))
+    const removed = await remove(record, (found) => isAsLeft(found, record) || isLookedAt(found, record))
     if (!(await isBuried(record, removed))) return stopped(record)
     if (removed === 'memory')
       return { kind: 'none', durable: false, problem: problem ?? (isUnread() ? unreadable : null) }

@@ -28,9 +28,18 @@ export const photoOf = (prefix: string): string => `${prefix}:photo`
 /** Where version 0.1.0 listed its keys. */
 export const formerIndexOf = (prefix: string): string => `${prefix}:index`
 
+/** A product variant, by its IDs as they were written. */
+export interface Variant {
+  productId: StoreId
+  variantId: StoreId
+}
+
+/** What tells a product variant from every other, however its IDs are written. */
+export const nameOf = ({ productId, variantId }: Variant): string => `${digitsOf(productId)}:${digitsOf(variantId)}`
+
 /** The record of a try-on. */
 export const recordOf = (prefix: string, productId: StoreId, variantId: StoreId): string =>
-  `${prefix}:try-on:${digitsOf(productId)}:${digitsOf(variantId)}`
+  `${prefix}:try-on:${nameOf({ productId, variantId })}`
 
 /** Any text as `[A-Za-z0-9._-]`, no two texts alike: some stores read other characters as separators. */
 export function part(text: string): string {
