@@ -106,8 +106,8 @@ interface Row {
   changed_at: number
 }
 
-/** How long a statement may take where no caller waits for it, in ms. */
-const statementMs = 60_000
+/** How long a statement may take where no caller waits for it, in ms: on a connection that is half open none is answered. */
+export const statementMs = 60_000
 /** For how long an upload is used again: the service keeps photos a day after their last use. */
 const uploadHolds = '12 hours'
 /** After how long it is looked whether a consent is in the queue. */
@@ -124,7 +124,7 @@ const entryOf = ({ id, state, is_ended: isEnded, told }: Row): RunnerEntry => ({
   ...(JSON.parse(told) as Told),
 })
 
-/** For whoever carries them out: what may never be answered, as on a connection that is half open, rejects. */
+/** For whoever carries them out: what may never be answered rejects. */
 export function limitedItems(items: Items, clock: Clock): Items {
   const limited =
     (ask: (...given: never[]) => Promise<unknown>) =>

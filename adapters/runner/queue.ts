@@ -2,7 +2,7 @@ import { fromPglite, PgBoss } from 'pg-boss'
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { PostgresQueries } from '../storage/postgres-tables.ts'
-import type { Consent } from './items.ts'
+import { statementMs, type Consent } from './items.ts'
 
 /** A consent that waits for its turn, for the how manieth time. */
 type Queued = Consent & { waits?: number }
@@ -45,6 +45,8 @@ export async function openQueue(
   clock: Clock,
   onError: (error: unknown) => void,
 ): Promise<RunnerQueue> {
+  /** Making its tables, or bringing them up to date, may take long. */
+  let isMade = false
   const boss = new PgBoss({
     schema: `${name}_queue`,
     schedule: false,
@@ -55,12 +57,14 @@ export async function openQueue(
 
   async function executeSql(text: string, values: unknown[] = []): Promise<{ rows: unknown[] }> {
     // several statements go without parameters, and have several results
-    const result = await (values.length > 0 ? database.query(text, values) : database.query(text))
+    const answer = values.length > 0 ? database.query(text, values) : database.query(text)
+    const result = await withinLimit(clock, isMade ? statementMs : Infinity, answer)
     return { rows: [result].flat().flatMap(({ rows }) => rows) }
   }
 
   boss.on('error', onError)
   await boss.start()
+  isMade = true
   const retries = { retryLimit, retryDelay, retentionSeconds, deleteAfterSeconds }
   await boss.createQueue(queueName, { heartbeatSeconds, expireInSeconds, ...retries })
   const wake = () => boss.getWipData().forEach(({ id }) => boss.notifyWorker(id))

@@ -588,7 +588,7 @@ describe.each([
     expect(await left('records')).not.toMatch(/imageUrl|2001/)
   })
 
-  // in one session there is nobody beside it
+  // in one session there is nobody beside it, and no connection that breaks
   const withOthers = name === 'PostgreSQL' ? it : null
   withOthers?.('keeps a photo that is added with another try-on while the first one is forgotten', async () => {
     const runner = await open()
@@ -610,6 +610,17 @@ describe.each([
     await forgotten
     expect((await pool.query(`select hash from test_${names}_item_photos`)).rows).toHaveLength(1)
     expect(await runner.get('look')).toBeNull()
+  })
+
+  withOthers?.('looks for work again where the look before was never answered', async () => {
+    const { runner, reached } = await stopping((text) => /name = 'try-ons'.+skip locked/is.test(text), {
+      onError: () => {},
+    })
+    await runner.run({ atOnce: 1 })
+    await reached
+    await runner.add({ id: 'look', product: tee, photo })
+    await runner.settled()
+    expect([await runner.get('look'), sandbox.ledger.accepted]).toMatchObject([{ state: 'final' }, 1])
   })
 
   withOthers?.('leaves no photo where two are forgotten at once that share it', async () => {
