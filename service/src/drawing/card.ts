@@ -1,5 +1,6 @@
 import sharp from 'sharp'
 import type { Garment } from './garment-picture.ts'
+import { asIs } from './pixels.ts'
 
 const height = 960
 const margin = 48
@@ -13,12 +14,12 @@ const paper = '#f3efe9'
 export async function card(photo: Buffer, garment: Garment): Promise<Buffer> {
   const left = await sharp(photo)
     .resize({ width: mostPhotoWidth, height: inner, fit: 'inside' })
-    .png()
+    .png(asIs)
     .toBuffer({ resolveWithObject: true })
   const { width: photoWidth, height: photoHeight } = left.info
   const right = await sharp(garment.data)
     .resize({ width: garmentWidth - 2 * margin, height: inner - 2 * margin, fit: 'inside' })
-    .png()
+    .png(asIs)
     .toBuffer({ resolveWithObject: true })
   const panel = margin + photoWidth + margin
   return sharp({ create: { width: panel + garmentWidth + margin, height, channels: 3, background: paper } })
@@ -35,7 +36,7 @@ export async function card(photo: Buffer, garment: Garment): Promise<Buffer> {
         top: Math.round((height - right.info.height) / 2),
       },
     ])
-    .png()
+    .png(asIs)
     .toBuffer()
 }
 
@@ -50,5 +51,5 @@ const rounded = (picture: Buffer, width: number, high: number) =>
   sharp(picture)
     .ensureAlpha()
     .composite([{ input: svg(width, high, '#000', corner), blend: 'dest-in' }])
-    .png()
+    .png(asIs)
     .toBuffer()

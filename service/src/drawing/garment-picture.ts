@@ -1,5 +1,5 @@
-import sharp, { type Sharp } from 'sharp'
-import { pictureOf } from './pixels.ts'
+import sharp, { type Region } from 'sharp'
+import { asIs, pictureOf } from './pixels.ts'
 import type { Size } from './placement.ts'
 
 export interface Garment extends Size {
@@ -11,24 +11,47 @@ export interface Garment extends Size {
 const longestSide = 1280
 /** Whoever is whiter than that, in each colour, is background. */
 const nearWhite = 240
-const nothing = { r: 0, g: 0, b: 0, alpha: 0 }
+/** What is no more opaque than that, of 255, is nothing. */
+const barelySeen = 10
 
 /** The garment alone: a picture without transparency loses its near-white background, and each one what is around it. */
 export async function garmentAlone(picture: Uint8Array): Promise<Garment> {
   const read = await pictureOf(picture)
-  const { isOpaque } = await read.clone().stats()
-  const sized = read.resize({ width: longestSide, height: longestSide, fit: 'inside' }).ensureAlpha()
-  const alone = isOpaque ? await withoutWhite(sized) : await sized.png().toBuffer()
-  const { data, info } = await sharp(alone).trim({ background: nothing }).png().toBuffer({ resolveWithObject: true })
-  return { data, width: info.width, height: info.height }
+  const { data, info } = await read
+    .resize({ width: longestSide, height: longestSide, fit: 'inside' })
+    .toColourspace('srgb')
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  const { width, height } = info
+  if (isOpaque(data)) eraseWhite(data)
+  const box = boxOf(data, width)
+  const alone = sharp(data, { raw: { width, height, channels: 4 } })
+  if (box) alone.extract(box)
+  return { data: await alone.png(asIs).toBuffer(), width: box?.width ?? width, height: box?.height ?? height }
 }
 
-async function withoutWhite(picture: Sharp): Promise<Buffer> {
-  const { data, info } = await picture.raw().toBuffer({ resolveWithObject: true })
-  for (let at = 0; at < data.length; at += 4) {
-    if (Math.min(data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0) > nearWhite) data[at + 3] = 0
+function isOpaque(pixels: Buffer): boolean {
+  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] !== 255) return false
+  return true
+}
+
+function eraseWhite(pixels: Buffer): void {
+  for (let at = 0; at < pixels.length; at += 4) {
+    if (Math.min(pixels[at] ?? 0, pixels[at + 1] ?? 0, pixels[at + 2] ?? 0) > nearWhite) pixels[at + 3] = 0
   }
-  return sharp(data, { raw: { width: info.width, height: info.height, channels: 4 } })
-    .png()
-    .toBuffer()
+}
+
+/** What of a picture can be seen; null where nothing can. */
+function boxOf(pixels: Buffer, width: number): Region | null {
+  let [left, right, top, bottom] = [width, -1, -1, -1]
+  for (let at = 3; at < pixels.length; at += 4) {
+    if ((pixels[at] ?? 0) <= barelySeen) continue
+    const [x, y] = [((at - 3) / 4) % width, Math.floor((at - 3) / 4 / width)]
+    left = Math.min(left, x)
+    right = Math.max(right, x)
+    if (top < 0) top = y
+    bottom = y
+  }
+  return right < 0 ? null : { left, top, width: right - left + 1, height: bottom - top + 1 }
 }

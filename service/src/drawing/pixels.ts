@@ -6,6 +6,9 @@ import { PhotoNotReadable } from '../photo-problems.ts'
 /** What a picture may have at the most, decoded. */
 const mostPixels = 60_000_000
 
+/** Of a picture between two steps, as PNG: to pack it would take longer than to draw it. */
+export const asIs = { compressionLevel: 0 }
+
 /** What the decoder may find in a photo, as it names it: its own look goes further than the first bytes. */
 const decodable: readonly (string | undefined)[] = ['jpeg', 'png', 'webp', 'heif']
 

@@ -6,7 +6,7 @@ import { card } from './card.ts'
 import { faceIn } from './face.ts'
 import { garmentAlone, type Garment } from './garment-picture.ts'
 import { sandboxMark, watermark } from './lettering.ts'
-import { pictureOf, pixelsOf } from './pixels.ts'
+import { asIs, pictureOf, pixelsOf } from './pixels.ts'
 import { placeOf, visible, type Box, type Size } from './placement.ts'
 
 const longestSide = 1280
@@ -34,7 +34,7 @@ export async function render(photo: Uint8Array, garment: Uint8Array, funnelType:
   return finished(
     await sharp(drawn)
       .composite([{ input: mark }])
-      .png()
+      .png(asIs)
       .toBuffer(),
   )
 }
@@ -82,7 +82,7 @@ async function upright(photo: Uint8Array): Promise<Photo> {
       .flatten({ background: '#fff' })
       .removeAlpha()
       .toColourspace('srgb')
-      .png()
+      .png(asIs)
       .toBuffer({ resolveWithObject: true })
     return { data, width: info.width, height: info.height }
   } catch {
@@ -92,26 +92,29 @@ async function upright(photo: Uint8Array): Promise<Photo> {
 
 async function dressed({ data: canvas, ...size }: Photo, garment: Garment, box: Box): Promise<Buffer> {
   const seen = visible(box, size)
-  const worn = await sharp(garment.data).resize({ width: box.width, height: box.height, fit: 'fill' }).png().toBuffer()
+  const worn = await sharp(garment.data)
+    .resize({ width: box.width, height: box.height, fit: 'fill' })
+    .png(asIs)
+    .toBuffer()
   const cloth = await sharp(worn)
     .extract({ left: seen.left - box.left, top: seen.top - box.top, width: seen.width, height: seen.height })
-    .png()
+    .png(asIs)
     .toBuffer()
   // folds of what is worn below show through, its prints and patches do not
   const softness = Math.max(1, size.width / 48)
-  const light = await sharp(canvas).extract(seen).grayscale().blur(softness).linear(0.55, 62).png().toBuffer()
+  const light = await sharp(canvas).extract(seen).grayscale().blur(softness).linear(0.55, 62).png(asIs).toBuffer()
   const dimmed = await dimmedAs(canvas, cloth)
   const shaded = await sharp(dimmed)
     .composite([
       { input: light, blend: 'soft-light' },
       { input: cloth, blend: 'dest-in' },
     ])
-    .png()
+    .png(asIs)
     .toBuffer()
   const shadow = await sharp(cloth)
     .linear([0, 0, 0, 0.45], [0, 0, 0, 0])
     .blur(Math.max(1, seen.width / 60))
-    .png()
+    .png(asIs)
     .toBuffer()
   const drop = Math.round(seen.width / 60)
   const { top, left } = seen
@@ -120,7 +123,7 @@ async function dressed({ data: canvas, ...size }: Photo, garment: Garment, box: 
       { input: await shifted(shadow, seen, drop), left, top },
       { input: shaded, left, top },
     ])
-    .png()
+    .png(asIs)
     .toBuffer()
 }
 
@@ -130,16 +133,17 @@ const darkest = 0.35
 
 /** The cloth as dark as the photo is. */
 async function dimmedAs(photo: Buffer, cloth: Buffer): Promise<Buffer> {
-  const { channels } = await sharp(photo).stats()
-  const brightness = channels.slice(0, 3).reduce((sum, { mean }) => sum + mean / 3, 0)
+  // one pixel is the mean of all
+  const [red = 0, green = 0, blue = 0] = await sharp(photo).resize(1, 1, { fit: 'fill' }).raw().toBuffer()
+  const brightness = (red + green + blue) / 3
   const dim = Math.min(1, Math.max(darkest, brightness / daylight))
-  return sharp(cloth).linear([dim, dim, dim, 1], [0, 0, 0, 0]).png().toBuffer()
+  return sharp(cloth).linear([dim, dim, dim, 1], [0, 0, 0, 0]).png(asIs).toBuffer()
 }
 
 async function shifted(image: Buffer, { width, height }: Size, by: number): Promise<Buffer> {
   const moved = await sharp(image)
     .extend({ top: by, background: { r: 0, g: 0, b: 0, alpha: 0 } })
-    .png()
+    .png(asIs)
     .toBuffer()
-  return sharp(moved).extract({ left: 0, top: 0, width, height }).toBuffer()
+  return sharp(moved).extract({ left: 0, top: 0, width, height }).png(asIs).toBuffer()
 }
