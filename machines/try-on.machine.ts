@@ -35,13 +35,13 @@ const booted = { target: 'booting', actions: its('takeStored') } as const
 
 /** What is known before storage is read. */
 export const freshContext = (input: TryOnInput): TryOnContext => ({
+  customerEmail: null,
   ...input,
   record: null,
   durable: true,
   overtaken: false,
   problem: null,
   consent: null,
-  customerEmail: null,
   form: null,
   refusal: null,
   emailNeeded: false,

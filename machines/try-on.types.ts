@@ -51,6 +51,8 @@ export interface TryOnInput {
   exclusive: boolean
   /** An archived attempt can be followed, but nothing new is started in its place. */
   archived: boolean
+  /** The address of a consent that is gone on with, where whoever runs it knows it. */
+  customerEmail?: Private<string> | null
 }
 
 export interface TryOnContext extends TryOnInput {

@@ -175,7 +175,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     placeAt,
     durable: journal.durable,
     mayClaimInMemory: outside.mayClaimInMemory ?? ((isKnown) => ownership.isFirm || !(isKnown || journal.hasWorked())),
-    input: { clock, nextLookMs, deadlineMs, askVisitorFirst },
+    input: { clock, nextLookMs, deadlineMs, askVisitorFirst, customerEmail: outside.customerEmail ?? null },
     inspect: options.inspect,
     limit: options.limit,
     notice: options.notice,

@@ -1,3 +1,4 @@
+import type { Private } from '../machines/private.ts'
 import type { Readable } from './ports.ts'
 import type { Counts } from './records/epochs.ts'
 import type { Listed } from './records/listing.ts'
@@ -79,4 +80,6 @@ export interface Outside {
   funnels?: KnownFunnels | undefined
   /** Whether a claim is sent that only memory holds: not where its consent outlasts this process, and is carried out again. */
   mayClaimInMemory?: (() => boolean) | undefined
+  /** Sent with what goes on by itself, of which nothing stored knows an address. */
+  customerEmail?: Private<string> | null
 }

@@ -1,16 +1,17 @@
-import type { RoomOptions } from '../../src/options.ts'
+import { Private } from '../../machines/private.ts'
+import { resolvedBaseUrl, type RoomOptions } from '../../src/options.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { AtomicStorage, Clock } from '../../src/ports.ts'
 import { createRoom } from '../../src/room.ts'
 import type { Core } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
-import { isTryOnError } from '../../src/rules/try-on-error.ts'
+import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
 import type { TryOnView } from '../../src/rules/view.ts'
 import type { KnownFunnels } from '../../src/shopper/funnels.ts'
 import type { PhotoInput } from '../../src/shopper/photo-input.ts'
 import type { RoomPhoto } from '../../src/shopper/photos.ts'
 import type { TryOn } from '../../src/try-on/try-on.types.ts'
-import type { Consent, Item, Items, Order } from './items.ts'
+import type { Item, Items, Order } from './items.ts'
 
 /** What all try-ons of a runner have in common. */
 export interface CarryOutParts {
@@ -49,6 +50,17 @@ const isElsewhere = ({ group, can }: TryOnView) => group === 'stopped' && !Objec
 const isEnded = (view: TryOnView) =>
   ['done', 'asks', 'stopped'].includes(view.group) && !isWaiting(view) && !isElsewhere(view)
 
+type Told = Parameters<Items['save']>[1]
+
+/** The room of an item, and what keeps the database from saying whether its consent stands; null where nothing does. */
+interface OwnRoom {
+  room: Core
+  failure(): unknown
+}
+
+/** After how long a job that the database has not is told it again, in ms. */
+const tellAgainMs = 1_000
+
 /** The job that was told of an item: that stands beside its record, which may have lost it with a process. */
 const toldJob = ({ attempt }: Item) => attempt?.jobId ?? null
 
@@ -64,26 +76,34 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
   const funnels: KnownFunnels = new Map()
   const rooms = new Set<Core>()
   const inOrder = createFirsts(clock)
+  const address = customerEmail === undefined ? null : new Private(customerEmail)
+  let isClosed = false
 
-  function roomOf(item: Item): Core {
+  function roomOf(item: Item, baseUrl: RoomOptions['baseUrl']): OwnRoom {
     const { namespace, visitor } = item
     const { apiKey } = options
-    return createRoom(
-      {
-        ...options,
-        // asked for before every request: nothing is sent for a consent that stands no more, whoever slept meanwhile
-        apiKey: async () => {
-          if (await items.stands(item)) return typeof apiKey === 'function' ? apiKey() : apiKey
-          throw new Error('this consent stands no more')
-        },
-        storage,
-        namespace,
-        uniqueUserId: visitor,
-        retentionMs,
-        photos: false,
-      },
-      { funnels, mayClaimInMemory: () => false },
-    )
+    let failure: unknown = null
+    // asked for before every request: nothing is sent for a consent that stands no more, whoever slept meanwhile
+    async function currentKey() {
+      const stands = await items.stands(item).catch((error: unknown) => {
+        failure = error
+        throw error
+      })
+      failure = null
+      if (!stands) throw new Error('this consent stands no more')
+      return typeof apiKey === 'function' ? apiKey() : apiKey
+    }
+    const own = {
+      baseUrl,
+      apiKey: currentKey,
+      storage,
+      namespace,
+      uniqueUserId: visitor,
+      retentionMs,
+      photos: false,
+    } as const
+    const room = createRoom({ ...options, ...own }, { funnels, mayClaimInMemory: () => false, customerEmail: address })
+    return { room, failure: () => failure }
   }
 
   /** Null where there is none any more. */
@@ -91,9 +111,9 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
     return 'imageUrl' in photo ? photo : items.photo(photo.hash)
   }
 
-  /** What can not be begun is told, and ends. */
-  async function refuse(item: Consent, problem: Problem): Promise<void> {
-    await items.save(item, { state: 'rejected', isEnded: true, attempt: null, result: null, message: null, problem })
+  /** What can not be begun, or gone on with, is told, and ends. */
+  async function refuse(item: Item, problem: Problem, state: Item['state'] = 'rejected'): Promise<void> {
+    await items.save(item, { state, isEnded: true, attempt: item.attempt, result: null, message: null, problem })
   }
 
   /** The try-on of an item; of a job that was told what follows that, whatever its record has come to. */
@@ -106,7 +126,7 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
   }
 
   /** Whether there is something to follow. */
-  async function begin(tryOn: TryOn, item: Item): Promise<boolean> {
+  async function begin(tryOn: TryOn, item: Item, baseUrl: string): Promise<boolean> {
     await tryOn.ready
     if (tryOn.get().can.resume) await tryOn.resume()
     const isAgain = isUnclaimed(tryOn.get())
@@ -116,13 +136,14 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
       await refuse(item, { kind: 'photo', reason: 'missing' })
       return false
     }
+    if ((await items.begin(item, baseUrl)) !== baseUrl) throw new Error('another process was first')
     await tryOn[isAgain ? 'retry' : 'start'](photo, { customerEmail })
     return true
   }
 
   /** Another process may be first; what is wrong with what was given nobody mends by trying again. */
-  const beginOrRefuse = (tryOn: TryOn, item: Item) =>
-    begin(tryOn, item).catch(async (error: unknown) => {
+  const beginOrRefuse = (tryOn: TryOn, item: Item, baseUrl: string) =>
+    begin(tryOn, item, baseUrl).catch(async (error: unknown) => {
       const kind = isTryOnError(error) ? error.problem.kind : null
       if (kind === 'notAllowed') return true
       if (!isTryOnError(error) || (kind !== 'input' && kind !== 'photo')) throw error
@@ -138,45 +159,75 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
     if (isRefused || imageUrl !== null) void items.uploaded(photo.hash, imageUrl).catch(() => undefined)
   }
 
-  async function follow(room: Core, item: Item, signal: AbortSignal): Promise<'ended' | 'again'> {
+  /** Of a job that only this process knows the database is told until it has it. */
+  async function keep(item: Item, to: Told, isLatest: () => boolean): Promise<void> {
+    const jobId = to.attempt?.jobId ?? null
+    for (;;) {
+      try {
+        return await items.save(item, to)
+      } catch (error) {
+        if (jobId === null || !isLatest()) throw error
+        if (isClosed) throw new TryOnError({ kind: 'storage' }, jobId, error)
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, tellAgainMs))
+      }
+    }
+  }
+
+  async function follow({ room, failure }: OwnRoom, item: Item, baseUrl: string, signal: AbortSignal) {
     const { order } = item
+    let latest: Told | null = null
     let saved: Promise<unknown> = Promise.resolve()
     const save = (view: TryOnView) => {
       const { state, attempt, result, problem, message } = view
-      const to = { state, isEnded: isEnded(view), attempt, result, problem, message }
+      const to = (latest = { state, isEnded: isEnded(view), attempt, result, problem, message })
       // of those before the last one nobody need know
-      saved = saved.catch(() => undefined).then(() => items.save(item, to))
+      saved = saved.catch(() => undefined).then(() => keep(item, to, () => to === latest))
       saved.catch(() => undefined)
     }
     return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
       if (signal.aborted) throw left()
       if (!(await items.stands(item))) return 'ended'
       const tryOn = await tryOnOf(room, item)
-      if (!(await beginOrRefuse(tryOn, item))) return 'ended'
-      const view = await stopped(tryOn, signal, (each) => {
-        save(each)
-        if (each.state !== 'preparing') passed()
-        learnUpload(order, each, room.photo.get())
-      })
-      await saved
-      return isEnded(view) ? 'ended' : 'again'
+      if (!(await beginOrRefuse(tryOn, item, baseUrl))) return 'ended'
+      const watch = { signal, failure, onState }
+      const view = await stopped(tryOn, watch).finally(() => saved)
+      // of its job another process may know more: that is no end
+      return isEnded(view) && !(await items.stands(item)) ? 'ended' : 'again'
+
+      function onState(view: TryOnView): void {
+        save(view)
+        if (view.state !== 'preparing') passed()
+        learnUpload(order, view, room.photo.get())
+      }
     })
   }
 
-  async function carry(room: Core, item: Item, signal: AbortSignal): Promise<'ended' | 'again'> {
-    try {
-      return await follow(room, item, signal)
-    } finally {
-      // what was written here since it was forgotten
-      if (!(await items.isNamed(item))) await room.reset()
+  async function carry(item: Item, signal: AbortSignal): Promise<'ended' | 'again'> {
+    const baseUrl = resolvedBaseUrl(options.baseUrl)
+    const { begunAt } = item
+    if (begunAt !== null && begunAt !== baseUrl) {
+      // a job and a key belong to one installation
+      const valid = `${begunAt}, where its submission may have gone`
+      const problem = { kind: 'input', at: 'baseUrl', given: baseUrl, valid } as const
+      await refuse(item, problem, toldJob(item) === null ? 'outcomeUnknown' : 'stalled')
+      return 'ended'
     }
+    const current = () => (resolvedBaseUrl(options.baseUrl) === baseUrl ? baseUrl : '')
+    return withRoom(roomOf(item, current), async (own) => {
+      try {
+        return await follow(own, item, baseUrl, signal)
+      } finally {
+        // what was written here since it was forgotten
+        if (!(await items.isNamed(item))) await own.room.reset()
+      }
+    })
   }
 
-  async function withRoom<T>(item: Item, work: (room: Core) => Promise<T>): Promise<T> {
-    const room = roomOf(item)
+  async function withRoom<T>(own: OwnRoom, work: (own: OwnRoom) => Promise<T>): Promise<T> {
+    const { room } = own
     rooms.add(room)
     try {
-      return await work(room)
+      return await work(own)
     } finally {
       rooms.delete(room)
       room.close()
@@ -184,28 +235,40 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
   }
 
   return {
-    carryOut: (item, signal) => withRoom(item, (room) => carry(room, item, signal)),
+    carryOut: carry,
     hasJob: async (item) =>
       toldJob(item) !== null ||
-      withRoom(item, async (room) => {
+      withRoom(roomOf(item, options.baseUrl), async ({ room }) => {
         const view = await room.tryOn(item.order).ready
         return isThere(view) && view.attempt?.jobId != null
       }),
-    wipe: (item) => withRoom(item, (room) => room.reset()),
-    close: () => rooms.forEach((room) => room.close()),
+    wipe: (item) => withRoom(roomOf(item, item.begunAt ?? options.baseUrl), ({ room }) => room.reset()),
+    close() {
+      isClosed = true
+      rooms.forEach((room) => room.close())
+    },
   }
 }
 
 /** Another process, or a later one, has it next. */
 const left = () => new Error('the runner was closed')
 
-/** Follows a try-on until it has ended or waits, telling of each state once; rejects where it is left. */
-function stopped(tryOn: TryOn, signal: AbortSignal, onState: (view: TryOnView) => void): Promise<TryOnView> {
+interface Watch {
+  signal: AbortSignal
+  /** Why no key could be asked for; null where one could. */
+  failure(): unknown
+  onState(view: TryOnView): void
+}
+
+/** Follows a try-on until it has ended or waits, telling of each state once; rejects where it is left, or can not go on here. */
+function stopped(tryOn: TryOn, { signal, failure, onState }: Watch): Promise<TryOnView> {
   return new Promise((resolve, reject) => {
     let shown: TryOnView['state'] = 'idle'
     const look = () => {
       const view = tryOn.get()
       const { state, waitingUntil } = view
+      // the key was not refused
+      if (state === 'unauthorized' && failure()) return end(() => reject(failure()))
       // of a submission that is out the answer is waited for
       const isOut = state === 'submitting' && waitingUntil === null
       // what another process had until now is an end only once this one has it

@@ -51,6 +51,8 @@ export interface Item extends RunnerEntry, Consent {
   namespace: string
   /** What its record says counts no more: it is removed, by whoever comes to it. Null where it counts. */
   leftFor: Leaving | null
+  /** The base URL that its submission may have gone to; null where it was not begun. */
+  begunAt: string | null
 }
 
 /** An entry with when it came to that, in epoch ms of the database's clock. */
@@ -67,18 +69,23 @@ export interface Items {
   isAnyOpen(): Promise<boolean>
   /** Whether that consent is still to be carried out. */
   stands(consent: Consent): Promise<boolean>
+  /** Marks where the submission of a consent goes to, if nowhere else by now, and tells where; null where it stands no more. */
+  begin(consent: Consent, baseUrl: string): Promise<string | null>
   /** Whether its record is still somebody's. */
   isNamed(item: Pick<Item, 'id' | 'namespace'>): Promise<boolean>
   /** Consents of which it is not written that they are in the queue, though they were given a while ago. */
   unqueued(): Promise<Consent[]>
   queued(consent: Consent): Promise<void>
-  /** Writes down what one has come to; nothing where that consent stands no more. */
+  /**
+   * Writes down what one has come to; nothing where that consent stands no more, and nothing that knows less of its job. One
+   * that ended with an outcome that nobody knew takes what is learnt late: its job, and what has become of that.
+   */
   save(consent: Consent, to: Omit<RunnerEntry, 'id'>): Promise<void>
-  /** From then on what has ended does not go on; false where that is another one by now, or is to be forgotten. */
-  leave(ended: Consent, what: Leaving): Promise<boolean>
+  /** From then on what has ended does not go on; false where that, or what is told of it, is another one by now, or is to be forgotten. */
+  leave(ended: Item, what: Leaving): Promise<boolean>
   /** Puts a consent, to a submission of its own, in the place of one that was left for it; false where it is not by now. */
   again(left: Consent, next: Consent): Promise<boolean>
-  /** Puts a consent to go on in the place of one that has ended; false where that was left, or is another one by now. */
+  /** Puts a consent to go on in the place of one that has ended; false where that is to be forgotten, or is another one by now. */
   goOn(ended: Consent, next: Consent): Promise<boolean>
   /** Removes one that was left to be forgotten, with its photo; false where it is not by now. */
   remove(left: Consent): Promise<boolean>
@@ -103,6 +110,7 @@ interface Row {
   visitor: string
   namespace: string
   left_for: Leaving | null
+  begun_at: string | null
   changed_at: number
 }
 
@@ -139,7 +147,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
   const tables = {
     [items]: `id text collate "C" primary key, consent uuid not null, state text not null, is_ended boolean not null,
       told text not null, ordered text not null, photo text, visitor text not null, queued_at timestamptz,
-      namespace uuid not null, left_for text,
+      namespace uuid not null, left_for text, begun_at text,
       changed_at timestamptz not null default clock_timestamp()`,
     [photos]: `hash text primary key, type text not null, bytes bytea not null, image_url text, uploaded_at timestamptz,
       used_at timestamptz not null`,
@@ -148,13 +156,18 @@ export function createItems(database: PostgresQueries, name: string): Items {
     [items]: ['(changed_at)', '(changed_at) where not is_ended', '(photo)'],
   })
   const epochOf = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
-  const columns = `id, consent, state, is_ended, told, ordered, visitor, namespace, left_for, ${epochOf('changed_at')} as changed_at`
+  const columns = `id, consent, state, is_ended, told, ordered, visitor, namespace, left_for, begun_at, ${epochOf('changed_at')} as changed_at`
 
   /** Removes those photos that no item but that one names; whoever adds one meanwhile has used it since it was seen. */
   const dropUnused = (hashes: string, besides = "''") =>
     `delete from ${photos} as photo using ${photos} as seen
      where photo.hash in (${hashes}) and seen.hash = photo.hash and seen.used_at = photo.used_at
        and not exists (select 1 from ${items} as other where other.photo = photo.hash and other.id <> ${besides})`
+
+  const attemptOf = (told: string) => `(${told})::jsonb -> 'attempt'`
+  const jobOf = (told: string) => `(${attemptOf(told)} ->> 'jobId')`
+  /** Of what is saved: that its consent has ended, as with an outcome that nobody knew, and it has not. */
+  const isLate = 'is_ended and not $4::boolean'
 
   const isFound = async (text: string, ...values: unknown[]) => (await rows(text, ...values)).length > 0
 
@@ -187,13 +200,23 @@ export function createItems(database: PostgresQueries, name: string): Items {
     async read(id) {
       const [row] = await rows<Row>(`select ${columns} from ${items} where id = $1`, id)
       if (!row) return null
-      const { consent, visitor, namespace, left_for: leftFor, ordered } = row
-      return { ...entryOf(row), consent, visitor, namespace, leftFor, order: JSON.parse(ordered) as Order }
+      const { consent, visitor, namespace, left_for: leftFor, begun_at: begunAt, ordered } = row
+      return { ...entryOf(row), consent, visitor, namespace, leftFor, begunAt, order: JSON.parse(ordered) as Order }
     },
     all: async () => (await rows<Row>(`select ${columns} from ${items} order by id`)).map(entryOf),
     isAnyOpen: () => isFound(`select 1 from ${items} where not is_ended limit 1`),
     stands: ({ id, consent }) =>
       isFound(`select 1 from ${items} where id = $1 and consent = $2 and not is_ended`, id, consent),
+    async begin({ id, consent }, baseUrl) {
+      const [row] = await rows<Pick<Row, 'begun_at'>>(
+        `update ${items} set begun_at = coalesce(begun_at, $3)
+         where id = $1 and consent = $2 and not is_ended returning begun_at`,
+        id,
+        consent,
+        baseUrl,
+      )
+      return row?.begun_at ?? null
+    },
     isNamed: ({ id, namespace }) => isFound(`select 1 from ${items} where id = $1 and namespace = $2`, id, namespace),
     unqueued: () =>
       rows(
@@ -208,25 +231,33 @@ export function createItems(database: PostgresQueries, name: string): Items {
       )),
     save: async ({ id, consent }, { state, isEnded, ...told }) =>
       void (await rows(
-        `update ${items} set state = $3, is_ended = $4, told = $5, changed_at = clock_timestamp()
-         where id = $1 and consent = $2 and not is_ended and (state, is_ended, told) is distinct from ($3, $4, $5)`,
+        `update ${items} set state = case when ${isLate} then state else $3::text end, is_ended = is_ended or $4::boolean,
+           told = case when ${isLate} then jsonb_set(told::jsonb, '{attempt}', ${attemptOf('$5::text')})::text else $5 end,
+           changed_at = clock_timestamp()
+         where id = $1 and consent = $2
+           and (not is_ended or state = 'outcomeUnknown' and left_for is null and ${jobOf('$5::text')} is not null)
+           and (${jobOf('told')} is null or ${jobOf('$5::text')} is not null)
+           and case when ${isLate} then ${attemptOf('told')} is distinct from ${attemptOf('$5::text')}
+             else (state, is_ended, told) is distinct from ($3, $4, $5) end`,
         id,
         consent,
         state,
         isEnded,
         JSON.stringify(told),
       )),
-    leave: ({ id, consent }, what) =>
+    leave: ({ id, consent, attempt }, what) =>
       isFound(
         `update ${items} set left_for = $3
-         where id = $1 and consent = $2 and is_ended and ($3 = 'discard' or left_for is distinct from 'discard') returning 1`,
+         where id = $1 and consent = $2 and is_ended and ($3 = 'discard' or left_for is distinct from 'discard')
+           and ${jobOf('told')} is not distinct from $4 returning 1`,
         id,
         consent,
         what,
+        attempt?.jobId ?? null,
       ),
     again: ({ id, consent }, next) =>
       isFound(
-        `update ${items} set consent = $3, namespace = $3, state = 'idle', is_ended = false, left_for = null, told = $4,
+        `update ${items} set consent = $3, namespace = $3, state = 'idle', is_ended = false, left_for = null, begun_at = null, told = $4,
            queued_at = null, changed_at = clock_timestamp()
          where id = $1 and consent = $2 and left_for = 'retry' returning 1`,
         id,
@@ -236,8 +267,8 @@ export function createItems(database: PostgresQueries, name: string): Items {
       ),
     goOn: ({ id, consent }, next) =>
       isFound(
-        `update ${items} set consent = $3, is_ended = false, queued_at = null, changed_at = clock_timestamp()
-         where id = $1 and consent = $2 and is_ended and left_for is null returning 1`,
+        `update ${items} set consent = $3, is_ended = false, left_for = null, queued_at = null, changed_at = clock_timestamp()
+         where id = $1 and consent = $2 and is_ended and left_for is distinct from 'discard' returning 1`,
         id,
         consent,
         next.consent,

@@ -9,7 +9,7 @@ import {
 import { reporter } from '../../src/platform/guarded.ts'
 import { newId } from '../../src/platform/new-id.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
-import { TryOnError } from '../../src/rules/try-on-error.ts'
+import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
 import { readPhoto, type PhotoInput } from '../../src/shopper/photo-input.ts'
 import { createPreparation } from '../../src/shopper/preparation.ts'
 import { postgresBudget } from '../storage/postgres-budget.ts'
@@ -173,7 +173,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       if (!ended.isEnded) throw notAllowed('retry', ended)
       const next = { id, consent: crypto.randomUUID() }
       // what is paid for is not paid for again
-      if (ended.leftFor === null && unclear.has(ended.state) && (await hasJob(ended))) {
+      if (ended.leftFor !== 'discard' && unclear.has(ended.state) && (await hasJob(ended))) {
         await won(items.goOn(ended, next), ended, 'retry')
       } else {
         // what rejects is not carried out all the same: the consent comes last
@@ -205,7 +205,8 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       })
       await queue.run(atOnce, (consent) =>
         work(consent).catch((error: unknown) => {
-          if (!ends.signal.aborted) onError(error)
+          // a job that no database took may be found by its ID
+          if (!ends.signal.aborted || (isTryOnError(error) && error.jobId !== null)) onError(error)
           throw error
         }),
       )
@@ -232,7 +233,7 @@ function checkedRunnerOptions(options: RunnerOptions) {
 }
 
 /** Where the job of a submission may be made, and have a picture, all the same. */
-const unclear = new Set<Item['state']>(['outcomeUnknown', 'protocolError', 'unauthorized'])
+const unclear = new Set<Item['state']>(['outcomeUnknown', 'protocolError', 'unauthorized', 'stalled'])
 
 /** What is told of an item. */
 const entryOf = ({ id, state, isEnded, attempt, result, problem, message }: Item): RunnerEntry => ({

@@ -1,5 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
 import { createSandbox, type Sandbox } from '@fitting-room/service/sandbox'
+import type { GenerationRequest } from 'fitting-room/contract'
 import {
   openRunner,
   type PostgresQueries,
@@ -9,8 +10,10 @@ import {
 } from 'fitting-room/runner'
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createItems } from '../../adapters/runner/items.ts'
 import { openPool, startPostgresServer, type PostgresServer } from '../../service/test/postgres-server.ts'
 import { deferred } from '../../src/platform/deferred.ts'
+import { isTryOnError } from '../../src/rules/try-on-error.ts'
 import { onePixel } from '../kill-points/load.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 import { scaledClock } from '../support/scaled-clock.ts'
@@ -31,6 +34,9 @@ afterAll(async () => {
 const photo = { bytes: onePixel }
 
 const tee = { productId: '1001', variantId: '2001', funnelIds: [11] }
+const sandboxKey = { headers: { 'X-Service-SDK-Key': 'sandbox-key' } }
+const isSubmission = ({ method, url }: Request) => method === 'POST' && url.endsWith('/generations')
+const isPoll = ({ method, url }: Request) => method === 'GET' && url.includes('/generations/')
 const testTee = (variantId: string) => ({ ...tee, productId: '1009', variantId })
 
 /** The database, some of whose questions do not come to it as they were asked. */
@@ -66,6 +72,8 @@ describe.each([
     for (const runner of runners) await runner.close()
     await sandbox.close()
   })
+  /** As once a heart has not beaten for a while. */
+  const handBack = () => databaseOf().query(`update test_${names}_queue.job set state = 'created'`)
   const sent = (request: string) => sandbox.ledger.requests.filter((each) => each.startsWith(request)).length
 
   /** As a process that is stopped before the first statement of that kind, or once it was told something, or where that fails. */
@@ -188,7 +196,7 @@ describe.each([
 
   describe('of a submission whose answer came late', () => {
     /** The outcome was unknown, and the job has been written down since; nothing is at work any more. */
-    async function answeredLate(): Promise<void> {
+    async function answeredLate(before = async () => {}): Promise<void> {
       const answer = deferred()
       const fetch: typeof sandbox.fetch = async (input, init) => {
         const answered = await sandbox.fetch(input, init)
@@ -200,6 +208,7 @@ describe.each([
       await runner.add({ id: 'look', product: tee, photo })
       await runner.settled()
       expect(await runner.get('look')).toMatchObject({ state: 'outcomeUnknown', isEnded: true })
+      await before()
       answer.resolve()
       const noted = `select 1 from test_${names}_records where value like '%"accepted"%'`
       const isNoted = async () => (await databaseOf().query(noted)).rows.length > 0
@@ -238,6 +247,22 @@ describe.each([
       },
     )
 
+    it('follows the job, too, that was learnt since an earlier word could not clear up', async () => {
+      let isDown = false
+      const query: PostgresQueries['query'] = (text, values) =>
+        isDown && !/^\s*select/.test(text) && String(values?.[0]).includes(':')
+          ? Promise.reject(new Error('down'))
+          : databaseOf().query(text, values)
+      await answeredLate(async () => {
+        const runner = await open({ database: asked(query) })
+        isDown = true
+        await expect(runner.retry('look')).rejects.toThrow()
+        isDown = false
+      })
+      await (await open()).retry('look')
+      await isFollowed()
+    })
+
     it('is not tried again while it is being forgotten', async () => {
       await answeredLate()
       const { runner, reached, goOn } = await stopping((text) => /delete from \w+_items/.test(text))
@@ -264,8 +289,9 @@ describe.each([
   it('follows a job of which an answer could not be understood where it is told to try it again', async () => {
     let isUnderstood = false
     const fetch: typeof sandbox.fetch = async (input, init) => {
-      const isPoll = new Request(input, init).method === 'GET' && String(input).includes('/generations/')
-      return isPoll && !isUnderstood ? new Response('<html>', { status: 200 }) : sandbox.fetch(input, init)
+      return isPoll(new Request(input, init)) && !isUnderstood
+        ? new Response('<html>', { status: 200 })
+        : sandbox.fetch(input, init)
     }
     const runner = await open({ fetch })
     await runner.run()
@@ -279,13 +305,24 @@ describe.each([
     expect(sandbox.ledger.accepted).toBe(1)
   })
 
-  it('goes on by itself once a key is taken again', async () => {
-    const runner = await open({ clock: scaledClock(60), timing: { submitTimeoutMs: 3_600_000 } })
+  it('goes on by itself once a key is taken again, for the same address', async () => {
+    const addresses: unknown[] = []
+    const fetch: typeof sandbox.fetch = async (input, init) => {
+      const request = new Request(input, init)
+      if (isSubmission(request)) addresses.push(((await request.clone().json()) as GenerationRequest).customerEmail)
+      return sandbox.fetch(request)
+    }
+    const customerEmail = 'lookbook@shop.test'
+    const runner = await open({ fetch, customerEmail, clock: scaledClock(60), timing: { submitTimeoutMs: 3_600_000 } })
     await runner.run()
     await runner.add({ id: 'look', product: testTee('9011'), photo })
     await runner.settled()
     expect(await runner.get('look')).toMatchObject({ state: 'final' })
-    expect([sent('POST /generations'), sandbox.ledger.accepted]).toEqual([2, 1])
+    expect([addresses, sandbox.ledger.accepted]).toEqual([[customerEmail, customerEmail], 1])
+    for (const table of ['items', 'records'])
+      expect(JSON.stringify(await databaseOf().query(`select * from test_${names}_${table}`))).not.toContain(
+        customerEmail,
+      )
   })
 
   it('goes on where a process was closed, with the same job', async () => {
@@ -393,6 +430,128 @@ describe.each([
     },
   )
 
+  it.each([
+    ['only claimed', 'outcomeUnknown'],
+    ['told', 'stalled'],
+  ])('sends nothing for what was begun at another base URL, and %s', async (what, state) => {
+    let isGone = false
+    const query: PostgresQueries['query'] = (text, values) =>
+      isGone ? Promise.reject(new Error('the process has ended')) : databaseOf().query(text, values)
+    const fetch: typeof sandbox.fetch = async (input, init) => {
+      const request = new Request(input, init)
+      const answer = await sandbox.fetch(request)
+      if (isPoll(request)) return Response.json({ data: { status: 'PROCESSING' } })
+      return isSubmission(request) && what !== 'told' ? new Promise(() => {}) : answer
+    }
+    const one = await open({ fetch, database: asked(query), onError: () => {} })
+    await one.add({ id: 'look', product: tee, photo })
+    await one.run()
+    const jobId = async () => (await one.get('look'))?.attempt?.jobId ?? null
+    const isBegun = async () => sandbox.ledger.accepted === 1 && (what !== 'told' || (await jobId()) !== null)
+    await vi.waitUntil(isBegun, { timeout: 120_000, interval: 20 })
+    const told = await jobId()
+    isGone = true
+    await one.close().catch(() => {})
+    await handBack()
+    const moved: string[] = []
+    const elsewhere: RunnerOptions['fetch'] = (input) => Promise.reject(new Error(String(moved.push(String(input)))))
+    const other = await open({ baseUrl: 'https://moved.test', fetch: elsewhere })
+    await other.run()
+    await other.settled()
+    const problem = { kind: 'input', at: 'baseUrl' }
+    expect(await other.get('look')).toMatchObject({ state, isEnded: true, attempt: { jobId: told }, problem })
+    await other.close()
+    // back where it was, with the word for another submission where nobody knows a job
+    const again = await open()
+    await again.retry('look')
+    await again.run()
+    await again.settled()
+    expect(await again.get('look')).toMatchObject({
+      state: 'final',
+      ...(told !== null && { attempt: { jobId: told } }),
+    })
+    expect([moved, sandbox.ledger.accepted]).toEqual([[], told === null ? 2 : 1])
+  })
+
+  describe('of a job that no database takes for a while', () => {
+    /** Of what knows the job that many statements about the item are refused, and all about its record. */
+    async function refusing(times: number, options: Partial<RunnerOptions> = {}) {
+      let left = times
+      const reached = deferred()
+      const query: PostgresQueries['query'] = (text, values = []) => {
+        const knows = values.some((each) =>
+          /"jobId":"|"phase":"(accepted|preview|final|unauthorized)"/.test(String(each)),
+        )
+        const isItem = /update \w+_items/.test(text)
+        const isStanding =
+          sandbox.ledger.accepted > 0 && /select 1 from \w+_items where id = .* not is_ended/.test(text)
+        const isRefused = knows ? !isItem || left-- > 0 : isStanding && left > 0
+        if (isRefused && isItem) reached.resolve()
+        return isRefused ? Promise.reject(new Error('down')) : databaseOf().query(text, values)
+      }
+      const runner = await open({ onError: () => {}, ...options, database: asked(query) })
+      return { runner, reached: reached.promise, goOn: () => (left = 0) }
+    }
+
+    it('tells nothing else until it does, and follows it', async () => {
+      const heard: string[] = []
+      const { runner } = await refusing(3)
+      runner.on(({ state }) => heard.push(state))
+      await runner.run()
+      await runner.add({ id: 'look', product: tee, photo })
+      await runner.settled()
+      expect([await runner.get('look'), sandbox.ledger.accepted]).toMatchObject([{ state: 'final' }, 1])
+      await runner.close()
+      expect(heard).not.toContain('outcomeUnknown')
+      expect(heard).not.toContain('unauthorized')
+    })
+
+    it('does not end before it does', async () => {
+      const { runner, reached, goOn } = await refusing(Infinity)
+      await runner.run()
+      await runner.add({ id: 'look', product: testTee('9003'), photo })
+      await reached
+      const closed = runner.close()
+      goOn()
+      await closed
+      expect((await (await open()).get('look'))?.attempt?.jobId).toEqual(expect.any(String))
+    })
+
+    it('tells which it was where it has to end before', async () => {
+      const told = deferred<string>()
+      const onError = (error: unknown) => void (isTryOnError(error) && error.jobId && told.resolve(error.jobId))
+      const { runner, reached } = await refusing(Infinity, { onError })
+      await runner.run()
+      await runner.add({ id: 'look', product: testTee('9003'), photo })
+      await reached
+      await runner.close()
+      const answer = await sandbox.fetch(`${sandbox.baseUrl}/generations/${await told.promise}`, sandboxKey)
+      expect(answer.status).toBe(200)
+    })
+  })
+
+  it('takes what is learnt late of one that ended with an outcome that nobody knew', async () => {
+    const runner = await open()
+    const { id } = await runner.add({ id: 'look', product: tee, photo })
+    const items = createItems(databaseOf(), `test_${names}`)
+    const item = (await items.read(id))!
+    const attempt = { id: 'a', jobId: null, startedAt: 1 }
+    const known = { ...attempt, jobId: 'job' }
+    const nothing = { result: null, problem: null, message: null }
+    const problem = { kind: 'storage' } as const
+    await items.save(item, { ...nothing, state: 'outcomeUnknown', isEnded: true, attempt, problem })
+    await items.save(item, { ...nothing, state: 'processing', isEnded: false, attempt: known })
+    expect(await runner.get(id)).toMatchObject({ state: 'outcomeUnknown', isEnded: true, attempt: known, problem })
+    // what was judged by less is not left for that
+    expect(await items.leave({ ...item, attempt }, 'retry')).toBe(false)
+    await items.save(item, { ...nothing, state: 'outcomeUnknown', isEnded: true, attempt })
+    expect(await runner.get(id)).toMatchObject({ attempt: known })
+    await items.save(item, { ...nothing, state: 'final', isEnded: true, attempt: known })
+    expect(await runner.get(id)).toMatchObject({ state: 'final', isEnded: true })
+    await items.save(item, { ...nothing, state: 'failed', isEnded: true, attempt: known })
+    expect(await runner.get(id)).toMatchObject({ state: 'final' })
+  })
+
   it('ends what another process had ended, and could not tell any more', async () => {
     let isDead = false
     const query: PostgresQueries['query'] = async (text, values = []) => {
@@ -405,8 +564,7 @@ describe.each([
     await one.add({ id: 'look', product: testTee('9001'), photo })
     await one.run()
     await vi.waitUntil(() => isDead, { timeout: 120_000, interval: 20 })
-    // as once its heart has not beaten for a while
-    await databaseOf().query(`update test_${names}_queue.job set state = 'created'`)
+    await handBack()
     const other = await open()
     await other.run()
     await other.settled()

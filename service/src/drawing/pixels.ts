@@ -1,4 +1,3 @@
-import heic from 'heic-decode'
 import sharp, { type Sharp } from 'sharp'
 import { imageTypeOf, isHeif } from '../photo-formats.ts'
 import { PhotoNotReadable } from '../photo-problems.ts'
@@ -33,6 +32,8 @@ async function commonOf(photo: Uint8Array): Promise<Sharp> {
 
 /** The first image of a HEIC file, whose size is looked at before it is decoded; null where it is another format. */
 async function heicOf(photo: Uint8Array): Promise<Sharp | null> {
+  // most photos are none
+  const { default: heic } = await import('heic-decode')
   const images = await heic.all({ buffer: photo }).catch(() => null)
   const first = images?.[0]
   if (!first) return null
