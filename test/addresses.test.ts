@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAddresses } from '../src/wire/addresses.ts'
+import { createAddresses, withoutAddresses } from '../src/wire/addresses.ts'
 import { email } from '../src/contract/resources.ts'
 
 const entities: Record<string, string> = { '@': 'commat', '.': 'period', '+': 'plus', '-': 'hyphen', _: 'lowbar' }
@@ -89,6 +89,13 @@ describe('an e-mail address that was sent', () => {
     ['ada@shop.example, Ada@Shop.Example', '[e-mail], [e-mail]'],
   ])('%s is shown as %s', (text, shown) => {
     expect(hiding('ada@shop.example')(text)).toBe(shown)
+  })
+
+  it.each([
+    ['could not PUT https://up.test/a?sig=abc, twice', 'could not PUT https://up.test/a?[hidden] twice'],
+    ['"http://up.test?a" and http://up.test/b', '"http://up.test?[hidden] and http://up.test/b'],
+  ])('is hidden of others, too, as is what may sign a URL: %s', (text, shown) => {
+    expect(withoutAddresses(`${text}, of bob@shop.example`)).toBe(`${shown}, of [e-mail]`)
   })
 
   it('leaves every other text as it is', () => {

@@ -478,6 +478,17 @@ describe('a submission', () => {
     expect((await response.text()) + errors.map((error) => inspect(error)).join()).not.toContain('main-key')
   })
 
+  it.each([
+    [500, { error: 'who is main-key?' }],
+    [200, { data: { jobId: anId, etaSeconds: 1, uniqueUserId: null, of: 'main-key' } }],
+  ])('is answered without the key, whoever repeats it, also with %i', async (status, body) => {
+    const response = await proxyOf({ fetch: async () => Response.json(body, { status }) })(generation())
+    expect([response.status, await response.text()]).toEqual([
+      status,
+      JSON.stringify(body).replace('main-key', '[key]'),
+    ])
+  })
+
   it('waits for its key no longer than ten seconds', async () => {
     const answer = proxyOf({ apiKey: () => new Promise(() => {}) })(generation())
     await world.settle()

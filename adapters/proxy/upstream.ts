@@ -2,6 +2,7 @@ import { endpoints, keyHeader, type Operation } from '../../src/contract/endpoin
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { Clock, Fetch, MaybePromise } from '../../src/ports.ts'
 import { createAccess } from '../../src/wire/access.ts'
+import { withoutKey } from '../../src/wire/addresses.ts'
 import { neverConnected } from '../../src/wire/never-connected.ts'
 import { problem, type Answer } from './answers.ts'
 import { readBytes } from './read-bytes.ts'
@@ -51,7 +52,7 @@ export function createUpstream(options: UpstreamOptions, clock: Clock, onError: 
       redirect: 'manual',
       cache: 'no-store',
       signal: ends.signal,
-    }).then(read)
+    }).then((response) => read(response, key))
     try {
       return await withinLimit(clock, operation === 'createGeneration' ? submissionLimitMs : answerLimitMs, answering)
     } finally {
@@ -88,11 +89,13 @@ export function unanswered(operation: Operation, isSent: boolean): Answer {
   return problem(operation === 'createGeneration' ? 429 : 503, { error: 'The service could not be reached' })
 }
 
-async function read({ status, headers, body }: Response): Promise<Answer> {
+/** The answer, without the key, whoever repeats it. */
+async function read({ status, headers, body }: Response, key: string): Promise<Answer> {
   const bytes = await readBytes(body, answerAtMost)
   if (bytes === null || !isAnswer(status)) throw new NoAnswer(`no usable answer, status ${status}`)
   const hasBody = status !== 204 && status !== 205
-  return { status, body: hasBody ? new TextDecoder().decode(bytes) : null, retryAfter: headers.get('Retry-After') }
+  const text = hasBody ? withoutKey(new TextDecoder().decode(bytes), key) : null
+  return { status, body: text, retryAfter: headers.get('Retry-After') }
 }
 
 /**

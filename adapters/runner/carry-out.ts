@@ -58,6 +58,9 @@ interface OwnRoom {
   failure(): unknown
 }
 
+/** How long the database may take to say whether a consent stands, in ms: less than a key may take, which is told as none. */
+const standsMs = 5_000
+
 /** After how long a job that the database has not is told it again, in ms. */
 const tellAgainMs = 1_000
 
@@ -85,7 +88,7 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
     let failure: unknown = null
     // asked for before every request: nothing is sent for a consent that stands no more, whoever slept meanwhile
     async function currentKey() {
-      const stands = await items.stands(item).catch((error: unknown) => {
+      const stands = await withinLimit(clock, standsMs, items.stands(item)).catch((error: unknown) => {
         failure = error
         throw error
       })

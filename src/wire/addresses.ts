@@ -20,8 +20,16 @@ export function createAddresses(): Addresses {
   }
 }
 
-/** Hides whatever looks like an address: one that another page has sent is not known here. */
-export const withoutAddresses = (text: string): string => text.replace(/[^\s@]{1,64}@[^\s@]{1,255}/g, hidden)
+/** Hides whatever looks like an address, which another page may have sent, and what may sign a URL. */
+export const withoutAddresses = (text: string): string =>
+  text.replace(/[^\s@]{1,64}@[^\s@]{1,255}/g, hidden).replace(/(:\/\/[^\s?]+\?)\S+/g, '$1[hidden]')
+
+/** From how many characters on a key is found in a text: a shorter one may be any word of it. */
+const shortestKey = 8
+
+/** An answer may repeat what it was sent. */
+export const withoutKey = (text: string, key: string): string =>
+  key.length < shortestKey ? text : text.replaceAll(key, '[key]')
 
 const hidden = '[e-mail]'
 

@@ -3,7 +3,7 @@ import type { GenerationRequest, RegisterRequest, UploadRequest } from '../contr
 import { TimeLimit, withinLimit } from '../platform/clock.ts'
 import type { Clock, Fetch, PutOptions, PutPhoto, StoredPhoto } from '../ports.ts'
 import type { Exchange } from '../rules/outcome.ts'
-import { withoutAddresses, type Addresses } from './addresses.ts'
+import { withoutAddresses, withoutKey, type Addresses } from './addresses.ts'
 import { streamOf } from './body-form.ts'
 import { neverConnected } from './never-connected.ts'
 
@@ -36,9 +36,7 @@ export function createExchange(fetch: Fetch | undefined, addresses: Addresses): 
   return async (operation, parts, { base, key, streamed, turn, signal }) => {
     const { body } = parts
     const hideAddress = addresses.note(addressIn(parts))
-    // an answer may repeat what it was sent
-    const hide = (text: string) =>
-      key.length < shortestKey ? hideAddress(text) : hideAddress(text).replaceAll(key, '[key]')
+    const hide = (text: string) => withoutKey(hideAddress(text), key)
     const url = urlOf(base, operation, parts)
     try {
       const answer = await send(url, {
@@ -144,9 +142,6 @@ function parsed(text: string, hide: (text: string) => string): unknown {
     return undefined
   }
 }
-
-/** From how many characters on a key is found in a text: a shorter one may be any word of it. */
-const shortestKey = 8
 
 /** What the service tells in words; its IDs and URLs are used as they are. */
 const told: ReadonlySet<string> = new Set(['error', 'code', 'message'])
