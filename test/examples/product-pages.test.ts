@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { serve, type RunningServer } from '@fitting-room/service'
-import { chromium } from 'playwright'
+import { chromium, type Browser } from 'playwright'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { serveShop } from '../../examples/shop/serve-shop.ts'
@@ -181,40 +181,50 @@ describe.each(engines)('in $name', ({ launch }) => {
   })
 })
 
-it.each([
-  ['a phone', 'light', 390],
-  ['a phone', 'dark', 390],
-  ['a desktop', 'light', 1280],
-  ['a desktop', 'dark', 1280],
-] as const)('every state can be used by everybody on %s, %s', async (_, colorScheme, width) => {
-  const browser = await chromium.launch(await chromiumLaunch())
-  onTestFinished(() => browser.close())
-  const page = await browser.newPage({ colorScheme, viewport: { width, height: 844 } })
-  for (const url of [`${sites.get('react')!.url}/states.html`, sites.get('shop')!.url]) {
-    await page.goto(url)
-    await page.locator('[data-testid="try-on"][data-state="idle"]').waitFor()
-    expect(await page.evaluate(findViolations)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-  }
+it.each(folders)('%s is typed, as its own compiler checks it', async (name) => {
+  await promisify(execFile)('npm', ['run', 'check'], { cwd: roots.get(name)! })
 })
 
-it.each(folders)('%s tells who hears it once what holds it up, however often it is tried again', async (name) => {
-  const page = sites.get(name)!
-  const front = await serveFetch(async ({ url, method, headers, body }) => {
-    const { pathname, search } = new URL(url)
-    if (pathname.startsWith('/api')) return new Response('down', { status: 503 })
-    headers.set('accept-encoding', 'identity')
-    return fetch(page.url + pathname + search, { method, headers, body, ...(body && { duplex: 'half' }) })
+describe('in one browser of any size', () => {
+  let browser: Browser
+  beforeAll(async () => void (browser = await chromium.launch(await chromiumLaunch())))
+  afterAll(() => browser?.close())
+
+  it.each([
+    ['a phone', 'light', 390],
+    ['a phone', 'dark', 390],
+    ['a desktop', 'light', 1280],
+    ['a desktop', 'dark', 1280],
+  ] as const)('every state can be used by everybody on %s, %s', async (_, colorScheme, width) => {
+    const page = await browser.newPage({ colorScheme, viewport: { width, height: 844 } })
+    for (const url of [`${sites.get('react')!.url}/states.html`, sites.get('shop')!.url]) {
+      await page.goto(url)
+      await page.locator('[data-testid="try-on"][data-state="idle"]').waitFor()
+      expect(await page.evaluate(findViolations)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    }
+    await page.close()
   })
-  const engine = await engines[0]!.launch()
-  onTestFinished(async () => {
-    await engine.close()
-    front.close()
-  })
-  const tab = await engine.open(front.url)
-  const { reaches, press, choosePhoto, marked } = pageIn(tab)
-  await reaches('idle')
-  await tab.run(`(() => {
+})
+
+describe('in one page after the other', () => {
+  let engine: RunningEngine
+  beforeAll(async () => void (engine = await engines[0]!.launch()))
+  afterAll(() => engine?.close())
+
+  it.each(folders)('%s tells who hears it once what holds it up, however often it is tried again', async (name) => {
+    const page = sites.get(name)!
+    const front = await serveFetch(async ({ url, method, headers, body }) => {
+      const { pathname, search } = new URL(url)
+      if (pathname.startsWith('/api')) return new Response('down', { status: 503 })
+      headers.set('accept-encoding', 'identity')
+      return fetch(page.url + pathname + search, { method, headers, body, ...(body && { duplex: 'half' }) })
+    })
+    onTestFinished(() => front.close())
+    const tab = await engine.open(front.url)
+    const { reaches, press, choosePhoto, marked } = pageIn(tab)
+    await reaches('idle')
+    await tab.run(`(() => {
     const status = ${marked('try-on')}.querySelector('[role="status"]')
     globalThis.heard = []
     globalThis.times = new Set()
@@ -223,31 +233,27 @@ it.each(folders)('%s tells who hears it once what holds it up, however often it 
       for (const [time] of ${marked('try-on')}.innerText.matchAll(/Next try at .+/g)) times.add(time)
     }).observe(${marked('try-on')}, { subtree: true, childList: true, characterData: true })
   })()`)
-  await choosePhoto()
-  await press('start')
-  await expect.poll(() => tab.run('times.size')).toBeGreaterThan(2)
-  expect(await tab.run('heard.slice(-2)')).toEqual([
-    'Getting your photo ready. Your photo is on its way.',
-    'The fitting room is not answering. It goes on by itself.',
-  ])
-})
-
-it.each(folders)('%s is typed, as its own compiler checks it', async (name) => {
-  await promisify(execFile)('npm', ['run', 'check'], { cwd: roots.get(name)! })
-})
-
-it.each(folders)('%s is developed with the sandbox of the installed service, to the picture', async (name) => {
-  const [dev, engine] = await Promise.all([served(roots.get(name)!, null), engines[0]!.launch()])
-  onTestFinished(async () => {
-    await engine.close()
-    dev.close()
+    await choosePhoto()
+    await press('start')
+    await expect.poll(() => tab.run('times.size')).toBeGreaterThan(2)
+    expect(await tab.run('heard.slice(-2)')).toEqual([
+      'Getting your photo ready. Your photo is on its way.',
+      'The fitting room is not answering. It goes on by itself.',
+    ])
+    await tab.close()
   })
-  const tab = await engine.open(dev.url)
-  const { marked, reaches, press, choosePhoto } = pageIn(tab)
-  await reaches('idle')
-  await choosePhoto()
-  await press('start')
-  await reaches('final')
-  await expect.poll(() => tab.run(`${marked('picture')}?.naturalWidth > 0`)).toBe(true)
-  expect(tab.words).toEqual([])
+
+  it.each(folders)('%s is developed with the sandbox of the installed service, to the picture', async (name) => {
+    const dev = await served(roots.get(name)!, null)
+    onTestFinished(() => dev.close())
+    const tab = await engine.open(dev.url)
+    const { marked, reaches, press, choosePhoto } = pageIn(tab)
+    await reaches('idle')
+    await choosePhoto()
+    await press('start')
+    await reaches('final')
+    await expect.poll(() => tab.run(`${marked('picture')}?.naturalWidth > 0`)).toBe(true)
+    expect(tab.words).toEqual([])
+    await tab.close()
+  })
 })
