@@ -20,6 +20,8 @@ export interface CarryOutParts {
   items: Items
   customerEmail: string | undefined
   clock: Clock
+  /** Has one that has ended gone on with, in another turn. */
+  goOn: (ended: Item) => Promise<void>
 }
 
 export interface CarryOut {
@@ -75,7 +77,8 @@ function isThere({ state, problem }: TryOnView): boolean {
 }
 
 /** Carries try-ons out, each in a room of its own that any process can go on with. */
-export function createCarryOut({ options, storage, items, customerEmail, clock }: CarryOutParts): CarryOut {
+export function createCarryOut(parts: CarryOutParts): CarryOut {
+  const { options, storage, items, customerEmail, clock } = parts
   const funnels: KnownFunnels = new Map()
   const rooms = new Set<Core>()
   const inOrder = createFirsts(clock)
@@ -162,46 +165,65 @@ export function createCarryOut({ options, storage, items, customerEmail, clock }
     if (isRefused || imageUrl !== null) void items.uploaded(photo.hash, imageUrl).catch(() => undefined)
   }
 
-  /** Of a job that only this process knows the database is told until it has it. */
-  async function keep(item: Item, to: Told, isLatest: () => boolean): Promise<void> {
-    const jobId = to.attempt?.jobId ?? null
-    for (;;) {
-      try {
-        return await items.save(item, to)
-      } catch (error) {
-        if (jobId === null || !isLatest()) throw error
-        if (isClosed) throw new TryOnError({ kind: 'storage' }, jobId, error)
-        await new Promise<void>((resolve) => void clock.setTimeout(resolve, tellAgainMs))
+  /** Tells the database what an item comes to; a job that only this process knows, until it is taken. */
+  function createTelling(item: Item) {
+    /** Another turn has it from then on. */
+    const over = new AbortController()
+    let latest: Told | null = null
+    let told: Promise<unknown> = Promise.resolve()
+
+    async function keep(to: Told): Promise<void> {
+      const jobId = to.attempt?.jobId ?? null
+      for (;;) {
+        try {
+          if (over.signal.aborted || (await items.save(item, to))) {
+            over.abort()
+            await parts.goOn(item)
+          }
+          return
+        } catch (error) {
+          if (jobId === null || to !== latest) throw error
+          if (isClosed) throw new TryOnError({ kind: 'storage' }, jobId, error)
+          await new Promise<void>((resolve) => void clock.setTimeout(resolve, tellAgainMs))
+        }
       }
+    }
+
+    return {
+      over: over.signal,
+      tell(view: TryOnView) {
+        const { state, attempt, result, problem, message } = view
+        const to = (latest = { state, isEnded: isEnded(view), attempt, result, problem, message })
+        // of those before the last one nobody need know
+        told = told.catch(() => undefined).then(() => keep(to))
+        told.catch(() => undefined)
+      },
+      told: () => told,
     }
   }
 
   async function follow({ room, failure }: OwnRoom, item: Item, baseUrl: string, signal: AbortSignal) {
     const { order } = item
-    let latest: Told | null = null
-    let saved: Promise<unknown> = Promise.resolve()
-    const save = (view: TryOnView) => {
-      const { state, attempt, result, problem, message } = view
-      const to = (latest = { state, isEnded: isEnded(view), attempt, result, problem, message })
-      // of those before the last one nobody need know
-      saved = saved.catch(() => undefined).then(() => keep(item, to, () => to === latest))
-      saved.catch(() => undefined)
-    }
+    const { over, tell, told } = createTelling(item)
     return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
       if (signal.aborted) throw left()
       if (!(await items.stands(item))) return 'ended'
       const tryOn = await tryOnOf(room, item)
       if (!(await beginOrRefuse(tryOn, item, baseUrl))) return 'ended'
-      const watch = { signal, failure, onState }
-      const view = await stopped(tryOn, watch).finally(() => saved)
-      // of its job another process may know more: that is no end
-      return isEnded(view) && !(await items.stands(item)) ? 'ended' : 'again'
-
-      function onState(view: TryOnView): void {
-        save(view)
+      const onState = (view: TryOnView) => {
+        tell(view)
         if (view.state !== 'preparing') passed()
         learnUpload(order, view, room.photo.get())
       }
+      const view = await stopped(tryOn, { signal: AbortSignal.any([signal, over]), failure, onState })
+        .catch((error: unknown) => {
+          if (over.aborted) return null
+          throw error
+        })
+        .finally(told)
+      // of its job another process may know more: that is no end
+      const hasEnded = view === null || (isEnded(view) && !(await items.stands(item)))
+      return hasEnded ? 'ended' : 'again'
     })
   }
 

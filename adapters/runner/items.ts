@@ -78,9 +78,10 @@ export interface Items {
   queued(consent: Consent): Promise<void>
   /**
    * Writes down what one has come to; nothing where that consent stands no more, and nothing that knows less of its job. One
-   * that ended with an outcome that nobody knew takes what is learnt late: its job, and what has become of that.
+   * that ended with an outcome that nobody knew takes what is learnt late, its job and what that has come to; true where it
+   * has ended all the same.
    */
-  save(consent: Consent, to: Omit<RunnerEntry, 'id'>): Promise<void>
+  save(consent: Consent, to: Omit<RunnerEntry, 'id'>): Promise<boolean>
   /** From then on what has ended does not go on; false where that, or what is told of it, is another one by now, or is to be forgotten. */
   leave(ended: Item, what: Leaving): Promise<boolean>
   /** Puts a consent, to a submission of its own, in the place of one that was left for it; false where it is not by now. */
@@ -229,8 +230,8 @@ export function createItems(database: PostgresQueries, name: string): Items {
         id,
         consent,
       )),
-    save: async ({ id, consent }, { state, isEnded, ...told }) =>
-      void (await rows(
+    async save({ id, consent }, { state, isEnded, ...told }) {
+      const [saved] = await rows<Pick<Row, 'is_ended'>>(
         `update ${items} set state = case when ${isLate} then state else $3::text end, is_ended = is_ended or $4::boolean,
            told = case when ${isLate} then jsonb_set(told::jsonb, '{attempt}', ${attemptOf('$5::text')})::text else $5 end,
            changed_at = clock_timestamp()
@@ -238,13 +239,16 @@ export function createItems(database: PostgresQueries, name: string): Items {
            and (not is_ended or state = 'outcomeUnknown' and left_for is null and ${jobOf('$5::text')} is not null)
            and (${jobOf('told')} is null or ${jobOf('$5::text')} is not null)
            and case when ${isLate} then ${attemptOf('told')} is distinct from ${attemptOf('$5::text')}
-             else (state, is_ended, told) is distinct from ($3, $4, $5) end`,
+             else (state, is_ended, told) is distinct from ($3, $4, $5) end
+         returning is_ended`,
         id,
         consent,
         state,
         isEnded,
         JSON.stringify(told),
-      )),
+      )
+      return !isEnded && saved?.is_ended === true
+    },
     leave: ({ id, consent, attempt }, what) =>
       isFound(
         `update ${items} set left_for = $3

@@ -99,6 +99,10 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
     items: workItems,
     customerEmail,
     clock,
+    async goOn(ended) {
+      const next = { id: ended.id, consent: crypto.randomUUID() }
+      if (await workItems.goOn(ended, next)) await enqueue(next).catch(onError)
+    },
   })
   let isRunning = false
 

@@ -530,6 +530,34 @@ describe.each([
     })
   })
 
+  it('goes on by itself with a job that is known by the time that its outcome is told as unknown', async () => {
+    const [held, answer] = [deferred(), deferred()]
+    let told: Promise<unknown> | null = null
+    const query: PostgresQueries['query'] = async (text, values = []) => {
+      const isTelling = /update \w+_items set state/.test(text)
+      if (isTelling && values[2] === 'outcomeUnknown')
+        return (told = held.promise.then(() => databaseOf().query(text, values))) as ReturnType<typeof query>
+      if (isTelling && /"jobId":"/.test(String(values[4]))) {
+        held.resolve()
+        await told
+      }
+      return databaseOf().query(text, values)
+    }
+    const fetch: typeof sandbox.fetch = async (input, init) => {
+      const request = new Request(input, init)
+      const answered = await sandbox.fetch(request)
+      if (isSubmission(request)) await answer.promise
+      return answered
+    }
+    const timing = { submitTimeoutMs: 2_000 }
+    const runner = await open({ fetch, database: asked(query), timing, onError: () => answer.resolve() })
+    await runner.run()
+    await runner.add({ id: 'look', product: testTee('9003'), photo })
+    const state = async () => (await runner.get('look'))?.state
+    await vi.waitUntil(async () => (await state()) === 'final', { timeout: 120_000, interval: 20 })
+    expect(sandbox.ledger.accepted).toBe(1)
+  })
+
   it('takes what is learnt late of one that ended with an outcome that nobody knew', async () => {
     const runner = await open()
     const { id } = await runner.add({ id: 'look', product: tee, photo })
@@ -540,7 +568,7 @@ describe.each([
     const nothing = { result: null, problem: null, message: null }
     const problem = { kind: 'storage' } as const
     await items.save(item, { ...nothing, state: 'outcomeUnknown', isEnded: true, attempt, problem })
-    await items.save(item, { ...nothing, state: 'processing', isEnded: false, attempt: known })
+    expect(await items.save(item, { ...nothing, state: 'processing', isEnded: false, attempt: known })).toBe(true)
     expect(await runner.get(id)).toMatchObject({ state: 'outcomeUnknown', isEnded: true, attempt: known, problem })
     // what was judged by less is not left for that
     expect(await items.leave({ ...item, attempt }, 'retry')).toBe(false)
