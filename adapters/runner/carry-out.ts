@@ -1,27 +1,27 @@
 import { Private } from '../../machines/private.ts'
 import { resolvedBaseUrl, type RoomOptions } from '../../src/options.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
-import type { AtomicStorage, Clock } from '../../src/ports.ts'
+import type { AtomicStorage } from '../../src/ports.ts'
 import { createRoom } from '../../src/room.ts'
 import type { Core } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
-import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
+import { isTryOnError } from '../../src/rules/try-on-error.ts'
 import type { TryOnView } from '../../src/rules/view.ts'
 import type { KnownFunnels } from '../../src/shopper/funnels.ts'
 import type { PhotoInput } from '../../src/shopper/photo-input.ts'
 import type { RoomPhoto } from '../../src/shopper/photos.ts'
 import type { TryOn } from '../../src/try-on/try-on.types.ts'
-import type { Item, Items, Order } from './items.ts'
+import { createFirsts } from './firsts.ts'
+import type { Item, Order } from './items.ts'
+import { left, stopped } from './stopped.ts'
+import { createTelling, type TellingParts } from './telling.ts'
+import { isEnded, isThere, isUnclaimed } from './views.ts'
 
 /** What all try-ons of a runner have in common. */
-export interface CarryOutParts {
+export interface CarryOutParts extends Omit<TellingParts, 'isClosed'> {
   options: Pick<RoomOptions, 'baseUrl' | 'apiKey' | 'fetch' | 'putPhoto' | 'timing' | 'clock' | 'budget'>
   storage: AtomicStorage
-  items: Items
   customerEmail: string | undefined
-  clock: Clock
-  /** Has one that has ended gone on with, in another turn. */
-  goOn: (ended: Item) => Promise<void>
 }
 
 export interface CarryOut {
@@ -41,19 +41,6 @@ export interface CarryOut {
 /** A record is gone with its entry, and not before: what is not there would be paid for again. In ms, a hundred years. */
 const retentionMs = 3_155_760_000_000
 
-/** What goes on once the service, the network or an operator lets it. */
-const waits = new Set<TryOnView['state']>(['stalled', 'unauthorized'])
-
-/** The database did not take the claim, so that nothing was sent. */
-const isUnclaimed = ({ state, problem }: TryOnView) => state === 'rejected' && problem?.kind === 'storage'
-const isWaiting = (view: TryOnView) => (waits.has(view.state) && view.can.resume) || isUnclaimed(view)
-/** Another process may have it yet, so that nothing is permitted here: what is shown is no end. */
-const isElsewhere = ({ group, can }: TryOnView) => group === 'stopped' && !Object.values(can).some(Boolean)
-const isEnded = (view: TryOnView) =>
-  ['done', 'asks', 'stopped'].includes(view.group) && !isWaiting(view) && !isElsewhere(view)
-
-type Told = Parameters<Items['save']>[1]
-
 /** The room of an item, and what keeps the database from saying whether its consent stands; null where nothing does. */
 interface OwnRoom {
   room: Core
@@ -63,18 +50,8 @@ interface OwnRoom {
 /** How long the database may take to say whether a consent stands, in ms: less than a key may take, which is told as none. */
 const standsMs = 5_000
 
-/** After how long a job that the database has not is told it again, in ms. */
-const tellAgainMs = 1_000
-
 /** The job that was told of an item: that stands beside its record, which may have lost it with a process. */
 const toldJob = ({ attempt }: Item) => attempt?.jobId ?? null
-
-/** Whether there is something to follow; throws where storage could not be read, since nobody knows then. */
-function isThere({ state, problem }: TryOnView): boolean {
-  if (state !== 'idle') return true
-  if (problem !== null) throw new Error(`what is kept of a try-on can not be read: ${problem.kind}`)
-  return false
-}
 
 /** Carries try-ons out, each in a room of its own that any process can go on with. */
 export function createCarryOut(parts: CarryOutParts): CarryOut {
@@ -165,46 +142,9 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     if (isRefused || imageUrl !== null) void items.uploaded(photo.hash, imageUrl).catch(() => undefined)
   }
 
-  /** Tells the database what an item comes to; a job that only this process knows, until it is taken. */
-  function createTelling(item: Item) {
-    /** Another turn has it from then on. */
-    const over = new AbortController()
-    let latest: Told | null = null
-    let told: Promise<unknown> = Promise.resolve()
-
-    async function keep(to: Told): Promise<void> {
-      const jobId = to.attempt?.jobId ?? null
-      for (;;) {
-        try {
-          if (over.signal.aborted || (await items.save(item, to))) {
-            over.abort()
-            await parts.goOn(item)
-          }
-          return
-        } catch (error) {
-          if (jobId === null || to !== latest) throw error
-          if (isClosed) throw new TryOnError({ kind: 'storage' }, jobId, error)
-          await new Promise<void>((resolve) => void clock.setTimeout(resolve, tellAgainMs))
-        }
-      }
-    }
-
-    return {
-      over: over.signal,
-      tell(view: TryOnView) {
-        const { state, attempt, result, problem, message } = view
-        const to = (latest = { state, isEnded: isEnded(view), attempt, result, problem, message })
-        // of those before the last one nobody need know
-        told = told.catch(() => undefined).then(() => keep(to))
-        told.catch(() => undefined)
-      },
-      told: () => told,
-    }
-  }
-
   async function follow({ room, failure }: OwnRoom, item: Item, baseUrl: string, signal: AbortSignal) {
     const { order } = item
-    const { over, tell, told } = createTelling(item)
+    const { over, tell, told } = createTelling({ ...parts, isClosed: () => isClosed }, item)
     return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
       if (signal.aborted) throw left()
       if (!(await items.stands(item))) return 'ended'
@@ -272,71 +212,5 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
       isClosed = true
       rooms.forEach((room) => room.close())
     },
-  }
-}
-
-/** Another process, or a later one, has it next. */
-const left = () => new Error('the runner was closed')
-
-interface Watch {
-  signal: AbortSignal
-  /** Why no key could be asked for; null where one could. */
-  failure(): unknown
-  onState(view: TryOnView): void
-}
-
-/** Follows a try-on until it has ended or waits, telling of each state once; rejects where it is left, or can not go on here. */
-function stopped(tryOn: TryOn, { signal, failure, onState }: Watch): Promise<TryOnView> {
-  return new Promise((resolve, reject) => {
-    let shown: TryOnView['state'] = 'idle'
-    const look = () => {
-      const view = tryOn.get()
-      const { state, waitingUntil } = view
-      // the key was not refused
-      if (state === 'unauthorized' && failure()) return end(() => reject(failure()))
-      // of a submission that is out the answer is waited for
-      const isOut = state === 'submitting' && waitingUntil === null
-      // what another process had until now is an end only once this one has it
-      const isNews = state !== shown || isEnded(view)
-      if (state !== 'restoring' && state !== 'idle' && isNews) onState(view)
-      shown = state
-      if (isEnded(view) || isWaiting(view)) end(() => resolve(view))
-      else if (state === 'idle') end(() => reject(new Error(`a try-on was left: ${view.problem?.kind ?? 'idle'}`)))
-      else if (signal.aborted && !isOut) end(() => reject(left()))
-    }
-    const { unsubscribe } = tryOn.subscribe(look)
-    signal.addEventListener('abort', look)
-    function end(how: () => void): void {
-      unsubscribe()
-      signal.removeEventListener('abort', look)
-      how()
-    }
-    look()
-  })
-}
-
-/** How long the first of a kind is waited for, in ms: who waits keeps a place from all others. */
-const firstMs = 30_000
-
-/**
- * The first of each kind goes alone until it has passed: the others need not ask what it has learnt. Where that takes long
- * they have another turn.
- */
-function createFirsts(clock: Clock) {
-  const firsts = new Map<string, Promise<void>>()
-  return async (kind: string, work: (passed: () => void) => Promise<'ended' | 'again'>) => {
-    const first = firsts.get(kind)
-    let passed = () => {}
-    if (first) {
-      const isFound = await withinLimit(clock, firstMs, first).then(
-        () => true,
-        () => false,
-      )
-      if (!isFound) return 'again'
-    } else {
-      firsts.set(kind, new Promise((resolve) => (passed = resolve)))
-      void firsts.get(kind)?.then(() => firsts.delete(kind))
-    }
-    return work(passed).finally(passed)
   }
 }

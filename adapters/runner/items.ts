@@ -112,6 +112,7 @@ interface Row {
   namespace: string
   left_for: Leaving | null
   begun_at: string | null
+  job_id: string | null
   changed_at: number
 }
 
@@ -126,12 +127,11 @@ const overlapMs = 10_000
 
 const nothingTold: Told = { attempt: null, result: null, problem: null, message: null }
 
-const entryOf = ({ id, state, is_ended: isEnded, told }: Row): RunnerEntry => ({
-  id,
-  state,
-  isEnded,
-  ...(JSON.parse(told) as Told),
-})
+function entryOf({ id, state, is_ended: isEnded, told, job_id: jobId }: Row): RunnerEntry {
+  const { attempt, ...rest } = JSON.parse(told) as Told
+  // a job may be known later than what is told of its attempt
+  return { id, state, isEnded, attempt: attempt && { ...attempt, jobId: attempt.jobId ?? jobId }, ...rest }
+}
 
 /** For whoever carries them out: what may never be answered rejects. */
 export function limitedItems(items: Items, clock: Clock): Items {
@@ -148,7 +148,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
   const tables = {
     [items]: `id text collate "C" primary key, consent uuid not null, state text not null, is_ended boolean not null,
       told text not null, ordered text not null, photo text, visitor text not null, queued_at timestamptz,
-      namespace uuid not null, left_for text, begun_at text,
+      namespace uuid not null, left_for text, begun_at text, job_id text,
       changed_at timestamptz not null default clock_timestamp()`,
     [photos]: `hash text primary key, type text not null, bytes bytea not null, image_url text, uploaded_at timestamptz,
       used_at timestamptz not null`,
@@ -157,7 +157,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
     [items]: ['(changed_at)', '(changed_at) where not is_ended', '(photo)'],
   })
   const epochOf = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
-  const columns = `id, consent, state, is_ended, told, ordered, visitor, namespace, left_for, begun_at, ${epochOf('changed_at')} as changed_at`
+  const columns = `id, consent, state, is_ended, told, ordered, visitor, namespace, left_for, begun_at, job_id, ${epochOf('changed_at')} as changed_at`
 
   /** Removes those photos that no item but that one names; whoever adds one meanwhile has used it since it was seen. */
   const dropUnused = (hashes: string, besides = "''") =>
@@ -165,8 +165,6 @@ export function createItems(database: PostgresQueries, name: string): Items {
      where photo.hash in (${hashes}) and seen.hash = photo.hash and seen.used_at = photo.used_at
        and not exists (select 1 from ${items} as other where other.photo = photo.hash and other.id <> ${besides})`
 
-  const attemptOf = (told: string) => `(${told})::jsonb -> 'attempt'`
-  const jobOf = (told: string) => `(${attemptOf(told)} ->> 'jobId')`
   /** Of what is saved: that its consent has ended, as with an outcome that nobody knew, and it has not. */
   const isLate = 'is_ended and not $4::boolean'
 
@@ -233,19 +231,17 @@ export function createItems(database: PostgresQueries, name: string): Items {
     async save({ id, consent }, { state, isEnded, ...told }) {
       const [saved] = await rows<Pick<Row, 'is_ended'>>(
         `update ${items} set state = case when ${isLate} then state else $3::text end, is_ended = is_ended or $4::boolean,
-           told = case when ${isLate} then jsonb_set(told::jsonb, '{attempt}', ${attemptOf('$5::text')})::text else $5 end,
-           changed_at = clock_timestamp()
-         where id = $1 and consent = $2
-           and (not is_ended or state = 'outcomeUnknown' and left_for is null and ${jobOf('$5::text')} is not null)
-           and (${jobOf('told')} is null or ${jobOf('$5::text')} is not null)
-           and case when ${isLate} then ${attemptOf('told')} is distinct from ${attemptOf('$5::text')}
-             else (state, is_ended, told) is distinct from ($3, $4, $5) end
+           told = case when ${isLate} then told else $5 end, job_id = coalesce($6, job_id), changed_at = clock_timestamp()
+         where id = $1 and consent = $2 and (job_id is null or $6::text is not null)
+           and (not is_ended or state = 'outcomeUnknown' and left_for is null and $6 is not null)
+           and (job_id is distinct from $6 or not (${isLate}) and (state, is_ended, told) is distinct from ($3, $4, $5))
          returning is_ended`,
         id,
         consent,
         state,
         isEnded,
         JSON.stringify(told),
+        told.attempt?.jobId ?? null,
       )
       return !isEnded && saved?.is_ended === true
     },
@@ -253,7 +249,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
       isFound(
         `update ${items} set left_for = $3
          where id = $1 and consent = $2 and is_ended and ($3 = 'discard' or left_for is distinct from 'discard')
-           and ${jobOf('told')} is not distinct from $4 returning 1`,
+           and job_id is not distinct from $4 returning 1`,
         id,
         consent,
         what,
@@ -261,7 +257,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
       ),
     again: ({ id, consent }, next) =>
       isFound(
-        `update ${items} set consent = $3, namespace = $3, state = 'idle', is_ended = false, left_for = null, begun_at = null, told = $4,
+        `update ${items} set consent = $3, namespace = $3, state = 'idle', is_ended = false, left_for = null, begun_at = null, job_id = null, told = $4,
            queued_at = null, changed_at = clock_timestamp()
          where id = $1 and consent = $2 and left_for = 'retry' returning 1`,
         id,

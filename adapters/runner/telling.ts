@@ -1,0 +1,63 @@
+import type { Clock } from '../../src/ports.ts'
+import { TryOnError } from '../../src/rules/try-on-error.ts'
+import type { TryOnView } from '../../src/rules/view.ts'
+import type { Item, Items } from './items.ts'
+import { isEnded } from './views.ts'
+
+type Told = Parameters<Items['save']>[1]
+
+export interface TellingParts {
+  items: Items
+  clock: Clock
+  /** Has one that has ended gone on with, in another turn. */
+  goOn: (ended: Item) => Promise<void>
+  /** Whether this process ends, and can wait no longer. */
+  isClosed: () => boolean
+}
+
+export interface Telling {
+  tell(view: TryOnView): void
+  /** Resolves once the last view is written down; rejects where that failed, with the job where nobody else knows it. */
+  told(): Promise<unknown>
+  /** Another turn has it from then on. */
+  over: AbortSignal
+}
+
+/** After how long a job that the database has not is told it again, in ms. */
+const tellAgainMs = 1_000
+
+/** Tells the database what an item comes to; a job that only this process knows, until it is taken. */
+export function createTelling({ items, clock, goOn, isClosed }: TellingParts, item: Item): Telling {
+  const over = new AbortController()
+  let latest: Told | null = null
+  let told: Promise<unknown> = Promise.resolve()
+
+  async function keep(to: Told): Promise<void> {
+    const jobId = to.attempt?.jobId ?? null
+    for (;;) {
+      try {
+        if (over.signal.aborted || (await items.save(item, to))) {
+          over.abort()
+          await goOn(item)
+        }
+        return
+      } catch (error) {
+        if (jobId === null || to !== latest) throw error
+        if (isClosed()) throw new TryOnError({ kind: 'storage' }, jobId, error)
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, tellAgainMs))
+      }
+    }
+  }
+
+  return {
+    over: over.signal,
+    tell(view: TryOnView) {
+      const { state, attempt, result, problem, message } = view
+      const to = (latest = { state, isEnded: isEnded(view), attempt, result, problem, message })
+      // of those before the last one nobody need know
+      told = told.catch(() => undefined).then(() => keep(to))
+      told.catch(() => undefined)
+    },
+    told: () => told,
+  }
+}

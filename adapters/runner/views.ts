@@ -1,0 +1,19 @@
+import type { TryOnView } from '../../src/rules/view.ts'
+
+/** What goes on once the service, the network or an operator lets it. */
+const waits = new Set<TryOnView['state']>(['stalled', 'unauthorized'])
+
+/** The database did not take the claim, so that nothing was sent. */
+export const isUnclaimed = ({ state, problem }: TryOnView) => state === 'rejected' && problem?.kind === 'storage'
+export const isWaiting = (view: TryOnView) => (waits.has(view.state) && view.can.resume) || isUnclaimed(view)
+/** Another process may have it yet, so that nothing is permitted here: what is shown is no end. */
+const isElsewhere = ({ group, can }: TryOnView) => group === 'stopped' && !Object.values(can).some(Boolean)
+export const isEnded = (view: TryOnView) =>
+  ['done', 'asks', 'stopped'].includes(view.group) && !isWaiting(view) && !isElsewhere(view)
+
+/** Whether there is something to follow; throws where storage could not be read, since nobody knows then. */
+export function isThere({ state, problem }: TryOnView): boolean {
+  if (state !== 'idle') return true
+  if (problem !== null) throw new Error(`what is kept of a try-on can not be read: ${problem.kind}`)
+  return false
+}
