@@ -66,11 +66,12 @@ export interface Runner {
   /**
    * A NEW submission, which may be paid for, of one that has ended; rejects with `notAllowed` else. Where the outcome of the
    * one before is not known, but its job is (its answer came late, or an answer about it could not be understood), that job
-   * is followed in place of it: for a new one it is forgotten, and added.
+   * is followed in place of it: for a new one it is forgotten, and added. Of an entry, in place of its `id`, it is for what
+   * that shows: the same word that comes twice, or late, rejects.
    */
-  retry(id: string): Promise<void>
-  /** Removes one that has ended, with what is kept of it; under its `id` another one may be added. Rejects with `notAllowed` else. */
-  forget(id: string): Promise<void>
+  retry(of: string | RunnerEntry): Promise<void>
+  /** Removes one that has ended, with what is kept of it; under its `id` another one may be added. Else as `retry`. */
+  forget(of: string | RunnerEntry): Promise<void>
   /** Hears of what try-ons come to from now on, in whichever process; states may be passed over, and what is forgotten at once. */
   on(listener: (entry: RunnerEntry) => unknown): { unsubscribe(): void }
   /** Works on what is there and what comes, so many at once, from 1 to 100. Default: 20. */
@@ -135,6 +136,15 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
     return (await items.read(id)) ?? refuse('id', id, 'the id of a try-on that was added')
   }
 
+  /** What has ended, as it was seen. */
+  async function endedOf(asked: string | RunnerEntry, intent: Leaving): Promise<Item> {
+    const seen = typeof asked === 'string' ? null : (Object(asked) as RunnerEntry)
+    const item = await found(seen ? seen.id : (asked as string))
+    const isSeen = seen === null || (seen.state === item.state && seen.attempt?.id === item.attempt?.id)
+    if (!item.isEnded || !isSeen) throw notAllowed(intent, item)
+    return item
+  }
+
   /** Rejects where somebody else was first. */
   async function won(done: Promise<boolean>, { id }: Item, intent: Leaving): Promise<void> {
     if (!(await done)) throw notAllowed(intent, await found(id))
@@ -171,11 +181,10 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       return item && entryOf(item)
     },
     list: items.all,
-    async retry(id) {
+    async retry(of) {
       checkOpen()
-      const ended = await found(id)
-      if (!ended.isEnded) throw notAllowed('retry', ended)
-      const next = { id, consent: crypto.randomUUID() }
+      const ended = await endedOf(of, 'retry')
+      const next = { id: ended.id, consent: crypto.randomUUID() }
       // what is paid for is not paid for again
       if (ended.leftFor !== 'discard' && unclear.has(ended.state) && (await hasJob(ended))) {
         await won(items.goOn(ended, next), ended, 'retry')
@@ -187,9 +196,8 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       // it is consented to: who runs queues it else
       await enqueue(next).catch(onError)
     },
-    async forget(id) {
-      const ended = await found(id)
-      if (!ended.isEnded) throw notAllowed('discard', ended)
+    async forget(of) {
+      const ended = await endedOf(of, 'discard')
       await leave(ended, 'discard')
       await won(items.remove(ended), ended, 'discard')
       const { photo } = ended.order

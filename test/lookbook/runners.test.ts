@@ -185,6 +185,23 @@ describe.each([
     expect(sandbox.ledger.accepted).toBe(2)
   })
 
+  it('takes a word that names what was seen for that alone, however often it comes', async () => {
+    const runner = await open()
+    await runner.run()
+    const { id } = await runner.add({ id: 'look', product: testTee('9001'), photo })
+    await runner.settled()
+    const seen = (await runner.get(id))!
+    await runner.retry(seen)
+    for (const intent of ['retry', 'forget'] as const)
+      await expect(runner[intent](seen)).rejects.toMatchObject({ kind: 'notAllowed' })
+    await runner.settled()
+    for (const intent of ['retry', 'forget'] as const)
+      await expect(runner[intent](seen)).rejects.toMatchObject({ kind: 'notAllowed' })
+    expect(sandbox.ledger.accepted).toBe(2)
+    await runner.forget((await runner.get(id))!)
+    expect(await runner.get(id)).toBeNull()
+  })
+
   it('sends nothing again of which nobody knows what has become', async () => {
     const runner = await open()
     await runner.run()
