@@ -89,6 +89,9 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     return { room, failure: () => failure }
   }
 
+  /** Of its job another process may know more than what was told as its end: then it is none. */
+  const afterEnd = async (item: Item) => ((await items.stands(item)) ? 'again' : 'ended')
+
   /** Null where there is none any more. */
   async function photoOf({ order: { photo } }: Item): Promise<PhotoInput | null> {
     return 'imageUrl' in photo ? photo : items.photo(photo.hash)
@@ -149,7 +152,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
       if (signal.aborted) throw left()
       if (!(await items.stands(item))) return 'ended'
       const tryOn = await tryOnOf(room, item)
-      if (!(await beginOrRefuse(tryOn, item, baseUrl))) return 'ended'
+      if (!(await beginOrRefuse(tryOn, item, baseUrl))) return afterEnd(item)
       const onState = (view: TryOnView) => {
         tell(view)
         if (view.state !== 'preparing') passed()
@@ -161,9 +164,8 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
           throw error
         })
         .finally(told)
-      // of its job another process may know more: that is no end
-      const hasEnded = view === null || (isEnded(view) && !(await items.stands(item)))
-      return hasEnded ? 'ended' : 'again'
+      if (view === null) return 'ended'
+      return isEnded(view) ? afterEnd(item) : 'again'
     })
   }
 
@@ -175,7 +177,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
       const valid = `${begunAt}, where its submission may have gone`
       const problem = { kind: 'input', at: 'baseUrl', given: baseUrl, valid } as const
       await refuse(item, problem, toldJob(item) === null ? 'outcomeUnknown' : 'stalled')
-      return 'ended'
+      return afterEnd(item)
     }
     const current = () => (resolvedBaseUrl(options.baseUrl) === baseUrl ? baseUrl : '')
     return withRoom(roomOf(item, current), async (own) => {

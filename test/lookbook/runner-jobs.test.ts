@@ -1,0 +1,370 @@
+import type { GenerationRequest } from 'fitting-room/contract'
+import type { PostgresQueries, RunnerOptions } from 'fitting-room/runner'
+import { describe, expect, it, vi } from 'vitest'
+import { createItems } from '../../adapters/runner/items.ts'
+import { deferred } from '../../src/platform/deferred.ts'
+import { scaledClock } from '../support/scaled-clock.ts'
+import { isPoll, isSubmission, photo, tee, testTee, onEachDatabase } from './on-each-database.ts'
+
+onEachDatabase('a runner, of what may be paid for,', (world) => {
+  const { databaseOf, open, asked, stopping, handBack } = world
+
+  describe('of a submission whose answer came late', () => {
+    /** The outcome was unknown, and the job has been written down since; nothing is at work any more. */
+    async function answeredLate(before = async () => {}): Promise<void> {
+      const answer = deferred()
+      const fetch: typeof world.sandbox.fetch = async (input, init) => {
+        const answered = await world.sandbox.fetch(input, init)
+        if (new Request(input, init).method === 'POST' && String(input).endsWith('/generations')) await answer.promise
+        return answered
+      }
+      const runner = await open({ fetch, timing: { submitTimeoutMs: 2_000 } })
+      await runner.run()
+      await runner.add({ id: 'look', product: tee, photo })
+      await runner.settled()
+      expect(await runner.get('look')).toMatchObject({ state: 'outcomeUnknown', isEnded: true })
+      await before()
+      answer.resolve()
+      const noted = `select 1 from ${world.prefix}_records where value like '%"accepted"%'`
+      const isNoted = async () => (await databaseOf().query(noted)).rows.length > 0
+      await vi.waitUntil(isNoted, { timeout: 60_000, interval: 20 })
+      await runner.close()
+    }
+
+    async function isFollowed(): Promise<void> {
+      const runner = await open()
+      await runner.run()
+      await runner.settled()
+      expect(await runner.get('look')).toMatchObject({ state: 'final' })
+      expect(world.sandbox.ledger.accepted).toBe(1)
+    }
+
+    it('follows the job where it is told to try it again, once, however often it is told at once', async () => {
+      await answeredLate()
+      const [one, other] = [await open(), await open()]
+      const told = await Promise.allSettled([one.retry('look'), other.retry('look'), one.retry('look')])
+      const reasons = told.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
+      expect(reasons).toMatchObject([{ kind: 'notAllowed' }, { kind: 'notAllowed' }])
+      await isFollowed()
+    })
+
+    it.each(['forget', 'retry'] as const)(
+      'keeps the job that is followed from a %s() that came too late',
+      async (intent) => {
+        await answeredLate()
+        const { runner, reached, goOn } = await stopping((text) => /update \w+_items set (left_for|consent)/.test(text))
+        const late = runner[intent]('look').catch((error: unknown) => error)
+        await reached
+        await (await open()).retry('look')
+        goOn()
+        expect(await late).toMatchObject({ kind: 'notAllowed' })
+        await isFollowed()
+      },
+    )
+
+    it('follows the job, too, that was learnt since an earlier word could not clear up', async () => {
+      let isDown = false
+      const query: PostgresQueries['query'] = (text, values) =>
+        isDown && !/^\s*select/.test(text) && String(values?.[0]).includes(':')
+          ? Promise.reject(new Error('down'))
+          : databaseOf().query(text, values)
+      await answeredLate(async () => {
+        const runner = await open({ database: asked(query) })
+        isDown = true
+        await expect(runner.retry('look')).rejects.toThrow()
+        isDown = false
+      })
+      await (await open()).retry('look')
+      await isFollowed()
+    })
+
+    it('is not tried again while it is being forgotten', async () => {
+      await answeredLate()
+      const { runner, reached, goOn } = await stopping((text) => /delete from \w+_items/.test(text))
+      const forgotten = runner.forget('look')
+      await reached
+      const other = await open()
+      await expect(other.retry('look')).rejects.toMatchObject({ kind: 'notAllowed' })
+      goOn()
+      await forgotten
+      expect([await other.get('look'), world.sandbox.ledger.accepted]).toEqual([null, 1])
+    })
+
+    it('does not take for no job what it can not read', async () => {
+      await answeredLate()
+      const ofRecord = (text: string, [key]: unknown[]) =>
+        /^\s*select/.test(text) && String(key).endsWith(':try-on:1001:2001')
+      const { runner } = await stopping(ofRecord, { failure: new Error('gone') })
+      await expect(runner.retry('look')).rejects.toThrow('storageUnreadable')
+      await runner.retry('look')
+      await isFollowed()
+    })
+  })
+
+  it('follows a job of which an answer could not be understood where it is told to try it again', async () => {
+    let isUnderstood = false
+    const fetch: typeof world.sandbox.fetch = async (input, init) => {
+      return isPoll(new Request(input, init)) && !isUnderstood
+        ? new Response('<html>', { status: 200 })
+        : world.sandbox.fetch(input, init)
+    }
+    const runner = await open({ fetch })
+    await runner.run()
+    await runner.add({ id: 'look', product: tee, photo })
+    await runner.settled()
+    expect(await runner.get('look')).toMatchObject({ state: 'protocolError', isEnded: true })
+    isUnderstood = true
+    await runner.retry('look')
+    await runner.settled()
+    expect(await runner.get('look')).toMatchObject({ state: 'final' })
+    expect(world.sandbox.ledger.accepted).toBe(1)
+  })
+
+  it('goes on by itself once a key is taken again, for the same address', async () => {
+    const addresses: unknown[] = []
+    const fetch: typeof world.sandbox.fetch = async (input, init) => {
+      const request = new Request(input, init)
+      if (isSubmission(request)) addresses.push(((await request.clone().json()) as GenerationRequest).customerEmail)
+      return world.sandbox.fetch(request)
+    }
+    const customerEmail = 'lookbook@shop.test'
+    const runner = await open({ fetch, customerEmail, clock: scaledClock(60), timing: { submitTimeoutMs: 3_600_000 } })
+    await runner.run()
+    await runner.add({ id: 'look', product: testTee('9011'), photo })
+    await runner.settled()
+    expect(await runner.get('look')).toMatchObject({ state: 'final' })
+    expect([addresses, world.sandbox.ledger.accepted]).toEqual([[customerEmail, customerEmail], 1])
+    for (const table of ['items', 'records'])
+      expect(JSON.stringify(await databaseOf().query(`select * from ${world.prefix}_${table}`))).not.toContain(
+        customerEmail,
+      )
+  })
+
+  it('goes on where a process was closed, with the same job', async () => {
+    const one = await open()
+    await one.run()
+    await one.add({ id: 'look', product: testTee('9003'), photo })
+    await vi.waitUntil(() => world.sandbox.ledger.accepted === 1, { timeout: 120_000, interval: 20 })
+    await one.close()
+    expect(await one.get('look')).toMatchObject({ isEnded: false })
+    const other = await open()
+    await other.run()
+    await other.settled()
+    expect(await other.get('look')).toMatchObject({ state: 'final' })
+    expect(world.sandbox.ledger.accepted).toBe(1)
+  })
+
+  it('goes on with what waits for a key where a process ended without letting go of it', async () => {
+    let [key, isGone] = ['sandbox-key', false]
+    const query: PostgresQueries['query'] = (text, values) =>
+      isGone ? Promise.reject(new Error('the process has ended')) : databaseOf().query(text, values)
+    const held = deferred()
+    const fetch: RunnerOptions['fetch'] = (input, init) => {
+      if (key !== 'held') return world.sandbox.fetch(input, init)
+      held.resolve()
+      return new Promise(() => {})
+    }
+    const one = await open({ apiKey: () => key, fetch, database: asked(query), onError: () => {} })
+    await one.run()
+    await one.add({ id: 'look', product: testTee('9003'), photo })
+    await vi.waitUntil(() => world.sandbox.ledger.accepted === 1, { timeout: 120_000, interval: 20 })
+    key = 'another-key'
+    const other = await open()
+    const state = async () => (await other.get('look'))?.state
+    await vi.waitUntil(async () => (await state()) === 'unauthorized', { timeout: 120_000, interval: 20 })
+    // its next turn is at it
+    key = 'held'
+    await held.promise
+    isGone = true
+    await one.close().catch(() => {})
+    await other.run()
+    await other.settled()
+    expect([await state(), world.sandbox.ledger.accepted]).toEqual(['final', 1])
+  })
+
+  it.each(['lost it', 'is gone', 'goes on by itself'])(
+    'follows a job that it has told where its record %s',
+    async (what) => {
+      let isGone = false
+      const isOfJob = (values: unknown[] = []) =>
+        values.some((each) => /"phase":"(accepted|preview|final)"/.test(String(each)))
+      const query: PostgresQueries['query'] = (text, values) =>
+        isOfJob(values) || (isGone && /_(records|items)/.test(text))
+          ? Promise.reject(new Error('no space left'))
+          : databaseOf().query(text, values)
+      const fetch: typeof world.sandbox.fetch = async (input, init) => {
+        const answer = await world.sandbox.fetch(input, init)
+        const isPoll = new Request(input, init).method === 'GET' && String(input).includes('/generations/')
+        return isPoll ? Response.json({ data: { status: 'PROCESSING' } }) : answer
+      }
+      const one = await open({ fetch, database: asked(query), onError: () => {} })
+      await one.add({ id: 'look', product: tee, photo })
+      await one.run()
+      const jobId = async () => (await one.get('look'))?.attempt?.jobId
+      await vi.waitUntil(async () => (await jobId()) != null, { timeout: 120_000, interval: 20 })
+      const told = await jobId()
+      isGone = true
+      await one.close().catch(() => {})
+      const records = `${world.prefix}_records`
+      if (what === 'is gone') await databaseOf().query(`delete from ${records}`)
+      if (what === 'goes on by itself')
+        await databaseOf().query(
+          `update ${records} set value = replace(value, '"phase":"claimed"', '"phase":"consented"')`,
+        )
+      const other = await open()
+      await other.run()
+      await other.settled()
+      const followed = { state: 'final', attempt: { jobId: told } }
+      expect([await other.get('look'), world.sandbox.ledger.accepted]).toMatchObject([followed, 1])
+    },
+  )
+
+  it.each([
+    ['only claimed', 'outcomeUnknown'],
+    ['told', 'stalled'],
+  ])('sends nothing for what was begun at another base URL, and %s', async (what, state) => {
+    let isGone = false
+    const query: PostgresQueries['query'] = (text, values) =>
+      isGone ? Promise.reject(new Error('the process has ended')) : databaseOf().query(text, values)
+    const fetch: typeof world.sandbox.fetch = async (input, init) => {
+      const request = new Request(input, init)
+      const answer = await world.sandbox.fetch(request)
+      if (isPoll(request)) return Response.json({ data: { status: 'PROCESSING' } })
+      return isSubmission(request) && what !== 'told' ? new Promise(() => {}) : answer
+    }
+    const one = await open({ fetch, database: asked(query), onError: () => {} })
+    await one.add({ id: 'look', product: tee, photo })
+    await one.run()
+    const jobId = async () => (await one.get('look'))?.attempt?.jobId ?? null
+    const isBegun = async () => world.sandbox.ledger.accepted === 1 && (what !== 'told' || (await jobId()) !== null)
+    await vi.waitUntil(isBegun, { timeout: 120_000, interval: 20 })
+    const told = await jobId()
+    isGone = true
+    await one.close().catch(() => {})
+    await handBack()
+    const moved: string[] = []
+    const elsewhere: RunnerOptions['fetch'] = (input) => Promise.reject(new Error(String(moved.push(String(input)))))
+    const other = await open({ baseUrl: 'https://moved.test', fetch: elsewhere })
+    await other.run()
+    await other.settled()
+    const problem = { kind: 'input', at: 'baseUrl' }
+    expect(await other.get('look')).toMatchObject({ state, isEnded: true, attempt: { jobId: told }, problem })
+    await other.close()
+    // back where it was, with the word for another submission where nobody knows a job
+    const again = await open()
+    await again.retry('look')
+    await again.run()
+    await again.settled()
+    expect(await again.get('look')).toMatchObject({
+      state: 'final',
+      ...(told !== null && { attempt: { jobId: told } }),
+    })
+    expect([moved, world.sandbox.ledger.accepted]).toEqual([[], told === null ? 2 : 1])
+  })
+
+  it('does not leave to nobody what another process learnt the job of, while this one could not go on with it', async () => {
+    const own = await open()
+    await own.add({ id: 'look', product: tee, photo })
+    const items = createItems(databaseOf(), world.prefix)
+    const item = (await items.read('look'))!
+    await items.begin(item, world.sandbox.baseUrl)
+    const isReading = (text: string) => /select id, consent/.test(text)
+    const { runner: moved, reached, goOn } = await stopping(isReading, { at: 'after', baseUrl: 'https://moved.test' })
+    await moved.run()
+    await reached
+    const attempt = { id: 'a', jobId: 'job', startedAt: 1 }
+    await items.save(item, { state: 'processing', isEnded: false, attempt, result: null, problem: null, message: null })
+    goOn()
+    const hasEnded = async () => {
+      // its next turn need not be waited for
+      await databaseOf().query(`update ${world.prefix}_queue.job set start_after = now() where state = 'created'`)
+      return (await own.get('look'))?.isEnded
+    }
+    await vi.waitUntil(hasEnded, { timeout: 120_000, interval: 100 })
+    expect(await own.get('look')).toMatchObject({ state: 'stalled', attempt: { jobId: 'job' } })
+  })
+
+  it('goes on by itself with a job that is known by the time that its outcome is told as unknown', async () => {
+    const [held, answer] = [deferred(), deferred()]
+    let told: Promise<unknown> | null = null
+    const query: PostgresQueries['query'] = async (text, values = []) => {
+      const isTelling = /update \w+_items set state/.test(text)
+      if (isTelling && values[2] === 'outcomeUnknown')
+        return (told = held.promise.then(() => databaseOf().query(text, values))) as ReturnType<typeof query>
+      if (isTelling && /"jobId":"/.test(String(values[4]))) {
+        held.resolve()
+        await told
+      }
+      return databaseOf().query(text, values)
+    }
+    const fetch: typeof world.sandbox.fetch = async (input, init) => {
+      const request = new Request(input, init)
+      const answered = await world.sandbox.fetch(request)
+      if (isSubmission(request)) await answer.promise
+      return answered
+    }
+    const timing = { submitTimeoutMs: 2_000 }
+    const runner = await open({ fetch, database: asked(query), timing, onError: () => answer.resolve() })
+    await runner.run()
+    await runner.add({ id: 'look', product: testTee('9003'), photo })
+    const state = async () => (await runner.get('look'))?.state
+    await vi.waitUntil(async () => (await state()) === 'final', { timeout: 120_000, interval: 20 })
+    expect(world.sandbox.ledger.accepted).toBe(1)
+  })
+
+  it('takes what is learnt late of one that ended with an outcome that nobody knew', async () => {
+    const runner = await open()
+    const { id } = await runner.add({ id: 'look', product: tee, photo })
+    const items = createItems(databaseOf(), world.prefix)
+    const item = (await items.read(id))!
+    const attempt = { id: 'a', jobId: null, startedAt: 1 }
+    const known = { ...attempt, jobId: 'job' }
+    const nothing = { result: null, problem: null, message: null }
+    const problem = { kind: 'storage' } as const
+    await items.save(item, { ...nothing, state: 'outcomeUnknown', isEnded: true, attempt, problem })
+    expect(await items.save(item, { ...nothing, state: 'processing', isEnded: false, attempt: known })).toBe(true)
+    expect(await runner.get(id)).toMatchObject({ state: 'outcomeUnknown', isEnded: true, attempt: known, problem })
+    // what was judged by less is not left for that
+    expect(await items.leave({ ...item, attempt }, 'retry')).toBe(false)
+    await items.save(item, { ...nothing, state: 'outcomeUnknown', isEnded: true, attempt })
+    expect(await runner.get(id)).toMatchObject({ attempt: known })
+    await items.save(item, { ...nothing, state: 'final', isEnded: true, attempt: known })
+    expect(await runner.get(id)).toMatchObject({ state: 'final', isEnded: true })
+    await items.save(item, { ...nothing, state: 'failed', isEnded: true, attempt: known })
+    expect(await runner.get(id)).toMatchObject({ state: 'final' })
+  })
+
+  it('ends what another process had ended, and could not tell any more', async () => {
+    let isDead = false
+    const query: PostgresQueries['query'] = async (text, values = []) => {
+      const result = isDead ? null : await databaseOf().query(text, values)
+      isDead ||= /_records/.test(text) && values.some((each) => String(each).includes('"phase":"failed"'))
+      if (isDead || !result) throw new Error('the process has ended')
+      return result
+    }
+    const one = await open({ database: asked(query), onError: () => {} })
+    await one.add({ id: 'look', product: testTee('9001'), photo })
+    await one.run()
+    await vi.waitUntil(() => isDead, { timeout: 120_000, interval: 20 })
+    await handBack()
+    const other = await open()
+    await other.run()
+    await other.settled()
+    expect(await other.get('look')).toMatchObject({ state: 'failed', isEnded: true })
+    await one.close().catch(() => {})
+  })
+
+  it('goes on with what only waited for another one where a process was closed', async () => {
+    const one = await open({ fetch: () => new Promise(() => {}) })
+    for (const id of ['a', 'b']) await one.add({ id, product: tee, photo })
+    await one.run()
+    const active = () => databaseOf().query(`select 1 from ${world.prefix}_queue.job where state = 'active'`)
+    await vi.waitUntil(async () => (await active()).rows.length === 2, { timeout: 120_000, interval: 20 })
+    await one.close()
+    const other = await open()
+    await other.run()
+    await other.settled()
+    expect((await other.list()).map(({ state }) => state)).toEqual(['final', 'final'])
+    expect(world.sandbox.ledger.accepted).toBe(2)
+  })
+})
