@@ -5,7 +5,7 @@ import type { AtomicStorage } from '../../src/ports.ts'
 import { createRoom } from '../../src/room.ts'
 import type { Core } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
-import { isTryOnError } from '../../src/rules/try-on-error.ts'
+import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
 import type { TryOnView } from '../../src/rules/view.ts'
 import type { KnownFunnels } from '../../src/shopper/funnels.ts'
 import type { PhotoInput } from '../../src/shopper/photo-input.ts'
@@ -15,13 +15,14 @@ import { createFirsts } from './firsts.ts'
 import type { Item, Order } from './items.ts'
 import { left, stopped } from './stopped.ts'
 import { createTelling, type TellingParts } from './telling.ts'
-import { isEnded, isThere, isUnclaimed } from './views.ts'
+import { isEnded, isThere, isUnsent } from './views.ts'
 
 /** What all try-ons of a runner have in common. */
-export interface CarryOutParts extends Omit<TellingParts, 'isClosed'> {
+export interface CarryOutParts extends Omit<TellingParts, 'untold' | 'isClosed'> {
   options: Pick<RoomOptions, 'baseUrl' | 'apiKey' | 'fetch' | 'putPhoto' | 'timing' | 'clock' | 'budget'>
   storage: AtomicStorage
   customerEmail: string | undefined
+  onError: (error: unknown) => void
 }
 
 export interface CarryOut {
@@ -34,7 +35,7 @@ export interface CarryOut {
   hasJob(item: Item): Promise<boolean>
   /** Removes what storage holds of a consent that has ended. */
   wipe(item: Item): Promise<void>
-  /** Lets go of what is still at work. */
+  /** Lets go of what is still at work, and tells of jobs that no database took: they may be found by their IDs. */
   close(): void
 }
 
@@ -60,11 +61,16 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
   const rooms = new Set<Core>()
   const inOrder = createFirsts(clock)
   const address = customerEmail === undefined ? null : new Private(customerEmail)
+  /** Jobs that no database has yet. */
+  const untold = new Set<string>()
   let isClosed = false
 
-  function roomOf(item: Item, baseUrl: RoomOptions['baseUrl']): OwnRoom {
+  function roomOf(
+    item: Item,
+    baseUrl: RoomOptions['baseUrl'],
+    apiKey: RoomOptions['apiKey'] = options.apiKey,
+  ): OwnRoom {
     const { namespace, visitor } = item
-    const { apiKey } = options
     let failure: unknown = null
     // asked for before every request: nothing is sent for a consent that stands no more, whoever slept meanwhile
     async function currentKey() {
@@ -115,7 +121,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
   async function begin(tryOn: TryOn, item: Item, baseUrl: string): Promise<boolean> {
     await tryOn.ready
     if (tryOn.get().can.resume) await tryOn.resume()
-    const isAgain = isUnclaimed(tryOn.get())
+    const isAgain = isUnsent(tryOn.get())
     if ((isThere(tryOn.get()) && !isAgain) || toldJob(item) !== null) return true
     const photo = await photoOf(item)
     if (photo === null) {
@@ -147,7 +153,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
 
   async function follow({ room, failure }: OwnRoom, item: Item, baseUrl: string, signal: AbortSignal) {
     const { order } = item
-    const { over, tell, told } = createTelling({ ...parts, isClosed: () => isClosed }, item)
+    const { over, tell, told } = createTelling({ ...parts, untold, isClosed: () => isClosed }, item)
     return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
       if (signal.aborted) throw left()
       if (!(await items.stands(item))) return 'ended'
@@ -176,17 +182,20 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
       // a job and a key belong to one installation
       const valid = `${begunAt}, where its submission may have gone`
       const problem = { kind: 'input', at: 'baseUrl', given: baseUrl, valid } as const
-      await refuse(item, problem, toldJob(item) === null ? 'outcomeUnknown' : 'stalled')
+      const attempt = await attemptOf(item)
+      await refuse({ ...item, attempt }, problem, attempt?.jobId == null ? 'outcomeUnknown' : 'stalled')
       return afterEnd(item)
     }
     const current = () => (resolvedBaseUrl(options.baseUrl) === baseUrl ? baseUrl : '')
     return withRoom(roomOf(item, current), async (own) => {
-      try {
-        return await follow(own, item, baseUrl, signal)
-      } finally {
-        // what was written here since it was forgotten
-        if (!(await items.isNamed(item))) await own.room.reset()
-      }
+      // what was written here since it was forgotten
+      const clearUp = async () => (await items.isNamed(item)) || own.room.reset()
+      const to = await follow(own, item, baseUrl, signal).catch(async (error: unknown) => {
+        await clearUp().catch(() => undefined)
+        throw error
+      })
+      await clearUp()
+      return to
     })
   }
 
@@ -201,18 +210,27 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     }
   }
 
+  /** The attempt as it was told, or else as its record has it, which is asked where it was begun. */
+  async function attemptOf(item: Item): Promise<Item['attempt']> {
+    if (toldJob(item) !== null) return item.attempt
+    return withRoom(roomAt(item), async ({ room }) => {
+      const view = await room.tryOn(item.order).ready
+      return isThere(view) ? view.attempt : item.attempt
+    })
+  }
+
+  /** For what is kept, also at another base URL, where nothing is asked for. */
+  const roomAt = (item: Item) =>
+    roomOf(item, item.begunAt ?? options.baseUrl, () => Promise.reject(new Error('nothing is asked for here')))
+
   return {
     carryOut: carry,
-    hasJob: async (item) =>
-      toldJob(item) !== null ||
-      withRoom(roomOf(item, options.baseUrl), async ({ room }) => {
-        const view = await room.tryOn(item.order).ready
-        return isThere(view) && view.attempt?.jobId != null
-      }),
-    wipe: (item) => withRoom(roomOf(item, item.begunAt ?? options.baseUrl), ({ room }) => room.reset()),
+    hasJob: async (item) => (await attemptOf(item))?.jobId != null,
+    wipe: (item) => withRoom(roomAt(item), ({ room }) => room.reset()),
     close() {
       isClosed = true
       rooms.forEach((room) => room.close())
+      for (const jobId of untold) parts.onError(new TryOnError({ kind: 'storage' }, jobId))
     },
   }
 }

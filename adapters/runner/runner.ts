@@ -9,7 +9,7 @@ import {
 import { reporter } from '../../src/platform/guarded.ts'
 import { newId } from '../../src/platform/new-id.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
-import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
+import { TryOnError } from '../../src/rules/try-on-error.ts'
 import { readPhoto, type PhotoInput } from '../../src/shopper/photo-input.ts'
 import { createPreparation } from '../../src/shopper/preparation.ts'
 import { postgresBudget } from '../storage/postgres-budget.ts'
@@ -100,6 +100,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
     items: workItems,
     customerEmail,
     clock,
+    onError,
     async goOn(ended) {
       const next = { id: ended.id, consent: crypto.randomUUID() }
       if (await workItems.goOn(ended, next)) await enqueue(next).catch(onError)
@@ -217,8 +218,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       })
       await queue.run(atOnce, (consent) =>
         work(consent).catch((error: unknown) => {
-          // a job that no database took may be found by its ID
-          if (!ends.signal.aborted || (isTryOnError(error) && error.jobId !== null)) onError(error)
+          if (!ends.signal.aborted) onError(error)
           throw error
         }),
       )

@@ -1,5 +1,4 @@
 import type { Clock } from '../../src/ports.ts'
-import { TryOnError } from '../../src/rules/try-on-error.ts'
 import type { TryOnView } from '../../src/rules/view.ts'
 import type { Item, Items } from './items.ts'
 import { isEnded } from './views.ts'
@@ -11,13 +10,15 @@ export interface TellingParts {
   clock: Clock
   /** Has one that has ended gone on with, in another turn. */
   goOn: (ended: Item) => Promise<void>
+  /** Jobs that no database has yet. */
+  untold: Set<string>
   /** Whether this process ends, and can wait no longer. */
   isClosed: () => boolean
 }
 
 export interface Telling {
   tell(view: TryOnView): void
-  /** Resolves once the last view is written down; rejects where that failed, with the job where nobody else knows it. */
+  /** Resolves once the last view is written down; rejects where that failed. */
   told(): Promise<unknown>
   /** Another turn has it from then on. */
   over: AbortSignal
@@ -27,23 +28,24 @@ export interface Telling {
 const tellAgainMs = 1_000
 
 /** Tells the database what an item comes to; a job that only this process knows, until it is taken. */
-export function createTelling({ items, clock, goOn, isClosed }: TellingParts, item: Item): Telling {
+export function createTelling({ items, clock, goOn, untold, isClosed }: TellingParts, item: Item): Telling {
   const over = new AbortController()
   let latest: Told | null = null
   let told: Promise<unknown> = Promise.resolve()
 
   async function keep(to: Told): Promise<void> {
     const jobId = to.attempt?.jobId ?? null
+    if (jobId !== null) untold.add(jobId)
     for (;;) {
       try {
         if (over.signal.aborted || (await items.save(item, to))) {
           over.abort()
           await goOn(item)
         }
+        if (jobId !== null) untold.delete(jobId)
         return
       } catch (error) {
-        if (jobId === null || to !== latest) throw error
-        if (isClosed()) throw new TryOnError({ kind: 'storage' }, jobId, error)
+        if (jobId === null || to !== latest || isClosed()) throw error
         await new Promise<void>((resolve) => void clock.setTimeout(resolve, tellAgainMs))
       }
     }

@@ -3,9 +3,11 @@ import type { TryOnView } from '../../src/rules/view.ts'
 /** What goes on once the service, the network or an operator lets it. */
 const waits = new Set<TryOnView['state']>(['stalled', 'unauthorized'])
 
-/** The database did not take the claim, so that nothing was sent. */
-export const isUnclaimed = ({ state, problem }: TryOnView) => state === 'rejected' && problem?.kind === 'storage'
-export const isWaiting = (view: TryOnView) => (waits.has(view.state) && view.can.resume) || isUnclaimed(view)
+/** Nothing was sent: the database did not take the claim, or no address could be read any more. */
+export const isUnsent = ({ state, problem }: TryOnView) =>
+  state === 'rejected' &&
+  (problem?.kind === 'storage' || (problem?.kind === 'refused' && problem.situation === 'moved'))
+export const isWaiting = (view: TryOnView) => (waits.has(view.state) && view.can.resume) || isUnsent(view)
 /** Another process may have it yet, so that nothing is permitted here: what is shown is no end. */
 const isElsewhere = ({ group, can }: TryOnView) => group === 'stopped' && !Object.values(can).some(Boolean)
 export const isEnded = (view: TryOnView) =>
