@@ -18,7 +18,7 @@ import { createTelling, type TellingParts } from './telling.ts'
 import { isEnded, isThere, isUnsent } from './views.ts'
 
 /** What all try-ons of a runner have in common. */
-export interface CarryOutParts extends Omit<TellingParts, 'untold' | 'isClosed'> {
+export interface CarryOutParts extends Omit<TellingParts, 'over' | 'untold' | 'isClosed'> {
   options: Pick<RoomOptions, 'baseUrl' | 'apiKey' | 'fetch' | 'putPhoto' | 'timing' | 'clock' | 'budget'>
   storage: AtomicStorage
   customerEmail: string | undefined
@@ -42,9 +42,11 @@ export interface CarryOut {
 /** A record is gone with its entry, and not before: what is not there would be paid for again. In ms, a hundred years. */
 const retentionMs = 3_155_760_000_000
 
-/** The room of an item, and what keeps the database from saying whether its consent stands; null where nothing does. */
 interface OwnRoom {
   room: Core
+  /** Ends this turn, as its consent stands no more. */
+  over: AbortController
+  /** What keeps the database from saying whether its consent stands; null where nothing does. */
   failure(): unknown
 }
 
@@ -71,6 +73,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     apiKey: RoomOptions['apiKey'] = options.apiKey,
   ): OwnRoom {
     const { namespace, visitor } = item
+    const over = new AbortController()
     let failure: unknown = null
     // asked for before every request: nothing is sent for a consent that stands no more, whoever slept meanwhile
     async function currentKey() {
@@ -79,7 +82,11 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
         throw error
       })
       failure = null
-      if (!stands) throw new Error('this consent stands no more')
+      if (!stands) {
+        over.abort()
+        // that there is no key would be untrue
+        return new Promise<never>(() => {})
+      }
       return typeof apiKey === 'function' ? apiKey() : apiKey
     }
     const own = {
@@ -92,7 +99,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
       photos: false,
     } as const
     const room = createRoom({ ...options, ...own }, { funnels, mayClaimInMemory: () => false, customerEmail: address })
-    return { room, failure: () => failure }
+    return { room, over, failure: () => failure }
   }
 
   /** Of its job another process may know more than what was told as its end: then it is none. */
@@ -151,11 +158,12 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     if (isRefused || imageUrl !== null) void items.uploaded(photo.hash, imageUrl).catch(() => undefined)
   }
 
-  async function follow({ room, failure }: OwnRoom, item: Item, baseUrl: string, signal: AbortSignal) {
+  async function follow({ room, over, failure }: OwnRoom, item: Item, baseUrl: string, ends: AbortSignal) {
     const { order } = item
-    const { over, tell, told } = createTelling({ ...parts, untold, isClosed: () => isClosed }, item)
+    const { tell, told } = createTelling({ ...parts, over, untold, isClosed: () => isClosed }, item)
+    const signal = AbortSignal.any([ends, over.signal])
     return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
-      if (signal.aborted) throw left()
+      if (ends.aborted) throw left()
       if (!(await items.stands(item))) return 'ended'
       const tryOn = await tryOnOf(room, item)
       if (!(await beginOrRefuse(tryOn, item, baseUrl))) return afterEnd(item)
@@ -164,9 +172,9 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
         if (view.state !== 'preparing') passed()
         learnUpload(order, view, room.photo.get())
       }
-      const view = await stopped(tryOn, { signal: AbortSignal.any([signal, over]), failure, onState })
+      const view = await stopped(tryOn, { signal, failure, onState })
         .catch((error: unknown) => {
-          if (over.aborted) return null
+          if (over.signal.aborted) return null
           throw error
         })
         .finally(told)

@@ -234,7 +234,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
            told = case when ${isLate} then told else $5 end, job_id = coalesce($6, job_id), changed_at = clock_timestamp()
          where id = $1 and consent = $2 and (job_id is null or $6::text is not null)
            and (not is_ended or state = 'outcomeUnknown' and left_for is null and $6 is not null)
-           and (job_id is distinct from $6 or not (${isLate}) and (state, is_ended, told) is distinct from ($3, $4, $5))
+           and (${isLate} or job_id is distinct from $6 or (state, is_ended, told) is distinct from ($3, $4, $5))
          returning is_ended`,
         id,
         consent,

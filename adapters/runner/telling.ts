@@ -10,6 +10,8 @@ export interface TellingParts {
   clock: Clock
   /** Has one that has ended gone on with, in another turn. */
   goOn: (ended: Item) => Promise<void>
+  /** Ends this turn, as another one has it. */
+  over: AbortController
   /** Jobs that no database has yet. */
   untold: Set<string>
   /** Whether this process ends, and can wait no longer. */
@@ -20,25 +22,25 @@ export interface Telling {
   tell(view: TryOnView): void
   /** Resolves once the last view is written down; rejects where that failed. */
   told(): Promise<unknown>
-  /** Another turn has it from then on. */
-  over: AbortSignal
 }
 
 /** After how long a job that the database has not is told it again, in ms. */
 const tellAgainMs = 1_000
 
 /** Tells the database what an item comes to; a job that only this process knows, until it is taken. */
-export function createTelling({ items, clock, goOn, untold, isClosed }: TellingParts, item: Item): Telling {
-  const over = new AbortController()
+export function createTelling({ items, clock, goOn, over, untold, isClosed }: TellingParts, item: Item): Telling {
   let latest: Told | null = null
   let told: Promise<unknown> = Promise.resolve()
+  /** It has ended, with an outcome that nobody knew, before its job was known. */
+  let isLate = false
 
   async function keep(to: Told): Promise<void> {
     const jobId = to.attempt?.jobId ?? null
     if (jobId !== null) untold.add(jobId)
     for (;;) {
       try {
-        if (over.signal.aborted || (await items.save(item, to))) {
+        isLate ||= await items.save(item, to)
+        if (isLate) {
           over.abort()
           await goOn(item)
         }
@@ -52,7 +54,6 @@ export function createTelling({ items, clock, goOn, untold, isClosed }: TellingP
   }
 
   return {
-    over: over.signal,
     tell(view: TryOnView) {
       const { state, attempt, result, problem, message } = view
       const to = (latest = { state, isEnded: isEnded(view), attempt, result, problem, message })
