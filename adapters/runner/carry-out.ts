@@ -15,10 +15,10 @@ import { createFirsts } from './firsts.ts'
 import type { Item, Order } from './items.ts'
 import { left, stopped } from './stopped.ts'
 import { createTelling, type TellingParts } from './telling.ts'
-import { isEnded, isThere, isUnsent } from './views.ts'
+import { isEnded, isThere, isUnsent, mayBePaid } from './views.ts'
 
 /** What all try-ons of a runner have in common. */
-export interface CarryOutParts extends Omit<TellingParts, 'over' | 'untold' | 'isClosed'> {
+export interface CarryOutParts extends Pick<TellingParts, 'items' | 'clock'> {
   options: Pick<RoomOptions, 'baseUrl' | 'apiKey' | 'fetch' | 'putPhoto' | 'timing' | 'clock' | 'budget'>
   storage: AtomicStorage
   customerEmail: string | undefined
@@ -160,7 +160,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
 
   async function follow({ room, over, failure }: OwnRoom, item: Item, baseUrl: string, ends: AbortSignal) {
     const { order } = item
-    const { tell, told } = createTelling({ ...parts, over, untold, isClosed: () => isClosed }, item)
+    const { tell, told } = createTelling({ items, clock, untold, isClosed: () => isClosed }, item)
     const signal = AbortSignal.any([ends, over.signal])
     return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
       if (ends.aborted) throw left()
@@ -185,15 +185,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
 
   async function carry(item: Item, signal: AbortSignal): Promise<'ended' | 'again'> {
     const baseUrl = resolvedBaseUrl(options.baseUrl)
-    const { begunAt } = item
-    if (begunAt !== null && begunAt !== baseUrl) {
-      // a job and a key belong to one installation
-      const valid = `${begunAt}, where its submission may have gone`
-      const problem = { kind: 'input', at: 'baseUrl', given: baseUrl, valid } as const
-      const attempt = await attemptOf(item)
-      await refuse({ ...item, attempt }, problem, attempt?.jobId == null ? 'outcomeUnknown' : 'stalled')
-      return afterEnd(item)
-    }
+    if (item.begunAt !== null && item.begunAt !== baseUrl) return endElsewhere(item, item.begunAt, baseUrl)
     const current = () => (resolvedBaseUrl(options.baseUrl) === baseUrl ? baseUrl : '')
     return withRoom(roomOf(item, current), async (own) => {
       // what was written here since it was forgotten
@@ -218,13 +210,21 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     }
   }
 
-  /** The attempt as it was told, or else as its record has it, which is asked where it was begun. */
-  async function attemptOf(item: Item): Promise<Item['attempt']> {
-    if (toldJob(item) !== null) return item.attempt
-    return withRoom(roomAt(item), async ({ room }) => {
+  /** What its record has come to, which is asked where it was begun; null where there is none. */
+  const viewOf = (item: Item): Promise<TryOnView | null> =>
+    withRoom(roomAt(item), async ({ room }) => {
       const view = await room.tryOn(item.order).ready
-      return isThere(view) ? view.attempt : item.attempt
+      return isThere(view) ? view : null
     })
+
+  /** What was begun at another installation is not gone on with: a job and a key belong to one. */
+  async function endElsewhere(item: Item, begunAt: string, baseUrl: string): Promise<'ended' | 'again'> {
+    const known = toldJob(item) === null ? await viewOf(item) : null
+    const attempt = known?.attempt ?? item.attempt
+    const state = attempt?.jobId != null ? 'stalled' : known && mayBePaid(known) ? 'outcomeUnknown' : 'rejected'
+    const problem = { kind: 'input', at: 'baseUrl', given: baseUrl, valid: `${begunAt}, where it was begun` } as const
+    await refuse({ ...item, attempt }, problem, state)
+    return afterEnd(item)
   }
 
   /** For what is kept, also at another base URL, where nothing is asked for. */
@@ -233,7 +233,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
 
   return {
     carryOut: carry,
-    hasJob: async (item) => (await attemptOf(item))?.jobId != null,
+    hasJob: async (item) => toldJob(item) !== null || (await viewOf(item))?.attempt?.jobId != null,
     wipe: (item) => withRoom(roomAt(item), ({ room }) => room.reset()),
     close() {
       isClosed = true

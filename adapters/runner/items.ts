@@ -78,10 +78,11 @@ export interface Items {
   queued(consent: Consent): Promise<void>
   /**
    * Writes down what one has come to; nothing where that consent stands no more, and nothing that knows less of its job. One
-   * that ended with an outcome that nobody knew takes what is learnt late, its job and what that has come to; true where it
-   * has ended all the same.
+   * that ended with an outcome that nobody knew takes what is learnt late: its job, and its end.
    */
-  save(consent: Consent, to: Omit<RunnerEntry, 'id'>): Promise<boolean>
+  save(consent: Consent, to: Omit<RunnerEntry, 'id'>): Promise<void>
+  /** Puts consents to go on in the place of those whose job was learnt late. */
+  goOnLate(): Promise<void>
   /** From then on what has ended does not go on; false where that, or what is told of it, is another one by now, or is to be forgotten. */
   leave(ended: Item, what: Leaving): Promise<boolean>
   /** Puts a consent, to a submission of its own, in the place of one that was left for it; false where it is not by now. */
@@ -118,6 +119,7 @@ interface Row {
 
 /** How long a statement may take where no caller waits for it, in ms: on a connection that is half open none is answered. */
 export const statementMs = 60_000
+const learntLate = "is_ended and state = 'outcomeUnknown' and job_id is not null"
 /** For how long an upload is used again: the service keeps photos a day after their last use. */
 const uploadHolds = '12 hours'
 /** After how long it is looked whether a consent is in the queue. */
@@ -154,7 +156,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
       used_at timestamptz not null`,
   }
   const { rows } = postgresTables(database, tables, {
-    [items]: ['(changed_at)', '(changed_at) where not is_ended', '(photo)'],
+    [items]: ['(changed_at)', '(changed_at) where not is_ended', '(photo)', `(id) where ${learntLate}`],
   })
   const epochOf = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
   const columns = `id, consent, state, is_ended, told, ordered, visitor, namespace, left_for, begun_at, job_id, ${epochOf('changed_at')} as changed_at`
@@ -228,23 +230,25 @@ export function createItems(database: PostgresQueries, name: string): Items {
         id,
         consent,
       )),
-    async save({ id, consent }, { state, isEnded, ...told }) {
-      const [saved] = await rows<Pick<Row, 'is_ended'>>(
+    save: async ({ id, consent }, { state, isEnded, ...told }) =>
+      void (await rows(
         `update ${items} set state = case when ${isLate} then state else $3::text end, is_ended = is_ended or $4::boolean,
            told = case when ${isLate} then told else $5 end, job_id = coalesce($6, job_id), changed_at = clock_timestamp()
          where id = $1 and consent = $2 and (job_id is null or $6::text is not null)
            and (not is_ended or state = 'outcomeUnknown' and left_for is null and $6 is not null)
-           and (${isLate} or job_id is distinct from $6 or (state, is_ended, told) is distinct from ($3, $4, $5))
-         returning is_ended`,
+           and (job_id is distinct from $6 or not (${isLate}) and (state, is_ended, told) is distinct from ($3, $4, $5))`,
         id,
         consent,
         state,
         isEnded,
         JSON.stringify(told),
         told.attempt?.jobId ?? null,
-      )
-      return !isEnded && saved?.is_ended === true
-    },
+      )),
+    goOnLate: async () =>
+      void (await rows(
+        `update ${items} set consent = gen_random_uuid(), is_ended = false, queued_at = null, changed_at = clock_timestamp()
+         where ${learntLate} and left_for is null`,
+      )),
     leave: ({ id, consent, attempt }, what) =>
       isFound(
         `update ${items} set left_for = $3

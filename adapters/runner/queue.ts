@@ -2,6 +2,7 @@ import { fromPglite, PgBoss } from 'pg-boss'
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { PostgresQueries } from '../storage/postgres-tables.ts'
+import { hashOf } from './hash.ts'
 import { statementMs, type Consent } from './items.ts'
 
 /** A consent that waits for its turn, for the how manieth time. */
@@ -71,7 +72,9 @@ export async function openQueue(
 
   async function later({ id, consent, waits = 0 }: Queued): Promise<void> {
     const startAfter = Math.min(waitSeconds * 2 ** waits, longestWaitSeconds)
-    await boss.send(queueName, { id, consent, waits: waits + 1 }, { startAfter })
+    const next = { id, consent, waits: waits + 1 }
+    // once, however often this turn is taken, as where the database does not hear of its end
+    await boss.send(queueName, next, { startAfter, id: await uuidOf(`${consent} ${next.waits}`) })
   }
 
   return {
@@ -91,6 +94,9 @@ export async function openQueue(
     close: () => withinLimit(clock, closeLimitMs, boss.stop({ graceful: true, timeout: longestCloseMs })),
   }
 }
+
+const uuidOf = async (text: string) =>
+  (await hashOf(new TextEncoder().encode(text))).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5')
 
 type Embedded = Parameters<typeof fromPglite>[0]
 

@@ -17,6 +17,7 @@ import type { PostgresQueries } from '../storage/postgres-tables.ts'
 import { postgresStorage } from '../storage/postgres.ts'
 import { createCarryOut } from './carry-out.ts'
 import { createEvents } from './events.ts'
+import { hashOf } from './hash.ts'
 import {
   createItems,
   limitedItems,
@@ -101,10 +102,6 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
     customerEmail,
     clock,
     onError,
-    async goOn(ended) {
-      const next = { id: ended.id, consent: crypto.randomUUID() }
-      if (await workItems.goOn(ended, next)) await enqueue(next).catch(onError)
-    },
   })
   let isRunning = false
 
@@ -212,8 +209,9 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
       isRunning = true
       // what a process has left that ended before it had swept
       await items.sweep().catch(onError)
-      // what was given by a process that ended before it was queued
+      // what was given, or learnt late, by a process that ended before it was queued
       events.repeat(async () => {
+        await items.goOnLate()
         for (const consent of await items.unqueued()) await enqueue(consent)
       })
       await queue.run(atOnce, (consent) =>
@@ -259,12 +257,6 @@ const entryOf = ({ id, state, isEnded, attempt, result, problem, message }: Item
 })
 
 const notAllowed = (intent: Leaving, { state }: Item) => new TryOnError({ kind: 'notAllowed', intent, state })
-
-/** As hexadecimal digits. */
-async function hashOf(bytes: BufferSource): Promise<string> {
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
 
 /** How long names of the caller's may be, in characters: indexes have room for these. */
 const longestName = { id: 200, uniqueUserId: 256 }

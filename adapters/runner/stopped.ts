@@ -1,6 +1,6 @@
 import type { TryOnView } from '../../src/rules/view.ts'
 import type { TryOn } from '../../src/try-on/try-on.types.ts'
-import { isEnded, isWaiting } from './views.ts'
+import { isEnded, isOut, isWaiting } from './views.ts'
 
 /** Another process, or a later one, has it next. */
 export const left = () => new Error('the runner was closed')
@@ -18,18 +18,16 @@ export function stopped(tryOn: TryOn, { signal, failure, onState }: Watch): Prom
     let shown: TryOnView['state'] = 'idle'
     const look = () => {
       const view = tryOn.get()
-      const { state, waitingUntil } = view
+      const { state } = view
       // the key was not refused
       if (state === 'unauthorized' && failure()) return end(() => reject(failure()))
-      // of a submission that is out the answer is waited for
-      const isOut = state === 'submitting' && waitingUntil === null
       // what another process had until now is an end only once this one has it
       const isNews = state !== shown || isEnded(view)
       if (state !== 'restoring' && state !== 'idle' && isNews) onState(view)
       shown = state
       if (isEnded(view) || isWaiting(view)) end(() => resolve(view))
       else if (state === 'idle') end(() => reject(new Error(`a try-on was left: ${view.problem?.kind ?? 'idle'}`)))
-      else if (signal.aborted && !isOut) end(() => reject(left()))
+      else if (signal.aborted && !isOut(view)) end(() => reject(left()))
     }
     const { unsubscribe } = tryOn.subscribe(look)
     signal.addEventListener('abort', look)

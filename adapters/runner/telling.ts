@@ -8,10 +8,6 @@ type Told = Parameters<Items['save']>[1]
 export interface TellingParts {
   items: Items
   clock: Clock
-  /** Has one that has ended gone on with, in another turn. */
-  goOn: (ended: Item) => Promise<void>
-  /** Ends this turn, as another one has it. */
-  over: AbortController
   /** Jobs that no database has yet. */
   untold: Set<string>
   /** Whether this process ends, and can wait no longer. */
@@ -28,22 +24,16 @@ export interface Telling {
 const tellAgainMs = 1_000
 
 /** Tells the database what an item comes to; a job that only this process knows, until it is taken. */
-export function createTelling({ items, clock, goOn, over, untold, isClosed }: TellingParts, item: Item): Telling {
+export function createTelling({ items, clock, untold, isClosed }: TellingParts, item: Item): Telling {
   let latest: Told | null = null
   let told: Promise<unknown> = Promise.resolve()
-  /** It has ended, with an outcome that nobody knew, before its job was known. */
-  let isLate = false
 
   async function keep(to: Told): Promise<void> {
     const jobId = to.attempt?.jobId ?? null
     if (jobId !== null) untold.add(jobId)
     for (;;) {
       try {
-        isLate ||= await items.save(item, to)
-        if (isLate) {
-          over.abort()
-          await goOn(item)
-        }
+        await items.save(item, to)
         if (jobId !== null) untold.delete(jobId)
         return
       } catch (error) {

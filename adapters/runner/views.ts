@@ -13,6 +13,20 @@ const isElsewhere = ({ group, can }: TryOnView) => group === 'stopped' && !Objec
 export const isEnded = (view: TryOnView) =>
   ['done', 'asks', 'stopped'].includes(view.group) && !isWaiting(view) && !isElsewhere(view)
 
+/** Of a submission that is out the answer is waited for. */
+export const isOut = ({ state, waitingUntil }: TryOnView) => state === 'submitting' && waitingUntil === null
+
+/** Where no job is known, nothing was sent that may have made one. */
+const unsent = new Set<TryOnView['state']>([
+  'preparing',
+  'needsEmail',
+  'limitReached',
+  'rejected',
+  'stalled',
+  'unauthorized',
+])
+export const mayBePaid = (view: TryOnView) => isOut(view) || (view.state !== 'submitting' && !unsent.has(view.state))
+
 /** Whether there is something to follow; throws where storage could not be read, since nobody knows then. */
 export function isThere({ state, problem }: TryOnView): boolean {
   if (state !== 'idle') return true

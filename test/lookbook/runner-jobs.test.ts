@@ -156,14 +156,17 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
   )
 
   it.each([
+    ['not sent', 'rejected'],
     ['only claimed', 'outcomeUnknown'],
     ['told', 'stalled'],
   ])('sends nothing for what was begun at another base URL, and %s', async (what, state) => {
-    let isGone = false
+    let [isGone, wasAsked] = [false, false]
     const query: PostgresQueries['query'] = (text, values) =>
       isGone ? Promise.reject(new Error('the process has ended')) : databaseOf().query(text, values)
     const fetch: typeof world.sandbox.fetch = async (input, init) => {
       const request = new Request(input, init)
+      wasAsked = true
+      if (what === 'not sent') return new Promise(() => {})
       const answer = await world.sandbox.fetch(request)
       if (isPoll(request)) return Response.json({ data: { status: 'PROCESSING' } })
       return isSubmission(request) && what !== 'told' ? new Promise(() => {}) : answer
@@ -172,7 +175,9 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
     await one.add({ id: 'look', product: tee, photo })
     await one.run()
     const jobId = async () => (await one.get('look'))?.attempt?.jobId ?? null
-    const isBegun = async () => world.sandbox.ledger.accepted === 1 && (what !== 'told' || (await jobId()) !== null)
+    const paid = what === 'not sent' ? 0 : 1
+    const isBegun = async () =>
+      wasAsked && world.sandbox.ledger.accepted === paid && (what !== 'told' || (await jobId()) !== null)
     await vi.waitUntil(isBegun, { timeout: 120_000, interval: 20 })
     const told = await jobId()
     isGone = true
@@ -184,7 +189,12 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
     await other.run()
     await other.settled()
     const problem = { kind: 'input', at: 'baseUrl' }
-    expect(await other.get('look')).toMatchObject({ state, isEnded: true, attempt: { jobId: told }, problem })
+    expect(await other.get('look')).toMatchObject({
+      state,
+      isEnded: true,
+      problem,
+      ...(paid > 0 && { attempt: { jobId: told } }),
+    })
     await other.close()
     // back where it was, with the word for another submission where nobody knows a job
     const again = await open()
@@ -195,7 +205,7 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
       state: 'final',
       ...(told !== null && { attempt: { jobId: told } }),
     })
-    expect([moved, world.sandbox.ledger.accepted]).toEqual([[], told === null ? 2 : 1])
+    expect([moved, world.sandbox.ledger.accepted]).toEqual([[], told === null ? paid + 1 : 1])
   })
 
   it('sends nothing for what was begun at another base URL, and of which its record alone has the job', async () => {
@@ -301,7 +311,7 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
     const nothing = { result: null, problem: null, message: null }
     const problem = { kind: 'storage' } as const
     await items.save(item, { ...nothing, state: 'outcomeUnknown', isEnded: true, attempt, problem })
-    expect(await items.save(item, { ...nothing, state: 'processing', isEnded: false, attempt: known })).toBe(true)
+    await items.save(item, { ...nothing, state: 'processing', isEnded: false, attempt: known })
     expect(await runner.get(id)).toMatchObject({ state: 'outcomeUnknown', isEnded: true, attempt: known, problem })
     // what was judged by less is not left for that
     expect(await items.leave({ ...item, attempt }, 'retry')).toBe(false)

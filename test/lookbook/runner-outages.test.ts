@@ -105,6 +105,24 @@ onEachDatabase('a runner beside what fails,', (world) => {
     expect([await own.get('look'), world.sandbox.ledger.accepted]).toMatchObject([{ state: 'final' }, 1])
   })
 
+  it('queues another turn once, however often the end of the one before is not taken', async () => {
+    let failures = 2
+    const ended = deferred()
+    const query: PostgresQueries['query'] = async (text, values = []) => {
+      const isEnd = /_queue/.test(text) && /'completed'/.test(text) && /update/i.test(text) && values.length > 0
+      if (isEnd && failures-- > 0) throw new Error('gone')
+      const answer = await databaseOf().query(text, values)
+      if (isEnd) ended.resolve()
+      return answer
+    }
+    const runner = await open({ database: asked(query), timing: { deadlineMs: 2_000 }, onError: () => {} })
+    await runner.add({ id: 'never', product: testTee('9012'), photo })
+    await runner.run()
+    await ended.promise
+    const left = `select 1 from ${world.prefix}_queue.job where state <> 'completed' and data->>'id' = 'never'`
+    expect((await databaseOf().query(left)).rows).toHaveLength(1)
+  })
+
   it('gives a try-on another turn whose query fails', async () => {
     let failures = 0
     const query: PostgresQueries['query'] = (text, values) =>
