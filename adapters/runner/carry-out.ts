@@ -15,7 +15,7 @@ import { createFirsts } from './firsts.ts'
 import type { Item, Order } from './items.ts'
 import { left, stopped } from './stopped.ts'
 import { createTelling, type TellingParts } from './telling.ts'
-import { isEnded, isThere, isUnsent, mayBePaid } from './views.ts'
+import { isEnded, isThere, isUnsent } from './views.ts'
 
 /** What all try-ons of a runner have in common. */
 export interface CarryOutParts extends Pick<TellingParts, 'items' | 'clock'> {
@@ -221,7 +221,9 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
   async function endElsewhere(item: Item, begunAt: string, baseUrl: string): Promise<'ended' | 'again'> {
     const known = toldJob(item) === null ? await viewOf(item) : null
     const attempt = known?.attempt ?? item.attempt
-    const state = attempt?.jobId != null ? 'stalled' : known && mayBePaid(known) ? 'outcomeUnknown' : 'rejected'
+    // what may not be discarded may be paid for, or is another process's yet
+    const mayBePaid = known !== null && !known.can.discard
+    const state = attempt?.jobId != null ? 'stalled' : mayBePaid ? 'outcomeUnknown' : 'rejected'
     const problem = { kind: 'input', at: 'baseUrl', given: baseUrl, valid: `${begunAt}, where it was begun` } as const
     await refuse({ ...item, attempt }, problem, state)
     return afterEnd(item)

@@ -119,6 +119,7 @@ interface Row {
 
 /** How long a statement may take where no caller waits for it, in ms: on a connection that is half open none is answered. */
 export const statementMs = 60_000
+/** Which have ended, and somebody goes on with. */
 const learntLate = "is_ended and state = 'outcomeUnknown' and job_id is not null"
 /** For how long an upload is used again: the service keeps photos a day after their last use. */
 const uploadHolds = '12 hours'

@@ -136,8 +136,8 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
 
   /** What has ended, as it was seen. */
   async function endedOf(asked: string | RunnerEntry, intent: Leaving): Promise<Item> {
-    const seen = typeof asked === 'string' ? null : (Object(asked) as RunnerEntry)
-    const item = await found(seen ? seen.id : (asked as string))
+    const seen = typeof asked === 'string' ? null : asked
+    const item = await found(typeof asked === 'string' ? asked : asked?.id)
     const isSeen = seen === null || (seen.state === item.state && seen.attempt?.id === item.attempt?.id)
     if (!item.isEnded || !isSeen) throw notAllowed(intent, item)
     return item

@@ -16,17 +16,6 @@ export const isEnded = (view: TryOnView) =>
 /** Of a submission that is out the answer is waited for. */
 export const isOut = ({ state, waitingUntil }: TryOnView) => state === 'submitting' && waitingUntil === null
 
-/** Where no job is known, nothing was sent that may have made one. */
-const unsent = new Set<TryOnView['state']>([
-  'preparing',
-  'needsEmail',
-  'limitReached',
-  'rejected',
-  'stalled',
-  'unauthorized',
-])
-export const mayBePaid = (view: TryOnView) => isOut(view) || (view.state !== 'submitting' && !unsent.has(view.state))
-
 /** Whether there is something to follow; throws where storage could not be read, since nobody knows then. */
 export function isThere({ state, problem }: TryOnView): boolean {
   if (state !== 'idle') return true

@@ -60,6 +60,19 @@ afterAll(async () => {
   for (const made of [folder, ...roots.values()]) await rm(made, { recursive: true, force: true })
 })
 
+/** A page behind something that answers some of its requests itself, until the test ends. */
+async function frontOf(name: string, answer: (path: string) => Response | null) {
+  const page = sites.get(name)!
+  const front = await serveFetch(async ({ url, method, headers, body }) => {
+    const { pathname, search } = new URL(url)
+    headers.set('accept-encoding', 'identity')
+    const asked = { method, headers, body, ...(body && { duplex: 'half' as const }) }
+    return answer(pathname) ?? fetch(page.url + pathname + search, asked)
+  })
+  onTestFinished(() => front.close())
+  return front
+}
+
 describe.each(engines)('in $name', ({ launch }) => {
   let engine: RunningEngine
   beforeAll(async () => void (engine = await launch()))
@@ -132,17 +145,12 @@ describe.each(engines)('in $name', ({ launch }) => {
   })
 
   it('keeps photo and word where the core is refused, as by a blocker or a deploy, and goes on once it is not, or says that the page has to be reloaded', async () => {
-    const page = sites.get('react')!
     let isRefused = false
     let refused = 0
-    const front = await serveFetch(async ({ url, method, headers, body }) => {
-      const { pathname, search } = new URL(url)
-      const isCore = /\/core-[^/]*\.js$/.test(pathname)
-      if (isCore && isRefused) return new Response(`refused ${++refused}`, { status: 404 })
-      headers.set('accept-encoding', 'identity')
-      return fetch(page.url + pathname + search, { method, headers, body, ...(body && { duplex: 'half' }) })
+    const front = await frontOf('react', (path) => {
+      const isCore = /\/core-[^/]*\.js$/.test(path)
+      return isCore && isRefused ? new Response(`refused ${++refused}`, { status: 404 }) : null
     })
-    onTestFinished(() => front.close())
     const tab = await engine.open(front.url)
     const { reaches, press, choosePhoto, marked } = pageIn(tab)
     await reaches('idle')
@@ -213,14 +221,9 @@ describe('in one page after the other', () => {
   afterAll(() => engine?.close())
 
   it.each(folders)('%s tells who hears it once what holds it up, however often it is tried again', async (name) => {
-    const page = sites.get(name)!
-    const front = await serveFetch(async ({ url, method, headers, body }) => {
-      const { pathname, search } = new URL(url)
-      if (pathname.startsWith('/api')) return new Response('down', { status: 503 })
-      headers.set('accept-encoding', 'identity')
-      return fetch(page.url + pathname + search, { method, headers, body, ...(body && { duplex: 'half' }) })
-    })
-    onTestFinished(() => front.close())
+    const front = await frontOf(name, (path) =>
+      path.startsWith('/api') ? new Response('down', { status: 503 }) : null,
+    )
     const tab = await engine.open(front.url)
     const { reaches, press, choosePhoto, marked } = pageIn(tab)
     await reaches('idle')

@@ -180,6 +180,7 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
       wasAsked && world.sandbox.ledger.accepted === paid && (what !== 'told' || (await jobId()) !== null)
     await vi.waitUntil(isBegun, { timeout: 120_000, interval: 20 })
     const told = await jobId()
+    if (what === 'not sent') await one.close()
     isGone = true
     await one.close().catch(() => {})
     await handBack()
