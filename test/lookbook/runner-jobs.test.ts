@@ -1,4 +1,4 @@
-import type { PostgresQueries, RunnerEntry, RunnerOptions } from 'fitting-room/runner'
+import type { PostgresQueries, RunnerOptions } from 'fitting-room/runner'
 import { describe, expect, it, vi } from 'vitest'
 import { createItems } from '../../adapters/runner/items.ts'
 import { deferred } from '../../src/platform/deferred.ts'
@@ -270,7 +270,6 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
     const [held, answer] = [deferred(), deferred()]
     let told: Promise<unknown> | null = null
     let wasLost = false
-    const heard: RunnerEntry[] = []
     const query: PostgresQueries['query'] = async (text, values = []) => {
       const isTelling = /update \w+_items set state/.test(text)
       if (isTelling && values[2] === 'outcomeUnknown')
@@ -292,14 +291,11 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
     }
     const timing = { submitTimeoutMs: 2_000 }
     const runner = await open({ fetch, database: asked(query), timing, onError: () => answer.resolve() })
-    runner.on((entry) => heard.push(entry))
     await runner.run()
     await runner.add({ id: 'look', product: testTee('9003'), photo })
     const state = async () => (await runner.get('look'))?.state
     await vi.waitUntil(async () => (await state()) === 'final', { timeout: 120_000, interval: 20 })
     expect(world.sandbox.ledger.accepted).toBe(1)
-    await runner.close()
-    expect(heard.filter(({ problem }) => problem?.kind === 'key')).toEqual([])
   })
 
   it('takes what is learnt late of one that ended with an outcome that nobody knew', async () => {
