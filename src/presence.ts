@@ -48,8 +48,9 @@ export function createPresence(parts: PresenceParts): Presence {
   let opened: Promise<void> | null = null
   let isUp = false
   let tabs: Tabs | null = null
-  /** Whether other pages may have said something since it was last heard. */
-  let hasMissed = false
+  /** How often other pages were not heard, and which of these times nothing is unknown of any more. */
+  let absences = 0
+  let madeUpFor = 0
   /** Whether that can not be read. */
   let isDoubtful = false
   let stopFollowing = () => {}
@@ -64,13 +65,15 @@ export function createPresence(parts: PresenceParts): Presence {
   }
 
   async function refresh(): Promise<void> {
+    const upTo = absences
+    const hasMissed = upTo !== madeUpFor
     if (hasMissed || isDoubtful) isDoubtful = catalog.isSeen() && !(await catalog.isReadable())
     if (isDoubtful) later(refresh)
     if (isDoubtful && hasMissed) parts.hide()
     await catalog.isPresent(catalog.shopper())
     if (!isDoubtful) await parts.restore()
     if (hasMissed) parts.missed()
-    hasMissed = false
+    madeUpFor = upTo
   }
 
   function listen(): void {
@@ -88,7 +91,7 @@ export function createPresence(parts: PresenceParts): Presence {
   function stopListening(): void {
     tabs?.close()
     tabs = null
-    hasMissed = true
+    absences += 1
   }
 
   function follow(): void {

@@ -400,6 +400,18 @@ describe('a failed read', () => {
   })
 })
 
+it('whatever is written of an attempt is of version 2, which version 0.1.0 leaves alone', async () => {
+  const written = () => JSON.parse(storage.items.get(recordKey)!)
+  const asked = world.hold('GET', '/funnel')
+  const tryOn = world.room().tryOn(product)
+  await tryOn.start(person)
+  await asked.reached
+  expect(written()).toMatchObject({ phase: 'consented', version: 2 })
+  asked.release()
+  await world.until(tryOn, 'final')
+  expect(written()).toMatchObject({ phase: 'final', version: 2 })
+})
+
 describe('records that this version can not read', () => {
   const good = {
     version: 1,

@@ -155,12 +155,14 @@ describe('a room tells', () => {
   })
 
   it('that one is discarded', async () => {
-    const { room, types } = told()
+    const { room, events } = told()
     const tryOn = await started(room.tryOn(product))
-    await world.until(tryOn, 'final')
+    const { attempt } = await world.until(tryOn, 'final')
+    await world.pass(60_000)
     await tryOn.discard()
     await world.settle()
-    expect(types().at(-1)).toBe('discarded')
+    const at = world.clock.now()
+    expect(events.at(-1)).toMatchObject({ type: 'discarded', at, sinceMs: at - attempt!.startedAt })
   })
 })
 

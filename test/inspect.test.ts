@@ -1,6 +1,8 @@
 import type { InspectedRequest, InspectEvent } from 'fitting-room'
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { answers, createWorld, dropped, person, product, refuses } from './support/world.ts'
+
+afterEach(() => void vi.unstubAllGlobals())
 
 it('inspect tells each event of a try-on and where it stands since then, in words of its own', async () => {
   const world = createWorld()
@@ -30,7 +32,8 @@ it('inspectRequests tells what each request has come to, also one that was never
   const told: InspectedRequest[] = []
   world.fault('GET', '/funnel', [answers(503, { error: 'Service unavailable' }), dropped])
   world.fault('POST', '/generations', [refuses('emailRequired')])
-  const tryOn = world.room({ uniqueUserId: 'me', inspectRequests: (request) => told.push(request) }).tryOn(product)
+  const room = world.room({ uniqueUserId: 'me', inspectRequests: (request) => told.push(request) })
+  const tryOn = room.tryOn(product)
   await tryOn.start(person)
   await world.until(tryOn, 'needsEmail')
   await tryOn.submitEmail({ email: 'me@example.com' })
@@ -47,6 +50,14 @@ it('inspectRequests tells what each request has come to, also one that was never
     { situation: 'fits', outcome: 'accepted' },
   ])
   expect(of('getGeneration').length).toBe(world.count('GET', '/generations/'))
+  vi.stubGlobal('navigator', { onLine: false })
+  const photo = { bytes: new ArrayBuffer(1), type: 'image/png' }
+  await room.client.putPhoto('https://uploads.test/a', photo)
+  await room.client.putPhoto('nowhere', photo)
+  expect(of('putPhoto').slice(1)).toMatchObject([
+    { situation: 'offline', outcome: 'unavailable', status: null },
+    { situation: 'invalid', outcome: 'rejected', status: null },
+  ])
   for (const { at, tookMs } of told) expect([Number.isFinite(at), tookMs >= 0]).toEqual([true, true])
   expect(JSON.stringify(told)).not.toMatch(/me@example|"me"|main-key|https?:/)
   await world.close()

@@ -143,6 +143,63 @@ describe('a submission asks last whether it is still wanted', () => {
   })
 })
 
+describe('the budget learns once what has become of what it has let go', () => {
+  let learnt: [string, number | null][]
+  const budget = (waitMs = 0): ClientOptions['budget'] => ({
+    ask: () => waitMs,
+    learn: ({ operation }, refusedMs) => void learnt.push([operation, refusedMs]),
+    price: () => 0,
+  })
+  beforeEach(() => void (learnt = []))
+
+  it('that it was let in, or refused for a while', async () => {
+    const room = client({ budget: budget() })
+    await room.getFunnel([12])
+    await room.createGeneration(order)
+    answer = () => Response.json({ error: 'Rate limit exceeded' }, { status: 429, headers: { 'Retry-After': '7' } })
+    await room.createGeneration(order)
+    expect(learnt.filter(([operation]) => operation !== 'createUpload')).toEqual([
+      ['getFunnel', 0],
+      ['createGeneration', 0],
+      ['createGeneration', 7_000],
+    ])
+  })
+
+  it('nothing where it was not sent, whatever has stopped it after its turn had come', async () => {
+    const room = client({ budget: budget() })
+    await room.probe()
+    settings.apiKey = ''
+    await room.submit(order)
+    settings.apiKey = 'key-1'
+    await room.probe()
+    await room.submit(order, { isWanted: () => false })
+    expect(learnt.filter(([operation]) => operation === 'createGeneration')).toEqual([
+      ['createGeneration', null],
+      ['createGeneration', null],
+    ])
+  })
+
+  it('nothing of what it has not let go', async () => {
+    await client({ budget: budget(5_000) }).createGeneration(order)
+    await client({ budget: budget(), apiKey: '' }).createGeneration(order)
+    expect(learnt.filter(([operation]) => operation === 'createGeneration')).toEqual([])
+  })
+
+  it('that no answer came in time, and not once more when it comes', async () => {
+    const late = question<Response>()
+    const room = client({ budget: budget() })
+    await room.probe()
+    answer = () => late.ask() as unknown as Response
+    const ended = room.submit(order)
+    await late.arrival
+    clock.advance(120_000)
+    expect(await ended).toMatchObject({ kind: 'outcomeUnknown' })
+    late.reply(Response.json(started))
+    await turn()
+    expect(learnt.filter(([operation]) => operation === 'createGeneration')).toEqual([['createGeneration', null]])
+  })
+})
+
 describe('the key', () => {
   it('goes only to the base URL that it was read for', async () => {
     const key = question<string>()

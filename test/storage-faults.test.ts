@@ -677,6 +677,21 @@ describe('a page that was away', () => {
     expect(shown()).toEqual([true, 1])
   })
 
+  it('shows none of them either where it went away once more before it had looked', async () => {
+    const { world, storage, room, tryOn, hide, show, beBack } = await away()
+    await world.until(await started(tryOn), 'final')
+    await world.settle()
+    hide()
+    const look = storage.hold(isRead)
+    show()
+    await look.reached
+    hide()
+    look.release()
+    await world.settle()
+    await beBack()
+    expect(room.photo.get()).toBeNull()
+  })
+
   it('puts no photo of a shopper who has gone, be it that storage works all the while', async () => {
     const { world, tryOn, hide, show, beside } = await away()
     const target = world.hold('POST', '/uploads', 'after')

@@ -88,6 +88,8 @@ describe('a mock room', () => {
     await expect(left).rejects.toMatchObject(stopped('startedOver'))
     room.show('final', '1/3')
     expect(await waits).toBe(views.final.result)
+    const over = mockRoom({ [product1]: viewOf('idle', { problem: problems.consentExpired }) }).tryOn(product)
+    await expect(over.result()).rejects.toMatchObject({ kind: 'consentExpired' })
   })
 
   it('forgets what may be paid for where that is said, and shows what it was told to before a try-on was asked for', async () => {

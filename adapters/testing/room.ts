@@ -201,6 +201,7 @@ function resultOf(readable: Readable<TryOnView>, { signal, rejectOnInput = false
       hasBegun ||= state !== 'idle' && state !== 'restoring'
       if (view.state === 'final') end(() => resolve(view.result))
       else if (isInput ? rejectOnInput : group === 'stopped') fail(problem ?? problems.emailRequired)
+      else if (state === 'idle' && problem) fail(problem)
       else if (state === 'idle' && hasBegun) fail({ kind: 'stopped', reason: 'startedOver' })
     }
     const { unsubscribe } = readable.subscribe(look)

@@ -159,7 +159,7 @@ export function createTeller(parts: TellerParts): Teller {
   function eventOf(type: RoomEventType, record: AttemptRecord): RoomEvent {
     const { attemptId, productId, variantId, startedAt, savedAt, job, problem } = record
     const isBeginning = type === 'photoChosen' || type === 'consented' || type === 'retried'
-    const at = isBeginning ? startedAt : type === 'submitted' ? (job?.acceptedAt ?? savedAt) : savedAt
+    const at = isBeginning ? startedAt : (type === 'submitted' && job?.acceptedAt) || savedAt
     const of = {
       key: `${attemptId}:${type}`,
       attemptId,
@@ -214,7 +214,7 @@ export function createTeller(parts: TellerParts): Teller {
     },
     settling: () => (pending > 0 ? settled() : null),
     discard(record, by) {
-      queued(async () => tell({ ...eventOf('discarded', record), at: Math.round(clock.now()) }, by))
+      queued(async () => tell(eventOf('discarded', { ...record, savedAt: Math.round(clock.now()) }), by))
     },
   }
 }

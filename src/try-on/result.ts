@@ -2,7 +2,6 @@ import type { Readable } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { AttemptView, TryOnResult, TryOnView } from '../rules/view.ts'
-import type { TryOnState } from '../rules/words.ts'
 
 export interface ResultOptions {
   /** Ends the wait, never the try-on. */
@@ -10,16 +9,6 @@ export interface ResultOptions {
   /** Also rejects where a person is needed: at `needsEmail` and `unauthorized`. Default: false. */
   rejectOnInput?: boolean | undefined
 }
-
-const stops: readonly TryOnState[] = [
-  'stalled',
-  'failed',
-  'outcomeUnknown',
-  'limitReached',
-  'rejected',
-  'protocolError',
-]
-const inputs: readonly TryOnState[] = ['needsEmail', 'unauthorized']
 
 /** The only stop that is no problem to a shopper. */
 const emailWanted: Problem = {
@@ -81,7 +70,8 @@ export function resultOf(
     ] as const
 
     const look = (view: TryOnView) => {
-      const { state, attempt, problem } = view
+      const { state, group, attempt, problem } = view
+      const isInput = state === 'needsEmail' || state === 'unauthorized'
       const wasBegun = begun
       begun ||= state !== 'idle' && state !== 'restoring'
       if (!isHeard) return
@@ -89,7 +79,7 @@ export function resultOf(
       if (mine && attempt && attempt.id !== mine.id) return stop('startedOver', mine)
       mine = attempt ?? mine
       if (state === 'final') end(() => resolve(view.result))
-      else if (stops.includes(state) || (rejectOnInput && inputs.includes(state))) fail(problem ?? emailWanted, attempt)
+      else if (isInput ? rejectOnInput : group === 'stopped') fail(problem ?? emailWanted, attempt)
       else if (state === 'idle' && problem) fail(problem, attempt)
       else if (state === 'idle' && wasBegun) stop('startedOver')
     }

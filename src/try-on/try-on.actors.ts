@@ -84,7 +84,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const now = whole(clock.now())
     const { attemptId, isRetry, customKey, moreLooksConsent, notice, photoId, metadataKept } = given(context.consent)
     const record: AttemptRecord = {
-      version: 1,
+      version: 2,
       savedAt: now,
       attemptId,
       startedAt: now,

@@ -94,21 +94,28 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     const { base = access.baseUrl(), streamed = false, signal, isWanted, onLateAnswer } = settings
     const meaning = (came: Exchange) => outcomeOf<DataOf<O>>(operation, came, schemas[operation].data)
     const isAborted = () => signal?.aborted === true
-
-    if (base === null) return meaning({ came: 'notMade', why: 'invalid', at: 'baseUrl' })
-    const path = firstMisfit(operation, parts)
-    if (path !== null) return meaning({ came: 'notMade', why: 'invalid', at: path })
-    const key = await access.key()
-    if (key === null) return meaning({ came: 'notMade', why: 'noKey' })
-    if (offline()) return meaning({ came: 'notSent', why: 'offline' })
-    if (isAborted()) return meaning({ came: 'notSent', why: 'unwanted' })
     const asked = { operation, turn: settings.turn, urgent: settings.urgent }
-    const waitMs = settings.isGranted ? 0 : await budget.ask(asked)
-    if (waitMs > 0) return meaning({ came: 'held', waitMs })
+    /** Whether the budget has let it go, and has not heard what became of that. */
+    let isCounted = settings.isGranted === true
+    const learn = (refusedMs: number | null) => {
+      if (isCounted) void budget.learn(asked, refusedMs)
+      isCounted = false
+    }
     const unsent = (came: Exchange) => {
-      void budget.learn(asked, null)
+      learn(null)
       return meaning(came)
     }
+
+    if (base === null) return unsent({ came: 'notMade', why: 'invalid', at: 'baseUrl' })
+    const path = firstMisfit(operation, parts)
+    if (path !== null) return unsent({ came: 'notMade', why: 'invalid', at: path })
+    const key = await access.key()
+    if (key === null) return unsent({ came: 'notMade', why: 'noKey' })
+    if (offline()) return unsent({ came: 'notSent', why: 'offline' })
+    if (isAborted()) return unsent({ came: 'notSent', why: 'unwanted' })
+    const waitMs = isCounted ? 0 : await budget.ask(asked)
+    if (waitMs > 0) return meaning({ came: 'held', waitMs })
+    isCounted = true
     if (isWanted && !(await saysYes(isWanted))) return unsent({ came: 'notSent', why: 'unwanted' })
     // from here to the socket nothing is waited for
     if (isAborted()) return unsent({ came: 'notSent', why: 'unwanted' })
@@ -116,7 +123,7 @@ export function createRoomClient(options: ClientOptions): RoomClient {
 
     const conclude = (came: Exchange) => {
       const outcome = meaning(came)
-      void budget.learn(asked, refusedMsOf(outcome))
+      learn(refusedMsOf(outcome))
       access.learn(key, outcome)
       return outcome
     }
@@ -133,7 +140,10 @@ export function createRoomClient(options: ClientOptions): RoomClient {
       return 'came' in ended ? meaning(ended) : ended
     } finally {
       // whatever ended the wait, the POST is out
-      if (!isTaken) void answer.then(onLateAnswer)
+      if (!isTaken) {
+        learn(null)
+        void answer.then(onLateAnswer)
+      }
     }
   }
 
@@ -171,11 +181,25 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     const base = access.baseUrl()
     const fits = firstMisfit('createGeneration', { body }) === null
     const proved = fits && !isDecided(base) ? await prove(base, { signal: settings.signal, turn: settings.turn }) : null
-    if (proved !== null && proved.kind !== 'accepted') return proved
+    if (proved !== null && proved.kind !== 'accepted') {
+      if (isGranted) void budget.learn({ operation: 'createGeneration', turn: settings.turn }, null)
+      return proved
+    }
     const streamed = base !== null && form.streams(base)
-    const sent = request('createGeneration', { body }, { ...settings, base, streamed, isGranted })
-    // whatever has kept it from being sent, nobody waits for its answer any more
-    return sent.finally(() => budget.learn({ operation: 'createGeneration', turn: settings.turn }, null))
+    return request('createGeneration', { body }, { ...settings, base, streamed, isGranted })
+  }
+
+  const put = async (
+    ...[uploadUrl, photo, { signal, onProgress } = {}]: Parameters<Client['putPhoto']>
+  ): Promise<Exchange> => {
+    if (!httpUrl.safeParse(uploadUrl).success) return { came: 'notMade', why: 'invalid', at: 'uploadUrl' }
+    if (offline()) return { came: 'notSent', why: 'offline' }
+    const send = (inner: AbortSignal) =>
+      exchangePhoto(options.putPhoto ?? putPhoto, uploadUrl, photo, {
+        signal: inner,
+        ...(onProgress && { onProgress }),
+      })
+    return bounded(clock, timing.uploadTimeoutMs, signal, send)
   }
 
   const operations: Client = {
@@ -187,15 +211,11 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     createGeneration: (body, settings) => submit(body, settings, false),
     getGeneration: (jobId, visitor, settings) =>
       request('getGeneration', { params: { jobId }, query: { ...visitor } }, settings),
-    async putPhoto(uploadUrl, photo, { signal, onProgress } = {}) {
-      const meaning = (came: Exchange) => outcomeOf('putPhoto', came, is.oneOf(null))
-      if (!httpUrl.safeParse(uploadUrl).success) return meaning({ came: 'notMade', why: 'invalid', at: 'uploadUrl' })
-      if (offline()) return meaning({ came: 'notSent', why: 'offline' })
-      const put = options.putPhoto ?? putPhoto
-      const send = (inner: AbortSignal) =>
-        exchangePhoto(put, uploadUrl, photo, { signal: inner, ...(onProgress && { onProgress }) })
-      return told('putPhoto', bounded(clock, timing.uploadTimeoutMs, signal, send).then(meaning))
-    },
+    putPhoto: (...asked) =>
+      told(
+        'putPhoto',
+        put(...asked).then((came) => outcomeOf('putPhoto', came, is.oneOf(null))),
+      ),
   }
 
   return {
