@@ -156,6 +156,7 @@ export class Judge implements Witness {
     this.parts.note(`  page ${page.slot}: POST for word ${word?.id}`)
     if (word) this.mayBeSent(page, word)
     if (word) word.unsure = true
+    word?.goingOn.clear()
     return {
       refused: () => void (word && (word.unsure = false)),
       told: (jobId: string, visitor: string | null) => {

@@ -110,8 +110,13 @@ export class Shopper {
       if (word) word.unanswered = false
       // elsewhere it is no word for what waits there, which may go on by itself
       const isWord = tryOn.get().state === (intent === 'submitEmail' ? 'needsEmail' : 'stalled')
+      const said = {}
+      word?.goingOn.add(said)
       void this.hear(page, intent, work, (_, reason) => {
-        if (word && isWord && (reason === 'unanswered' || reason === 'closed')) word.unanswered = true
+        word?.goingOn.delete(said)
+        const isLetGo = isWord && (reason === 'unanswered' || reason === 'closed')
+        // the same may have been said on another page, too
+        if (word && isLetGo && word.goingOn.size === 0) word.unanswered = true
       })
       return
     }

@@ -41,6 +41,8 @@ export interface Word {
   mayBeLeft: boolean
   /** Its shopper was told that nobody answered, or that the page let go of it. */
   unanswered: boolean
+  /** What was said since its last submission to go on with it, and may be carried out. */
+  goingOn: Set<object>
   /** The attempt that was shown when it was given, or null for none; undefined where nobody knew yet. */
   over: string | null | undefined
   /** Settles as the intent does. */
@@ -121,6 +123,7 @@ export class Words {
       left: false,
       mayBeLeft: false,
       unanswered: false,
+      goingOn: new Set(),
       over: undefined,
       settling: Promise.resolve(),
       isOver: false,
