@@ -15,7 +15,7 @@ import type { BoundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
 import { problemOf, type Problem } from './rules/problem.ts'
 import { recordOfPoll, type AttemptRecord } from './rules/record.ts'
-import { TryOnError } from './rules/try-on-error.ts'
+import { stopped, TryOnError } from './rules/try-on-error.ts'
 import type { AttemptView } from './rules/view.ts'
 import type { Errands } from './shopper/errands.ts'
 import type { VisitorStore } from './shopper/visitor.ts'
@@ -126,7 +126,7 @@ export function createFollowUp(parts: FollowUpParts): FollowUp {
     async claim(ticket, by, ready, hasJob) {
       const [{ claim }] = await Promise.all([afterwards(), ready])
       const claimed = await claim(ticket, by, { ...parts, room: keys().room, hasJob })
-      if (claimed === 'gone') throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+      if (claimed === 'gone') throw stopped('startedOver')
       if (claimed === 'unreadable') throw new TryOnError({ kind: 'recordUnreadable' })
       if (typeof claimed === 'string') throw new TryOnError({ kind: 'ticket', reason: claimed })
       return claimed

@@ -30,7 +30,7 @@ import { boundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
 import { recordCodec, type AttemptRecord } from './rules/record.ts'
 import { roomTexts } from './rules/room-texts.ts'
-import { TryOnError } from './rules/try-on-error.ts'
+import { stopped, TryOnError } from './rules/try-on-error.ts'
 import { createErrands } from './shopper/errands.ts'
 import { createFunnels } from './shopper/funnels.ts'
 import { createPhotos } from './shopper/photos.ts'
@@ -191,7 +191,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
 
   /** What was asked for before opens no room again. */
   function checkUp(): void {
-    if (!presence.isUp()) throw new TryOnError({ kind: 'stopped', reason: 'closed' })
+    if (!presence.isUp()) throw stopped('closed')
   }
 
   /** What was read is told if no page has reset the room meanwhile; then it is read anew. */

@@ -40,6 +40,15 @@ async function leftAt(state: 'processing' | 'final'): Promise<void> {
   before.close()
 }
 
+/** The ticket of a picture that another device has. */
+async function ticketOfAnother(): Promise<string> {
+  const device = world.door({ core: ready, storage: testStorage() })
+  const brought = device.tryOn({ ...product, variantId: '2002' })
+  await brought.start(person)
+  await world.until(brought, 'final')
+  return brought.ticket()
+}
+
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await Promise.resolve()
 }
@@ -201,11 +210,7 @@ describe('what a shopper has said before a reset()', () => {
     async (intent) => {
       const other = world.door({ core: ready })
       await other.reset()
-      const device = world.door({ core: ready, storage: testStorage() })
-      const brought = device.tryOn({ ...product, variantId: '2002' })
-      await brought.start(person)
-      await world.until(brought, 'final')
-      const ticket = await brought.ticket()
+      const ticket = await ticketOfAnother()
       const disk = storage.another()
       const room = world.door({ core: ready, storage: disk })
       const removal = disk.hold(({ key }) => key.endsWith(':visitor'))
@@ -298,27 +303,32 @@ describe('what a shopper has said before a reset()', () => {
     expect(submissions()).toBe(1)
   })
 
-  it('that was said before its page was put away is none where nobody can tell whether another one has reset the room', async () => {
-    const other = world.door({ core: ready, storage: storage.another() })
-    await other.ready
-    await other.reset()
-    const events = new EventTarget()
-    vi.stubGlobal('addEventListener', events.addEventListener.bind(events))
-    onTestFinished(() => void vi.unstubAllGlobals())
-    const { room, open } = heldRoom()
-    const tryOn = room.tryOn(product)
-    await world.until(tryOn, 'idle')
-    const word = expect(tryOn.start(photo)).rejects.toMatchObject(left)
-    await world.settle()
-    events.dispatchEvent(new Event('pagehide'))
-    await other.reset()
-    storage.meet(any, refused)
-    events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
-    open()
-    await world.pass(20_000)
-    await word
-    expect(submissions()).toBe(0)
-  })
+  it.each(['start', 'claim'])(
+    'that was said before its page was put away is none where nobody can tell whether another one has reset the room: %s',
+    async (intent) => {
+      const ticket = await ticketOfAnother()
+      const before = submissions()
+      const other = world.door({ core: ready, storage: storage.another() })
+      await other.ready
+      await other.reset()
+      const events = new EventTarget()
+      vi.stubGlobal('addEventListener', events.addEventListener.bind(events))
+      onTestFinished(() => void vi.unstubAllGlobals())
+      const { room, open } = heldRoom()
+      const tryOn = room.tryOn(product)
+      await world.until(tryOn, 'idle')
+      const word = expect(intent === 'start' ? tryOn.start(photo) : room.claim(ticket)).rejects.toMatchObject(left)
+      await world.settle()
+      events.dispatchEvent(new Event('pagehide'))
+      await other.reset()
+      storage.meet(any, refused)
+      events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+      open()
+      await world.pass(20_000)
+      await word
+      expect(submissions()).toBe(before)
+    },
+  )
 
   it('is not the first word of a page that hears nobody, and whose first look fails', async () => {
     vi.stubGlobal('BroadcastChannel', undefined)

@@ -7,14 +7,15 @@ import { onceMore } from '../platform/was-reset.ts'
 import type { Readable } from '../ports.ts'
 import { nameOf, namesOf, photoOf, recordOf, visitorOf, type Names } from '../records/names.ts'
 import type { Core, FittingRoom, Outside } from '../room.types.ts'
-import { TryOnError } from '../rules/try-on-error.ts'
+import { stopped } from '../rules/try-on-error.ts'
 import { unknownVisitor } from '../shopper/unknown-visitor.ts'
 import type { Client } from '../wire/operations.ts'
+import { createCarrier, type Wiped } from './carrier.ts'
 import { listenTo } from './listen.ts'
 import { createLoader } from '../loader.ts'
 import { lookInto, unclear, type Seen } from './look.ts'
 import { createRelay } from './relay.ts'
-import { createDoorTryOn, type DoorTerms, type DoorTryOn, type Wiped } from './try-on.ts'
+import { createDoorTryOn, type DoorTerms, type DoorTryOn } from './try-on.ts'
 
 export interface FittingRoomOptions extends RoomOptions {
   /** Loads the core in place of the library's own `import()`, as in `() => import('fitting-room/core')`. */
@@ -253,19 +254,22 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     }
   }
 
-  let isReported = false
-  const now = {
-    /** Once is enough for all cards of a page. */
-    report(error: unknown) {
-      const wasReported = isReported
-      isReported = true
-      if (!wasReported) (globalThis.reportError ?? console.error)(error)
-    },
-    core: () => (isOpen && !wiping ? core : null),
+  const openCore = () => (isOpen && !wiping ? core : null)
+  const carrier = createCarrier(clock, {
+    life,
+    look,
     shopper: () => shopper,
     resets: () => resets,
     wiping: () => wiping && wiped,
     ear: () => (listening?.hears() ? listening : null),
+  })
+
+  let isReported = false
+  /** Once is enough for all cards of a page. */
+  function report(error: unknown): void {
+    const wasReported = isReported
+    isReported = true
+    if (!wasReported) (globalThis.reportError ?? console.error)(error)
   }
 
   const tryOn: FittingRoom['tryOn'] = (asked) => {
@@ -273,7 +277,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const { productId, variantId } = product
     const name = nameOf(product)
     const key = () => recordOf(names().prefix, productId, variantId)
-    const known = tryOns.get(name) ?? createDoorTryOn({ clock, terms, key, mayHold, look, open, life, ...now })
+    const known =
+      tryOns.get(name) ?? createDoorTryOn({ terms, key, mayHold, look, open, life, carrier, report, core: openCore })
     tryOns.set(name, known)
     // what the application says now of its funnels counts for the next consent
     core?.tryOn(product)
@@ -325,22 +330,14 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       }
     },
     claim(ticket) {
-      const [begun, by, before, next, at] = [life(), shopper, resets, now.wiping(), clock.monotonic()]
-      const known = now.core()?.counts() ?? (next ? undefined : quiet(look().then(({ epochs }) => epochs)))
-      return use(async (room) => {
-        const after = await next
-        const epochs = after ? after.epochs : await known
-        if (begun !== life()) return begun
-        // what was heard since may tell of a reset from before storage was read
-        if (by !== shopper || before !== (after?.resets ?? resets))
-          throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
-        return room.said(clock.monotonic() - at, epochs ?? null, () => room.claim(ticket))
-      })
+      const saying = (room: Core) => () => room.claim(ticket)
+      const ready = openCore()
+      return quiet(ready ? ready.said(0, undefined, saying(ready)) : carrier.carry(open(), saying))
     },
     stored: () => use((room) => room.stored()),
     reset: () => quiet(reset()),
     close() {
-      ends.reject(new TryOnError({ kind: 'stopped', reason: 'closed' }))
+      ends.reject(stopped('closed'))
       ends = beginLife()
       opening = null
       isOpen = false

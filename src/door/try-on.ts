@@ -2,13 +2,13 @@ import { deferred, type Deferred } from '../platform/deferred.ts'
 import { ownBytes } from '../platform/own-bytes.ts'
 import { quiet } from '../platform/quiet.ts'
 import { wasReset } from '../platform/was-reset.ts'
-import type { Clock } from '../ports.ts'
 import { idleView, idleWith, preparingView, restoringView, unloadedView } from '../rules/first-views.ts'
-import { TryOnError } from '../rules/try-on-error.ts'
+import { stopped, TryOnError } from '../rules/try-on-error.ts'
 import type { TryOnView } from '../rules/view.ts'
 import type { Intent } from '../rules/words.ts'
 import type { Core } from '../room.types.ts'
 import type { TryOn } from '../try-on/try-on.types.ts'
+import type { Carrier, Said } from './carrier.ts'
 import type { Seen } from './look.ts'
 import { createRelay } from './relay.ts'
 
@@ -29,7 +29,6 @@ export interface DoorTryOn {
 export type DoorTerms = Pick<TryOnView, 'durable' | 'exclusive'>
 
 interface DoorTryOnParts {
-  clock: Clock
   terms: DoorTerms
   /** Of its record; throws where there is no usable address. */
   key: () => string
@@ -42,35 +41,9 @@ interface DoorTryOnParts {
   core: () => Core | null
   /** Another one after each time that the room was closed, which rejects then. */
   life: () => Promise<never>
-  /** Another one for each shopper that this page knows of. */
-  shopper: () => unknown
-  /** How many resets this page has heard of. */
-  resets: () => number
-  /** Resolves once this room's own reset() counts, or has failed; null where none is under way. */
-  wiping: () => Promise<Wiped> | null
+  carrier: Carrier
   /** Tells developers of what keeps it from being looked for. */
   report: (error: unknown) => void
-  /** What hears other pages; another one, or null, where something may have been missed. */
-  ear: () => object | null
-}
-
-/** How far storage, and what was heard of others, had come when a reset() of this room was counted. */
-export interface Wiped {
-  /** As it was before where it was not counted. */
-  epochs: Seen['epochs']
-  /** Null where it was not counted. */
-  resets: number | null
-}
-
-/** Who has said something, and what was known then. */
-interface Said {
-  life: unknown
-  shopper: unknown
-  /** What storage held then; null where this room was about to wipe it. */
-  seen: Promise<Seen> | null
-  resets: number
-  wiped: Promise<Wiped> | null
-  ear: object | null
 }
 
 /** A consent that waits for the core, in memory; `by` is the shopper whose photo it is. */
@@ -86,7 +59,7 @@ interface Word {
 }
 
 export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
-  const { clock, terms, key, mayHold, open, life } = parts
+  const { terms, key, mayHold, open, life, carrier } = parts
   let inside: (core: Core) => TryOn
   let core: TryOn | null = null
   /** Whether the core has shown where the try-on stands. */
@@ -112,8 +85,6 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     const { state, attempt } = relay.get()
     return state === 'restoring' || (word && !isHandedOver) ? undefined : (attempt?.id ?? null)
   }
-  const stopped = (reason: 'startedOver' | 'closed' | 'aborted' = 'startedOver') =>
-    new TryOnError({ kind: 'stopped', reason })
 
   /** What could not be done without the core is shown, and may be tried again. */
   async function loaded(of: Word | null): Promise<Core> {
@@ -128,60 +99,35 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     }
   }
 
-  const sayNow = (): Said => ({
-    life: life(),
-    shopper: parts.shopper(),
-    seen: parts.wiping() ? null : parts.look(),
-    resets: parts.resets(),
-    wiped: parts.wiping(),
-    ear: parts.ear(),
-  })
-
-  /** What may have become of the shopper who said it, while it waited. */
-  function check(by: Said, seen: Seen | null, wiped: Wiped | null): void {
-    if (by.life !== life()) throw stopped('closed')
-    // what was heard since tells of resets that came before storage was read, or was wiped
-    const isHeard = by.resets !== (wiped?.resets ?? parts.resets())
-    const isMissed = isHeard || (seen && !seen.epochs && by.ear !== parts.ear())
-    if (by.shopper !== parts.shopper() || isMissed) throw stopped('startedOver')
-  }
-
   function own(room: Core): TryOn {
     if (!core) relay.follow((core = inside(room)))
     return core
   }
 
   /** Says it to the core's own, as of now, for the shopper who says it, or has said it before, and which attempt that one saw. */
-  async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said, seen?: string | null): Promise<T> {
+  async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said, saw?: string | null): Promise<T> {
     const ready = parts.core()
     const before = ahead
     if (ready && !earlier && !before)
-      return ready.said(0, undefined, () => say(own(ready)), isHandedOver ? undefined : seen)
-    const by = earlier ?? sayNow()
-    // in epoch ms, and on the monotonic clock
-    const at = [clock.now(), clock.monotonic()] as const
+      return ready.said(0, undefined, () => say(own(ready)), isHandedOver ? undefined : saw)
+    const by = earlier ?? carrier.sayNow()
     const heard = deferred()
-    const isHeard = comeAfter(heard.promise)
-    try {
-      const [room, held, wiped] = await Promise.all([loaded(word), by.seen, by.wiped])
-      await before
-      check(by, held, wiped)
-      // a machine that sleeps stops one of the two
-      const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
+    comeAfter(heard.promise)
+    const saying = (room: Core) => {
       const it = own(room)
-      return room.said(agoMs, (wiped ?? held)?.epochs ?? null, () => say(it), seen, by.ear !== parts.ear())
-    } finally {
+      // it is said in this turn
       heard.resolve()
-      isHeard()
+      return () => say(it)
     }
+    return carrier.carry(loaded(word), saying, by, saw, before).finally(heard.resolve)
   }
 
-  /** What is said from now on comes after that, until the returned function is called. */
-  function comeAfter(done: Promise<unknown>): () => void {
+  /** What is said until that is done comes after it. */
+  function comeAfter(done: Promise<unknown>): void {
     ahead = done
-    return () => {
+    void done.then(() => {
       if (ahead === done) ahead = null
-    }
+    })
   }
 
   /** Of a consent nothing else is shown than that it is prepared, until the core has it. */
@@ -190,7 +136,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     if (isSeen) shows(preparingView)
     try {
       const saying = through((own) => {
-        if (word !== said) throw stopped()
+        if (word !== said) throw stopped('startedOver')
         said.isSaid = true
         return own.start(...said.given)
       }, said.by)
@@ -253,7 +199,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       if ((await own.ready).state !== 'idle') await own.startOver()
     })
     const ended = done.catch(() => undefined)
-    void ended.then(comeAfter(ended))
+    comeAfter(ended)
     return done
   }
 
@@ -272,7 +218,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     const [photo, options] = (intent === 'resume' && kept ? kept.given : given) as Word['given']
     // a photo is sent for the shopper who gave it
     const isKept = photo === undefined || intent === 'resume'
-    const by = (isKept && kept?.by) || sayNow()
+    const by = (isKept && kept?.by) || carrier.sayNow()
     return consent({ given: [photo ?? kept?.given[0], options], by, isSaid: false, kept: null, left: deferred() })
   }
 
@@ -320,7 +266,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       if (signal?.aborted) abort()
       const ended = through((own) => {
         // what it was asked of was left before the core had it
-        if (said && said !== word && !said.isSaid) throw stopped()
+        if (said && said !== word && !said.isSaid) throw stopped('startedOver')
         return own.result(options)
       })
       const forget = () => signal?.removeEventListener('abort', abort)

@@ -1,5 +1,5 @@
 import { explain } from './explain.ts'
-import type { Problem } from './problem.ts'
+import type { Problem, StoppedProblem } from './problem.ts'
 
 class ErrorOf<P extends Problem> extends Error {
   override readonly name = 'TryOnError'
@@ -32,6 +32,9 @@ interface TryOnErrorClass {
 
 // a class is no union, but each of its objects is one member of it: so `kind` narrows `problem`
 export const TryOnError = ErrorOf as TryOnErrorClass
+
+/** What is waited for does not come: its attempt was left, its room closed, or its wait ended. */
+export const stopped = (reason: StoppedProblem['reason']) => new TryOnError({ kind: 'stopped', reason })
 
 /** Whether something is a `TryOnError`, of another realm or another copy of this package, too. */
 export function isTryOnError(value: unknown): value is TryOnError {

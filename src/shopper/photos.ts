@@ -1,4 +1,4 @@
-import { TryOnError } from '../rules/try-on-error.ts'
+import { stopped } from '../rules/try-on-error.ts'
 import { uploadExpiryMs } from '../contract/limits.ts'
 import { httpUrl, type ImageType, type UploadTarget } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
@@ -103,7 +103,7 @@ export function createPhotos(parts: PhotosParts): Photos {
   const targets = new Map<string, { outcome: Outcome<UploadTarget>; until: number }>()
 
   function check(shopper: Shopper, isWanted = () => true): void {
-    if (shopper.aborted || !isWanted()) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+    if (shopper.aborted || !isWanted()) throw stopped('startedOver')
   }
 
   async function show(photo: RoomPhoto, shopper: Shopper): Promise<void> {

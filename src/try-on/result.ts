@@ -1,6 +1,6 @@
 import type { Readable } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
-import { TryOnError } from '../rules/try-on-error.ts'
+import { stopped, TryOnError } from '../rules/try-on-error.ts'
 import type { AttemptView, TryOnResult, TryOnView } from '../rules/view.ts'
 
 export interface ResultOptions {
@@ -104,7 +104,7 @@ export function readyOf(tryOn: Pick<Readable<TryOnView>, 'get' | 'subscribe'>, l
     }
     const close = () => {
       end()
-      reject(new TryOnError({ kind: 'stopped', reason: 'closed' }))
+      reject(stopped('closed'))
     }
     const look = (view: TryOnView) => {
       if (view.state === 'restoring') return

@@ -2,7 +2,7 @@ import { wasReset } from '../platform/was-reset.ts'
 import type { SteadyClock } from '../ports.ts'
 import type { Catalog } from '../records/catalog.ts'
 import type { Counts, Shopper } from '../records/epochs.ts'
-import { TryOnError } from '../rules/try-on-error.ts'
+import { stopped } from '../rules/try-on-error.ts'
 
 /** When something was said, in ms of the page's own time, and by which shopper. */
 export interface Said {
@@ -36,7 +36,7 @@ export function createSaidNow(
       const isFormer = epochs
         ? isMissed || wasReset(epochs, counts())
         : epochs === null && wasResetSince(clock.now() - ago)
-      if (isFormer) throw new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+      if (isFormer) throw stopped('startedOver')
       agoMs = ago
       saw = seen
       try {

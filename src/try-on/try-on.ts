@@ -1,4 +1,4 @@
-import { TryOnError } from '../rules/try-on-error.ts'
+import { stopped, TryOnError } from '../rules/try-on-error.ts'
 import { createRunner } from '../../machines/runner.ts'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../../machines/try-on.types.ts'
@@ -105,7 +105,7 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
   let isAlone = true
   /** What was opened from the archive is over with its shopper: it shows nothing, and takes no part in anything. */
   const isOver = () => input.archived && parts.opener.aborted
-  const gone = () => new TryOnError({ kind: 'stopped', reason: 'startedOver' })
+  const gone = () => stopped('startedOver')
   const runnerNow = () => sitting.seat()?.runner ?? null
 
   const carrying = createCarryOut({

@@ -1,0 +1,89 @@
+import type { Clock } from '../ports.ts'
+import { stopped } from '../rules/try-on-error.ts'
+import type { Core } from '../room.types.ts'
+import type { Seen } from './look.ts'
+
+/** What a room knows of its shopper, and of what may have taken them away. */
+export interface Surroundings {
+  /** Another one after each time that the room was closed, which rejects then. */
+  life: () => Promise<never>
+  /** What storage was seen to hold since the last reset() that this page knows of. */
+  look: () => Promise<Seen>
+  /** Another one for each shopper that this page knows of. */
+  shopper: () => unknown
+  /** How many resets this page has heard of. */
+  resets: () => number
+  /** Resolves once this room's own reset() counts, or has failed; null where none is under way. */
+  wiping: () => Promise<Wiped> | null
+  /** What hears other pages; another one, or null, where something may have been missed. */
+  ear: () => object | null
+}
+
+/** How far storage, and what was heard of others, had come when a reset() of this room was counted. */
+export interface Wiped {
+  /** As it was before where it was not counted. */
+  epochs: Seen['epochs']
+  /** Null where it was not counted. */
+  resets: number | null
+}
+
+/** Who has said something, and what was known then. */
+export interface Said {
+  life: unknown
+  shopper: unknown
+  /** What storage held then; null where this room was about to wipe it. */
+  seen: Promise<Seen> | null
+  resets: number
+  wiped: Promise<Wiped> | null
+  ear: object | null
+}
+
+/** Carries what is said over the time that the core takes to load. */
+export interface Carrier {
+  sayNow(): Said
+  /**
+   * Gives it to the core once that is there and what was said `before` it is done, and runs what `say` makes of it there as
+   * of now, for the shopper who says it, or has said it, and saw that attempt. Rejects where that one has gone, or may have.
+   */
+  carry<T>(
+    opening: Promise<Core>,
+    say: (core: Core) => () => T | Promise<T>,
+    by?: Said,
+    saw?: string | null,
+    before?: Promise<unknown> | null,
+  ): Promise<T>
+}
+
+export function createCarrier(clock: Clock, { life, look, shopper, resets, wiping, ear }: Surroundings): Carrier {
+  const sayNow = (): Said => ({
+    life: life(),
+    shopper: shopper(),
+    seen: wiping() ? null : look(),
+    resets: resets(),
+    wiped: wiping(),
+    ear: ear(),
+  })
+
+  /** What may have become of the shopper who said it, while it waited. */
+  function check(by: Said, seen: Seen | null, wiped: Wiped | null): void {
+    if (by.life !== life()) throw stopped('closed')
+    // what was heard since tells of resets that came before storage was read, or was wiped
+    const isHeard = by.resets !== (wiped?.resets ?? resets())
+    const isMissed = isHeard || (seen && !seen.epochs && by.ear !== ear())
+    if (by.shopper !== shopper() || isMissed) throw stopped('startedOver')
+  }
+
+  return {
+    sayNow,
+    async carry(opening, say, by = sayNow(), saw, before) {
+      // in epoch ms, and on the monotonic clock
+      const at = [clock.now(), clock.monotonic()] as const
+      const [core, seen, wiped] = await Promise.all([opening, by.seen, by.wiped])
+      await before
+      check(by, seen, wiped)
+      // a machine that sleeps stops one of the two
+      const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
+      return core.said(agoMs, (wiped ?? seen)?.epochs ?? null, say(core), saw, by.ear !== ear())
+    },
+  }
+}
