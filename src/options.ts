@@ -106,7 +106,8 @@ export function checkedProduct(product: TryOnProduct): TryOnProduct & { productI
 /** The base URL as it is now, absolute and without a trailing slash; throws `TryOnError` of kind `input` for any other. */
 export function resolvedBaseUrl(option: RoomOptions['baseUrl']): string {
   const url = readBaseUrl(option)
-  check(url, 'baseUrl', option, 'an http(s) address, or in a page a path')
+  // it may hold a password, or be a key that was put in its place
+  check(url, 'baseUrl', typeof option, 'an http(s) address, or in a page a path')
   return url
 }
 

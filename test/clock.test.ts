@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { withinLimit } from '../src/platform/clock.ts'
+import { steadyClock, withinLimit } from '../src/platform/clock.ts'
 import { systemClock } from '../src/platform/system-clock.ts'
 
 const day = 86_400_000
@@ -43,5 +43,44 @@ describe('the platform’s clock', () => {
     vi.setSystemTime(Date.now() + 5_000)
     expect(systemClock.monotonic() - start).toBe(5_000)
     vi.unstubAllGlobals()
+  })
+})
+
+describe('a page’s own clock', () => {
+  /** Its platform's two clocks, of which the wall clock runs ahead by so much each time. */
+  function page() {
+    let [wall, monotonic] = [Date.UTC(2026, 10, 1), 0]
+    const clock = steadyClock({ ...systemClock, now: () => wall, monotonic: () => monotonic })
+    clock.elapsed()
+    const pass = (ms: number, aheadMs: number) => ((monotonic += ms), (wall += ms + aheadMs))
+    return { clock, pass }
+  }
+
+  it('takes no sleep for what its platform’s clocks drift apart, however long that goes on', () => {
+    const { clock, pass } = page()
+    for (let seen = 0; seen < 100_000; seen += 1) {
+      const before = clock.elapsed()
+      pass(5_000, 1)
+      expect(clock.elapsed() - before).toBe(5_000)
+    }
+  })
+
+  it('counts sleeps that are short each, once they are a minute together', () => {
+    const { clock, pass } = page()
+    for (const aheadMs of [25_000, 25_000, 25_000]) {
+      pass(1_000, aheadMs)
+      clock.elapsed()
+    }
+    expect(clock.elapsed()).toBe(78_000)
+  })
+
+  it('takes a clock that is set forward and back between two looks for no sleep', () => {
+    const { clock, pass } = page()
+    pass(1_000, 40_000)
+    clock.elapsed()
+    pass(1_000, -40_000)
+    clock.elapsed()
+    pass(1_000, 40_000)
+    expect(clock.elapsed()).toBe(3_000)
   })
 })

@@ -110,8 +110,13 @@ describe('a page on which nobody tries anything on', () => {
     expect(told.mock.calls).toEqual([[expect.objectContaining({ kind: 'input' })]])
     told.mockRestore()
     for (const card of cards)
-      expect(card.get()).toMatchObject({ state: 'idle', problem: { kind: 'input', at: 'baseUrl', given: 'undefined' } })
+      expect(card.get()).toMatchObject({
+        state: 'idle',
+        problem: { kind: 'input', at: 'baseUrl', given: '"undefined"' },
+      })
     await expect(cards[0]?.start(person)).rejects.toMatchObject({ kind: 'input', problem: { at: 'baseUrl' } })
+    await world.settle()
+    expect(cards[0]?.get()).toMatchObject({ state: 'idle', problem: { kind: 'input' }, can: { start: true } })
   })
 
   it('rejects a reset() as long as its address is none, and nothing else does', async () => {

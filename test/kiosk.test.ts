@@ -8,7 +8,7 @@ import {
   type Session,
   type SessionOptions,
 } from 'fitting-room/kiosk'
-import { hung, isNobodys, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
+import { hung, isNobodys, isRead, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
 import {
   answers,
   createWorld,
@@ -18,6 +18,7 @@ import {
   product,
   refuses,
   refusesVariant,
+  started,
   type World,
 } from './support/world.ts'
 
@@ -456,6 +457,17 @@ describe('a session', () => {
     expect(state()).toBe('ready')
   })
 
+  it('ends what its page waits for, and nothing of the next shopper’s', async () => {
+    const { session } = await begun()
+    const first = session.signal
+    expect([first.aborted, session.signal]).toEqual([false, first])
+    const ended = session.end()
+    expect(first.aborted).toBe(true)
+    await ended
+    session.begin()
+    expect(session.signal.aborted).toBe(false)
+  })
+
   it('may be begun, and ended again, by whoever hears that it is ready', async () => {
     const { room, session, state } = await begun()
     let isFirst = true
@@ -825,3 +837,43 @@ describe('the limits of a device', () => {
     )
   })
 })
+
+describe('a limit whose storage leaves one call unanswered', () => {
+  it.each([true, false])('counts again once that is given up, be it with update() or without: %o', async (atomic) => {
+    const disk = testStorage({ atomic })
+    const limits = deviceLimits({ perShopper: 2, storage: disk, clock: world.clock })
+    let calls = 0
+    disk.meet(() => calls++ === 0, hung)
+    const first = expect(limits.take('one')).rejects.toThrow('within 5000 ms')
+    await world.pass(5_000)
+    await first
+    expect([await limits.take('two'), await limits.take('three')]).toEqual([null, null])
+    expect(await limits.take('four')).toMatchObject({ limit: 'perShopper' })
+  })
+
+  it('overwrites nothing with what it had read before', async () => {
+    const disk = testStorage({ atomic: false })
+    const limits = deviceLimits({ perShopper: 1, storage: disk, clock: world.clock })
+    const read = disk.hold(isRead, 'midway')
+    const first = expect(limits.take('one')).rejects.toThrow('within 5000 ms')
+    await world.pass(5_000)
+    await first
+    expect(await limits.take('two')).toBeNull()
+    read.release()
+    await world.settle()
+    expect(await limits.take('three')).toMatchObject({ limit: 'perShopper' })
+  })
+})
+
+it.each([{ limit: 'perShopper' }, { limit: 'perDay', nextAt: null }, true, { limit: 'perHour', nextAt: '12:00' }])(
+  'a limit of an application’s own that says %j lets nothing out, in words that other pages and a reload can read',
+  async (answer) => {
+    const limit = { take: () => answer as never, giveBack() {} }
+    const tryOn = await started(world.room({ limit }).tryOn(product))
+    const beside = world.room().tryOn(product)
+    beside.subscribe(() => {})
+    for (const each of [tryOn, beside]) await world.until(each, 'rejected')
+    const reloaded = await world.until(world.room().tryOn(product), 'rejected')
+    expect([reloaded.problem, world.count('POST', '/generations')]).toEqual([{ kind: 'internal', sent: false }, 0])
+  },
+)

@@ -132,14 +132,20 @@ describe('the base URL', () => {
     expect(resolvedBaseUrl('https://api.example/v1')).toBe('https://api.example/v1')
   })
 
-  it.each(['/api', '', 'api.test', '//api.test', 'ftp://api.test', undefined])(
-    '%j is refused without a page',
-    (url) => {
-      const { problem, message } = refusalOf(() => resolvedBaseUrl(url as string))
-      expect(problem).toMatchObject({ at: 'baseUrl', given: url === undefined ? 'undefined' : JSON.stringify(url) })
-      expect(message).toContain('valid is an http(s) address')
-    },
-  )
+  it.each([
+    '/api',
+    '',
+    'api.test',
+    '//api.test',
+    'ftp://api.test',
+    'https://me:secret@api .test',
+    'fr_live_the-key-in-its-place',
+    undefined,
+  ])('%j is refused without a page, and not repeated: it may be, or hold, a key', (url) => {
+    const { problem, message } = refusalOf(() => resolvedBaseUrl(url as string))
+    expect(problem).toMatchObject({ at: 'baseUrl', given: JSON.stringify(typeof url) })
+    expect(message).toContain('valid is an http(s) address')
+  })
 
   it('is refused as a path of a page without an origin', () => {
     onPage('null')
@@ -150,6 +156,6 @@ describe('the base URL', () => {
     const missing = () => {
       throw new Error('not yet')
     }
-    expect(refusalOf(() => resolvedBaseUrl(missing)).problem).toMatchObject({ at: 'baseUrl', given: 'a function' })
+    expect(refusalOf(() => resolvedBaseUrl(missing)).problem).toMatchObject({ at: 'baseUrl', given: '"function"' })
   })
 })

@@ -33,10 +33,12 @@ export function keptValue<T>(
   const key = ['fitting-room', 'kiosk', part(name), what].join(':')
   let tail: Promise<unknown> = Promise.resolve()
 
-  function queued<R>(work: () => Promise<R>): Promise<R> {
+  /** What was given up may end later: a write that can not look at what it lands on is waited for all the same. */
+  function queued<R>(work: () => Promise<R>, isWriting = () => false): Promise<R> {
     const turn = tail.then(work)
-    tail = turn.catch(() => undefined)
-    return withinLimit(clock, limitMs, turn)
+    const limited = withinLimit(clock, limitMs, turn)
+    tail = limited.catch(() => (isWriting() ? turn : undefined)).catch(() => undefined)
+    return limited
   }
 
   /** What nobody can read is nothing: it is the device's own, and no shopper's. */
@@ -50,12 +52,18 @@ export function keptValue<T>(
 
   return {
     read: () => queued(async () => valueIn(await storage.getItem(key))),
-    update: (change) =>
-      queued(() =>
+    update(change) {
+      let isOver = false
+      let isBlind = false
+      const work = () =>
         apply(storage, key, (old) => {
+          isBlind = typeof storage.update !== 'function'
+          // others have come after it
+          if (isBlind && isOver) return old
           const value = change(valueIn(old))
           return value === null ? null : JSON.stringify(value)
-        }),
-      ),
+        })
+      return queued(work, () => isBlind).finally(() => (isOver = true))
+    },
   }
 }

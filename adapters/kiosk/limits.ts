@@ -90,7 +90,10 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
   return {
     async take(id) {
       let reached: ReachedLimit | null = null
-      await update((before) => {
+      let isOver = false
+      const taking = update((before) => {
+        // it was given back before it could be taken
+        if (isOver) return before
         const counted = isNext ? asFormer(before) : before
         const [known] = counted.filter((each) => each.id === id)
         const others = counted.filter((each) => each.id !== id)
@@ -100,6 +103,7 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
         const by = [...(known?.by ?? []).filter((each) => each !== own), own]
         return [...others, { id, at: clock.now(), isFormer: known?.isFormer ?? false, by }]
       })
+      await taking.finally(() => (isOver = true))
       isNext = false
       return reached
     },

@@ -48,6 +48,11 @@ export type SessionView =
 
 /** One shopper after the other at one device. */
 export interface Session extends Readable<SessionView> {
+  /**
+   * Aborts as the end begins of the shopper's session who is there, or comes next; each has another one. What a page waits
+   * for on a shopper's behalf ends with it.
+   */
+  readonly signal: AbortSignal
   /** What this page can not do. */
   readonly missing: readonly Missing[]
   /** In `ready`: a shopper is there. */
@@ -100,6 +105,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   let timer: unknown
   let ending: Promise<void> | null = null
   let isClosed = false
+  let visit = new AbortController()
 
   const isOn = () => view.get().state === 'active' || view.get().state === 'warning'
 
@@ -182,6 +188,8 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
 
   async function wipe(): Promise<void> {
     clock.clearTimeout(timer)
+    visit.abort()
+    visit = new AbortController()
     if (view.get().state !== 'locked') view.set({ state: 'ending' })
     // a load from here on begins with the wipe
     locked.set(true)
@@ -279,6 +287,9 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   void quiet(restore())
 
   return {
+    get signal() {
+      return visit.signal
+    },
     missing: missingHere(),
     initial: view.initial,
     get: view.get,

@@ -5,6 +5,7 @@ import type { Seen } from './look.ts'
 
 /** What a room knows of its shopper, and of what may have taken them away. */
 export interface Surroundings {
+  clock: Clock
   /** Another one after each time that the room was closed, which rejects then. */
   life: () => Promise<never>
   /** What storage was seen to hold since the last reset() that this page knows of. */
@@ -54,7 +55,7 @@ export interface Carrier {
   ): Promise<T>
 }
 
-export function createCarrier(clock: Clock, { life, look, shopper, resets, wiping, ear }: Surroundings): Carrier {
+export function createCarrier({ clock, life, look, shopper, resets, wiping, ear }: Surroundings): Carrier {
   const sayNow = (): Said => ({
     life: life(),
     shopper: shopper(),

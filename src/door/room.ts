@@ -255,7 +255,8 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   }
 
   const openCore = () => (isOpen && !wiping ? core : null)
-  const carrier = createCarrier(clock, {
+  const carrier = createCarrier({
+    clock,
     life,
     look,
     shopper: () => shopper,
@@ -267,9 +268,10 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   let isReported = false
   /** Once is enough for all cards of a page. */
   function report(error: unknown): void {
-    const wasReported = isReported
+    if (isReported) return
     isReported = true
-    if (!wasReported) (globalThis.reportError ?? console.error)(error)
+    const tell = globalThis.reportError ?? console.error
+    tell(error)
   }
 
   const tryOn: FittingRoom['tryOn'] = (asked) => {

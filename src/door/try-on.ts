@@ -157,7 +157,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     // what nobody watches shows nothing of its own
     if (isHandedOver) return
     shows(isSeen ? idleView : restoringView)
-    if (!core && isOpen) look().catch(() => undefined)
+    if (!core && isOpen) void look()
   }
 
   function leave(reason: 'startedOver' | 'closed' = 'startedOver'): void {
@@ -174,7 +174,14 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
 
   const show = () => void through(() => {}).catch(() => undefined)
 
-  async function look(): Promise<void> {
+  /** What it needs may be there later; a page is not to break for it. */
+  const look = () =>
+    lookNow().catch((error: TryOnError) => {
+      if (!core && !word) shows(idleWith(error.problem))
+      parts.report(error)
+    })
+
+  async function lookNow(): Promise<void> {
     if (!relay.isWatched()) return
     // a room that was closed is used again
     if (core) return void (parts.core() ?? open().catch(() => undefined))
@@ -232,11 +239,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     get: relay.get,
     subscribe(onChange) {
       const subscription = relay.subscribe(onChange)
-      // what it needs may be there later; a page is not to break for it
-      look().catch((error: TryOnError) => {
-        if (!core && !word) shows(idleWith(error.problem))
-        parts.report(error)
-      })
+      void look()
       return subscription
     },
     get ready() {
@@ -280,7 +283,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       inside = given
       return tryOn
     },
-    look: () => void look().catch(() => undefined),
+    look: () => void look(),
     leave,
     refresh,
   }

@@ -1,7 +1,10 @@
 import type { Clock, SteadyClock } from '../ports.ts'
 
 /** By how much, in ms, the platform's two clocks may move apart before that is taken for a sleep, or for being set. */
-const driftMs = 60_000
+const sleepMs = 60_000
+
+/** What they move apart between two looks, in ms, with nothing having happened: no two of them run alike. */
+const driftMs = 1_000
 
 /**
  * A clock that nobody can set back while a page runs: its whole epoch ms go on from where they began. Most platforms stop
@@ -14,13 +17,18 @@ export function steadyClock(clock: Clock): SteadyClock & {
 } {
   let first: number | null = null
   let last = NaN
+  let seen = NaN
+  let apartMs = 0
   let sleptMs = 0
 
   /** The epoch ms at which the monotonic clock stood at zero: no earlier ones than at the beginning. */
   function epochOfZero(): number {
     const now = clock.now() - clock.monotonic()
-    if (Math.abs(now - last) > driftMs) {
-      sleptMs += Math.max(0, now - last)
+    if (Math.abs(now - seen) > driftMs) apartMs += now - seen
+    seen = now
+    if (Math.abs(apartMs) > sleepMs) {
+      sleptMs += Math.max(0, apartMs)
+      apartMs = 0
       last = now
     }
     first ??= last = now
@@ -33,7 +41,10 @@ export function steadyClock(clock: Clock): SteadyClock & {
     elapsed: () => (epochOfZero(), clock.monotonic() + sleptMs),
     setTimeout: (run, ms) => clock.setTimeout(run, ms),
     clearTimeout: (timer) => clock.clearTimeout(timer),
-    begin: () => void (first = null),
+    begin() {
+      first = null
+      apartMs = 0
+    },
   }
 }
 

@@ -137,7 +137,7 @@ export interface PictureProblem {
   reason: 'none' | 'gone' | 'unreadable'
 }
 
-/** Storage did not take what has to stand there first, or did not let go of something: it was not done, and nothing was sent. */
+/** Storage did not take what has to stand there first, or did not let go of something: it was not done, and sent nothing. */
 export interface StorageProblem {
   kind: 'storage'
 }

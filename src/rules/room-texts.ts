@@ -31,7 +31,7 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
   photoAdvice: ({ advice, message }) =>
     `advice against the photo: ${message ?? advice}; { despiteAdvice: true } takes it all the same`,
   deviceLimit: ({ limit }) => `this device lets no more out: ${limit} is reached`,
-  storage: 'storage did not save or remove that, so it was not done, and nothing was sent',
+  storage: 'storage did not save or remove that, so it was not done',
   storageUnreadable: 'storage could not be read; resume() reads it again',
   recordUnreadable: 'a stored record can not be read; reset() removes it',
   consentExpired: 'the consent is too old, so nothing was sent; start() or resume() gives another',

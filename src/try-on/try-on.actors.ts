@@ -12,7 +12,7 @@ import { withinLimit } from '../platform/clock.ts'
 import { report } from '../platform/guarded.ts'
 import { quiet } from '../platform/quiet.ts'
 import { unanswered, type Outcome, type Situation, type Unusable } from '../rules/outcome.ts'
-import type { Problem } from '../rules/problem.ts'
+import { problem, type Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { Funnels } from '../shopper/funnels.ts'
 import type { Photos } from '../shopper/photos.ts'
@@ -119,10 +119,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
 
   /** The claim, once this device has a place for it. */
   async function claim(record: AttemptRecord, _: TryOnContext, { signal }: RequestOptions): Promise<Written> {
-    const problem = await problemOfLimit(record, signal)
+    const reached = await problemOfLimit(record, signal)
     // the page was left meanwhile: whoever goes on with it, as this page may, claims it anew, and needs its place
     if (signal?.aborted) return { kind: 'overtaken' }
-    if (problem) return attempts.write(advance(record, clock.now(), { phase: 'rejected', problem }), record)
+    if (reached) return attempts.write(advance(record, clock.now(), { phase: 'rejected', problem: reached }), record)
     const written = await attempts.claim(record, parts.isUntaken)
     if (written.kind !== 'stands' || written.record.phase !== 'claimed') giveBack(record)
     return written
@@ -136,7 +136,8 @@ export function tryOnActors(parts: TryOnParts): Provided {
       Promise.resolve(record.attemptId).then((id) => limit.take(id)),
     )
     return asked.then(
-      (reached) => reached && { kind: 'deviceLimit', ...reached },
+      // an application's own may say what no page could read again
+      (reached) => reached && (problem.safeParse({ ...reached, kind: 'deviceLimit' }).data ?? notTold),
       () => {
         // it may be taken late; of a page that was left it is whose who goes on, as this page may
         if (!signal?.aborted) giveBack(record)
@@ -286,6 +287,9 @@ const begunNothing: ReadonlySet<Outcome<unknown>['kind']> = new Set([
   'throttled',
   'notSent',
 ])
+
+/** What there is to say of a limit that says something else. */
+const notTold: Problem = { kind: 'internal', sent: false }
 
 /** How long a device's limit may take to answer, in ms. */
 const limitMs = 5_000

@@ -8,7 +8,7 @@ import {
   type TryOn,
   type TryOnView,
 } from 'fitting-room'
-import { createSession, deviceLimits, newShopperId } from 'fitting-room/kiosk'
+import { createSession, deviceLimits, newShopperId, type Session } from 'fitting-room/kiosk'
 import { createProxy } from 'fitting-room/proxy'
 import { mockRoom, problems, viewOf } from 'fitting-room/testing'
 import { createWords } from 'fitting-room/words'
@@ -119,10 +119,13 @@ export async function codeFor(tryOn: TryOn): Promise<string> {
   return `https://shop.example/#ticket=${await tryOn.ticket()}`
 }
 
-export function displayed(tryOn: TryOn) {
+export function displayed(tryOn: TryOn, session: Session) {
   async function photoFromPhone(word: string): Promise<void> {
-    const answer = await fetch(`/photos-from-phones/${word}`)
+    // whoever comes next is not to get it
+    const { signal } = session
+    const answer = await fetch(`/photos-from-phones/${word}`, { signal })
     const { imageUrl } = (await answer.json()) as { imageUrl: string }
+    signal.throwIfAborted()
     await tryOn.start({ imageUrl })
   }
   return photoFromPhone
