@@ -4,6 +4,9 @@ import type { Counts } from './records/epochs.ts'
 import type { Listed } from './records/listing.ts'
 import type { Variant } from './records/names.ts'
 import type { Stored } from './records/stored.ts'
+import type { GenerationStarted } from './contract/resources.ts'
+import type { Outcome } from './rules/outcome.ts'
+import type { AttemptRecord } from './rules/record.ts'
 import type { RoomEvent } from './rules/room-event.ts'
 import type { AttemptView } from './rules/view.ts'
 import type { TryOnProduct } from './options.ts'
@@ -80,6 +83,8 @@ export interface Outside {
   funnels?: KnownFunnels | undefined
   /** Whether a claim is sent that only memory holds: not where its consent outlasts this process, and is carried out again. */
   mayClaimInMemory?: (() => boolean) | undefined
+  /** The answer to a claim has come that nobody waited for any more; it is not written yet. */
+  onLateAnswer?: ((claimed: AttemptRecord, outcome: Outcome<GenerationStarted>) => void) | undefined
   /** Sent with what goes on by itself, of which nothing stored knows an address. */
   customerEmail?: Private<string> | null
 }

@@ -167,6 +167,19 @@ it.each([
   expect(submissions()).toBe(0)
 })
 
+it('a claim whose room is closed before it lands is none, and the next page goes on with the consent', async () => {
+  const claim = storage.hold(isClaim)
+  const room = world.room()
+  await room.tryOn(product).start(person)
+  await claim.reached
+  room.close()
+  claim.release()
+  await world.settle()
+  expect([phaseKept(), submissions()]).toEqual(['consented', 0])
+  await world.until(world.room().tryOn(product), 'final')
+  expect(submissions()).toBe(1)
+})
+
 it('a consent that can not be changed any more is asked for once', async () => {
   const tryOn = world.room().tryOn(product)
   // writes nothing and says so to nobody

@@ -374,6 +374,15 @@ describe('a submission', () => {
     expect(world.count('POST', '/generations')).toBe(3)
   })
 
+  it('of two words whose names only begin alike takes none for the other: it refuses longer ones', async () => {
+    const handle = proxyOf()
+    const ofWord = (word: string) =>
+      handle(generation({ headers: { ...cookie(anId).headers, 'Idempotency-Key': word } }))
+    const long = 'x'.repeat(100)
+    expect((await ofWord(long)).status).toBe(200)
+    expect([(await ofWord(`${long}1`)).status, world.count('POST', '/generations')]).toEqual([400, 1])
+  })
+
   it('of a new word waits for none that is out', async () => {
     const handle = proxyOf()
     const ofWord = (word: string) =>

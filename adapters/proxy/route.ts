@@ -4,7 +4,7 @@ import { wordHeader } from '../../src/wire/exchange.ts'
 import { badInput, problem, type Answer } from './answers.ts'
 import { readBytes } from './read-bytes.ts'
 
-/** The longest name of a word that is looked at, in characters. */
+/** How long the name of a word may be, in characters. */
 const wordAtMost = 100
 
 /** The longest body that the service takes, in bytes. */
@@ -52,7 +52,8 @@ export async function routed(request: Request, path: string, visitorId: string):
   if (misfit) return badInput(`"${misfit.path}" is not valid`)
   const search = new URLSearchParams(asked).toString()
   const target = path + (search && `?${search}`)
-  const word = request.headers.get(wordHeader)?.slice(0, wordAtMost) ?? null
+  const word = request.headers.get(wordHeader)
+  if (word !== null && word.length > wordAtMost) return badInput(`${wordHeader} has over ${wordAtMost} characters`)
   if (body === null) return { operation, target, body: null, named: given['uniqueUserId'] ?? null, word }
   const sent = await jsonOf(request)
   if (sent === null) return badInput('the body is not a JSON object of at most 64 KiB, sent as application/json')

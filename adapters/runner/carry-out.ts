@@ -3,26 +3,25 @@ import { resolvedBaseUrl, type RoomOptions } from '../../src/options.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { AtomicStorage } from '../../src/ports.ts'
 import { createRoom } from '../../src/room.ts'
-import type { Core } from '../../src/room.types.ts'
+import type { Core, Outside } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
-import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
+import { isTryOnError } from '../../src/rules/try-on-error.ts'
 import type { TryOnView } from '../../src/rules/view.ts'
 import type { KnownFunnels } from '../../src/shopper/funnels.ts'
 import type { PhotoInput } from '../../src/shopper/photo-input.ts'
 import type { RoomPhoto } from '../../src/shopper/photos.ts'
 import type { TryOn } from '../../src/try-on/try-on.types.ts'
 import { createFirsts } from './firsts.ts'
-import type { Item, Order } from './items.ts'
+import { nothingTold, type Item, type Order } from './items.ts'
 import { left, stopped } from './stopped.ts'
-import { createTelling, type TellingParts } from './telling.ts'
+import { createKeeping, createTelling, type KeepingParts } from './telling.ts'
 import { isEnded, isThere, isUnsent } from './views.ts'
 
 /** What all try-ons of a runner have in common. */
-export interface CarryOutParts extends Pick<TellingParts, 'items' | 'clock'> {
+export interface CarryOutParts extends KeepingParts {
   options: Pick<RoomOptions, 'baseUrl' | 'apiKey' | 'fetch' | 'putPhoto' | 'timing' | 'clock' | 'budget'>
   storage: AtomicStorage
   customerEmail: string | undefined
-  onError: (error: unknown) => void
 }
 
 export interface CarryOut {
@@ -63,9 +62,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
   const rooms = new Set<Core>()
   const inOrder = createFirsts(clock)
   const address = customerEmail === undefined ? null : new Private(customerEmail)
-  /** Jobs that no database has yet. */
-  const untold = new Set<string>()
-  let isClosed = false
+  const { keep, close } = createKeeping(parts)
 
   function roomOf(
     item: Item,
@@ -98,7 +95,14 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
       retentionMs,
       photos: false,
     } as const
-    const room = createRoom({ ...options, ...own }, { funnels, mayClaimInMemory: () => false, customerEmail: address })
+    /** Whoever has ended its turn by then, somebody goes on with it. */
+    const onLateAnswer: Outside['onLateAnswer'] = ({ attemptId: id, startedAt }, outcome) => {
+      if (outcome.kind !== 'accepted') return
+      const attempt = { id, startedAt, jobId: outcome.data.jobId }
+      void keep(item, { ...nothingTold, state: 'processing', isEnded: false, attempt }).catch(() => undefined)
+    }
+    const outside = { funnels, mayClaimInMemory: () => false, customerEmail: address, onLateAnswer }
+    const room = createRoom({ ...options, ...own }, outside)
     return { room, over, failure: () => failure }
   }
 
@@ -160,7 +164,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
 
   async function follow({ room, over, failure }: OwnRoom, item: Item, baseUrl: string, ends: AbortSignal) {
     const { order } = item
-    const { tell, told } = createTelling({ items, clock, untold, isClosed: () => isClosed }, item)
+    const { tell, told } = createTelling(keep, item)
     const signal = AbortSignal.any([ends, over.signal])
     return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
       if (ends.aborted) throw left()
@@ -177,7 +181,11 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
           if (over.signal.aborted) return null
           throw error
         })
-        .finally(told)
+        .finally(() => {
+          // nobody follows what it would go on with
+          room.close()
+          return told()
+        })
       if (view === null) return 'ended'
       return isEnded(view) ? afterEnd(item) : 'again'
     })
@@ -187,17 +195,18 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     const baseUrl = resolvedBaseUrl(options.baseUrl)
     if (item.begunAt !== null && item.begunAt !== baseUrl) return endElsewhere(item, item.begunAt, baseUrl)
     const current = () => (resolvedBaseUrl(options.baseUrl) === baseUrl ? baseUrl : '')
-    return withRoom(roomOf(item, current), async (own) => {
-      // what was written here since it was forgotten
-      const clearUp = async () => (await items.isNamed(item)) || own.room.reset()
-      const to = await follow(own, item, baseUrl, signal).catch(async (error: unknown) => {
-        await clearUp().catch(() => undefined)
-        throw error
-      })
-      await clearUp()
-      return to
+    const followed = withRoom(roomOf(item, current), (own) => follow(own, item, baseUrl, signal))
+    // what was written here since it was forgotten
+    const clearUp = async () => (await items.isNamed(item)) || wipe(item)
+    const to = await followed.catch(async (error: unknown) => {
+      await clearUp().catch(() => undefined)
+      throw error
     })
+    await clearUp()
+    return to
   }
+
+  const wipe = (item: Item) => withRoom(roomAt(item), ({ room }) => room.reset())
 
   async function withRoom<T>(own: OwnRoom, work: (own: OwnRoom) => Promise<T>): Promise<T> {
     const { room } = own
@@ -221,8 +230,8 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
   async function endElsewhere(item: Item, begunAt: string, baseUrl: string): Promise<'ended' | 'again'> {
     const known = toldJob(item) === null ? await viewOf(item) : null
     const attempt = known?.attempt ?? item.attempt
-    // what may not be discarded may be paid for, or is another process's yet
-    const mayBePaid = known !== null && !known.can.discard
+    // what may not be discarded may be paid for, or is another process's yet; where nothing stands one may be about to begin
+    const mayBePaid = known === null || !known.can.discard
     const state = attempt?.jobId != null ? 'stalled' : mayBePaid ? 'outcomeUnknown' : 'rejected'
     const problem = { kind: 'input', at: 'baseUrl', given: baseUrl, valid: `${begunAt}, where it was begun` } as const
     await refuse({ ...item, attempt }, problem, state)
@@ -236,11 +245,10 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
   return {
     carryOut: carry,
     hasJob: async (item) => toldJob(item) !== null || (await viewOf(item))?.attempt?.jobId != null,
-    wipe: (item) => withRoom(roomAt(item), ({ room }) => room.reset()),
+    wipe,
     close() {
-      isClosed = true
       rooms.forEach((room) => room.close())
-      for (const jobId of untold) parts.onError(new TryOnError({ kind: 'storage' }, jobId))
+      close()
     },
   }
 }

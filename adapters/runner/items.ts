@@ -85,8 +85,11 @@ export interface Items {
   goOnLate(): Promise<void>
   /** From then on what has ended does not go on; false where that, or what is told of it, is another one by now, or is to be forgotten. */
   leave(ended: Item, what: Leaving): Promise<boolean>
-  /** Puts a consent, to a submission of its own, in the place of one that was left for it; false where it is not by now. */
-  again(left: Consent, next: Consent): Promise<boolean>
+  /**
+   * Puts a consent, to a submission of its own, in the place of one that was left for it; false where it is not by now, or has
+   * a job since.
+   */
+  again(left: Item, next: Consent): Promise<boolean>
   /** Puts a consent to go on in the place of one that has ended; false where that is to be forgotten, or is another one by now. */
   goOn(ended: Consent, next: Consent): Promise<boolean>
   /** Removes one that was left to be forgotten, with its photo; false where it is not by now. */
@@ -128,7 +131,7 @@ const queueingTakes = '5 seconds'
 /** What is written at once may be seen in another order, for no longer than that. */
 const overlapMs = 10_000
 
-const nothingTold: Told = { attempt: null, result: null, problem: null, message: null }
+export const nothingTold: Told = { attempt: null, result: null, problem: null, message: null }
 
 function entryOf({ id, state, is_ended: isEnded, told, job_id: jobId }: Row): RunnerEntry {
   const { attempt, ...rest } = JSON.parse(told) as Told
@@ -236,7 +239,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
         `update ${items} set state = case when ${isLate} then state else $3::text end, is_ended = is_ended or $4::boolean,
            told = case when ${isLate} then told else $5 end, job_id = coalesce($6, job_id), changed_at = clock_timestamp()
          where id = $1 and consent = $2 and (job_id is null or $6::text is not null)
-           and (not is_ended or state = 'outcomeUnknown' and left_for is null and $6 is not null)
+           and (not is_ended or state = 'outcomeUnknown' and left_for is distinct from 'discard' and $6 is not null)
            and (job_id is distinct from $6 or not (${isLate}) and (state, is_ended, told) is distinct from ($3, $4, $5))`,
         id,
         consent,
@@ -248,7 +251,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
     goOnLate: async () =>
       void (await rows(
         `update ${items} set consent = gen_random_uuid(), is_ended = false, queued_at = null, changed_at = clock_timestamp()
-         where ${learntLate} and left_for is null`,
+         where ${learntLate} and left_for is distinct from 'discard'`,
       )),
     leave: ({ id, consent, attempt }, what) =>
       isFound(
@@ -260,15 +263,16 @@ export function createItems(database: PostgresQueries, name: string): Items {
         what,
         attempt?.jobId ?? null,
       ),
-    again: ({ id, consent }, next) =>
+    again: ({ id, consent, attempt }, next) =>
       isFound(
         `update ${items} set consent = $3, namespace = $3, state = 'idle', is_ended = false, left_for = null, begun_at = null, job_id = null, told = $4,
            queued_at = null, changed_at = clock_timestamp()
-         where id = $1 and consent = $2 and left_for = 'retry' returning 1`,
+         where id = $1 and consent = $2 and left_for = 'retry' and job_id is not distinct from $5 returning 1`,
         id,
         consent,
         next.consent,
         JSON.stringify(nothingTold),
+        attempt?.jobId ?? null,
       ),
     goOn: ({ id, consent }, next) =>
       isFound(

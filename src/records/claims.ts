@@ -9,8 +9,11 @@ import type { Leaving, LeavingParts } from './leaving.ts'
 
 /** What stands in storage before money may be spent, and is looked at once more just before it is. */
 export interface Claims {
-  /** The claim that stands before the POST leaves; where it can not, a page stops it that no other one took over from. */
-  claim(consented: AttemptRecord, isUntaken: () => Promise<boolean>): Promise<Written>
+  /**
+   * The claim that stands before the POST leaves, unless nobody waits for it any more; where it can not, a page stops it that
+   * no other one took over from.
+   */
+  claim(consented: AttemptRecord, isUntaken: () => Promise<boolean>, signal?: AbortSignal): Promise<Written>
   /** Whether the claim still stands: the last look before the socket. */
   isWanted(claimed: AttemptRecord): Promise<boolean>
 }
@@ -44,7 +47,7 @@ export function createClaims(
     (await copies()).some((copy) => isOf(copy, claimed.attemptId) && copy.phase !== 'claimed')
 
   return {
-    async claim(consented, isUntaken) {
+    async claim(consented, isUntaken, signal) {
       if (await isDoneWith(parts, consented)) {
         await remove(consented)
         return { kind: 'overtaken' }
@@ -53,7 +56,9 @@ export function createClaims(
       const listed = await current.list(consented)
       let isGivenUp = false
       const isWanted = () => !isGivenUp
-      let kept = await replace(claimed, (found) => isAsSeen(found, consented), isWanted)
+      let kept = await replace(claimed, (found) => !signal?.aborted && isAsSeen(found, consented), isWanted)
+      // whoever goes on with it claims it anew
+      if (kept === 'unchanged' && signal?.aborted) return { kind: 'overtaken' }
       if (kept === 'memory' && isOf(current.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed, isWanted)
       // where the consent stands as it was seen and can not be changed, storage can not be relied on
       if (kept === 'unchanged' && !(await isHeld(consented))) return { kind: 'overtaken' }

@@ -46,6 +46,8 @@ export interface TryOnParts {
   product: Product
   /** How many submissions this device lets out. */
   limit: SubmissionLimit | undefined
+  /** The answer to a claim has come that nobody waited for any more; it is not written yet. */
+  onLateAnswer?: ((claimed: AttemptRecord, outcome: Outcome<GenerationStarted>) => void) | undefined
   /** Tells the running machine; it may have moved on. */
   tell: (event: TryOnEvent) => unknown
   /** Whether another consent is in hand, which is to replace what stands. */
@@ -123,8 +125,9 @@ export function tryOnActors(parts: TryOnParts): Provided {
     // the page was left meanwhile: whoever goes on with it, as this page may, claims it anew, and needs its place
     if (signal?.aborted) return { kind: 'overtaken' }
     if (reached) return attempts.write(advance(record, clock.now(), { phase: 'rejected', problem: reached }), record)
-    const written = await attempts.claim(record, parts.isUntaken)
-    if (written.kind !== 'stands' || written.record.phase !== 'claimed') giveBack(record)
+    const written = await attempts.claim(record, parts.isUntaken, signal)
+    const isClaimed = written.kind === 'stands' && written.record.phase === 'claimed'
+    if (!isClaimed && !signal?.aborted) giveBack(record)
     return written
   }
 
@@ -166,6 +169,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
       tell({ type: 'lateAnswer', written })
       return written
     }
+    const onLateAnswer = (outcome: Outcome<GenerationStarted>) => {
+      parts.onLateAnswer?.(claimed, outcome)
+      return concluded(outcome)
+    }
     const { productId, variantId, moreLooksConsent } = claimed
     const uniqueUserId = await visitor.known()
     const order = {
@@ -184,7 +191,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     }
     // probing and claiming may have taken a while
     if (!client.isSameInstallation()) return concluded(moved)
-    return concluded(await client.submit(order, { onLateAnswer: concluded, isWanted, turn: claimed.attemptId }))
+    return concluded(await client.submit(order, { onLateAnswer, isWanted, turn: claimed.attemptId }))
   }
 
   async function poll(record: AttemptRecord, context: TryOnContext, options: RequestOptions): Promise<Polled> {

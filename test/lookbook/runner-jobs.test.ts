@@ -2,32 +2,85 @@ import type { PostgresQueries, RunnerOptions } from 'fitting-room/runner'
 import { describe, expect, it, vi } from 'vitest'
 import { createItems } from '../../adapters/runner/items.ts'
 import { deferred } from '../../src/platform/deferred.ts'
-import { isPoll, isSubmission, photo, tee, testTee, onEachDatabase } from './on-each-database.ts'
+import { isTryOnError } from '../../src/rules/try-on-error.ts'
+import { isPoll, isSubmission, photo, sandboxKey, tee, testTee, onEachDatabase } from './on-each-database.ts'
 
 onEachDatabase('a runner, of what may be paid for,', (world) => {
   const { databaseOf, open, asked, stopping, handBack } = world
 
   describe('of a submission whose answer came late', () => {
-    /** The outcome was unknown, and the job has been written down since; nothing is at work any more. */
-    async function answeredLate(before = async () => {}): Promise<void> {
+    /** A runner of whose submission the outcome is unknown, until its answer is let through. */
+    async function unanswered(options: Partial<RunnerOptions> = {}) {
       const answer = deferred()
       const fetch: typeof world.sandbox.fetch = async (input, init) => {
         const answered = await world.sandbox.fetch(input, init)
         if (new Request(input, init).method === 'POST' && String(input).endsWith('/generations')) await answer.promise
         return answered
       }
-      const runner = await open({ fetch, timing: { submitTimeoutMs: 2_000 } })
+      const runner = await open({ fetch, timing: { submitTimeoutMs: 2_000 }, onError: () => {}, ...options })
       await runner.run()
       await runner.add({ id: 'look', product: tee, photo })
       await runner.settled()
       expect(await runner.get('look')).toMatchObject({ state: 'outcomeUnknown', isEnded: true })
+      return { runner, answer: () => answer.resolve() }
+    }
+
+    const isOfJob = (text: string, values: unknown[] = []) =>
+      /update \w+_items set state/.test(text) && values.some((each) => String(each).includes('"jobId":"'))
+
+    /** The job stands in its record, and its process has ended before the list knew of it; nothing is at work any more. */
+    async function answeredLate(before = async () => {}): Promise<void> {
+      const query: PostgresQueries['query'] = (text, values) =>
+        isOfJob(text, values) ? Promise.reject(new Error('gone')) : databaseOf().query(text, values)
+      const { runner, answer } = await unanswered({ database: asked(query) })
       await before()
-      answer.resolve()
+      answer()
       const noted = `select 1 from ${world.prefix}_records where value like '%"accepted"%'`
       const isNoted = async () => (await databaseOf().query(noted)).rows.length > 0
       await vi.waitUntil(isNoted, { timeout: 60_000, interval: 20 })
       await runner.close()
     }
+
+    it('goes on by itself once the answer is there', async () => {
+      const { runner, answer } = await unanswered()
+      answer()
+      const isFinal = async () => (await runner.get('look'))?.state === 'final'
+      await vi.waitUntil(isFinal, { timeout: 60_000, interval: 20 })
+      expect(world.sandbox.ledger.accepted).toBe(1)
+    })
+
+    it('goes on though an earlier word had cleared up for another submission that was not taken', async () => {
+      const { runner, answer } = await unanswered()
+      const query: PostgresQueries['query'] = (text, values) =>
+        /set consent = .* namespace = /.test(text)
+          ? Promise.reject(new Error('gone'))
+          : databaseOf().query(text, values)
+      await expect((await open({ database: asked(query) })).retry('look')).rejects.toThrow('gone')
+      answer()
+      const isFinal = async () => (await runner.get('look'))?.state === 'final'
+      await vi.waitUntil(isFinal, { timeout: 60_000, interval: 20 })
+      expect(world.sandbox.ledger.accepted).toBe(1)
+    })
+
+    it('tells which job it was where no database takes it before the end', async () => {
+      let isDown = false
+      const down = deferred()
+      const query: PostgresQueries['query'] = async (text, values) => {
+        if (isDown && isOfJob(text, values)) down.resolve()
+        if (isDown) throw new Error('down')
+        return databaseOf().query(text, values)
+      }
+      const jobs: (string | null)[] = []
+      const onError = (error: unknown) => void (isTryOnError(error) && jobs.push(error.jobId))
+      const { runner, answer } = await unanswered({ database: asked(query), onError })
+      isDown = true
+      answer()
+      await down.promise
+      await runner.close()
+      const [job] = jobs.filter((each) => each !== null)
+      const found = await world.sandbox.fetch(`${world.sandbox.baseUrl}/generations/${job}`, sandboxKey)
+      expect(found.status).toBe(200)
+    })
 
     async function isFollowed(): Promise<void> {
       const runner = await open()

@@ -105,6 +105,43 @@ onEachDatabase('a runner beside what fails,', (world) => {
     expect([await own.get('look'), world.sandbox.ledger.accepted]).toMatchObject([{ state: 'final' }, 1])
   })
 
+  it('goes on with nothing that a close() has left, however long the last look for it takes', async () => {
+    const asks = deferred()
+    const answer = deferred()
+    const looks = deferred()
+    const mayLook = deferred()
+    const query: PostgresQueries['query'] = async (text, values) => {
+      if (/select 1 from \w+_items where id = .* namespace/.test(text)) {
+        looks.resolve()
+        await mayLook.promise
+      }
+      return databaseOf().query(text, values)
+    }
+    const fetch: RunnerOptions['fetch'] = async (input, init) => {
+      if (String(input).includes('/funnel')) {
+        asks.resolve()
+        await answer.promise
+      }
+      return world.sandbox.fetch(input, init)
+    }
+    const runner = await open({ database: asked(query), fetch, onError: () => {} })
+    await runner.add({ id: 'look', product: tee, photo })
+    await runner.run()
+    await asks.promise
+    const closed = runner.close()
+    await looks.promise
+    answer.resolve()
+    // long enough for a submission
+    for (let asked = 0; asked < 300; asked += 1) await databaseOf().query('select 1')
+    mayLook.resolve()
+    await closed
+    expect(world.sandbox.ledger.accepted).toBe(0)
+    const other = await open()
+    await other.run()
+    await other.settled()
+    expect([await other.get('look'), world.sandbox.ledger.accepted]).toMatchObject([{ state: 'final' }, 1])
+  })
+
   it('queues another turn once, however often the end of the one before is not taken', async () => {
     let failures = 2
     const ended = deferred()
