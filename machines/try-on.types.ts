@@ -21,6 +21,7 @@ export interface Consent {
   notice?: string | undefined
 }
 
+/** What `submitEmail` takes. */
 export interface EmailForm {
   email: string
   name?: string | undefined
@@ -70,7 +71,7 @@ export interface TryOnContext extends TryOnInput {
   refusal: Unusable | null
   emailNeeded: boolean
   upload: UploadProgress | null
-  /** When the shopper last gave the word for this attempt, in epoch ms that no sleep of the machine stops. */
+  /** When the shopper last gave the word for this attempt, in ms of the page's own time, which no sleep of the machine stops. */
   wordAt: number
   /** When a look at the job was last answered, in ms of the page's own time. */
   lookedAt: number

@@ -32,7 +32,7 @@ export interface FittingRoom {
   readonly photo: Readable<RoomPhoto | null>
   /** What `list()` gives, kept up to date while somebody watches; empty until storage was read. */
   readonly history: Readable<readonly HistoryEntry[]>
-  /** All seven operations; their requests pass the room's gate. */
+  /** All seven operations, and a photo's PUT; their requests ask the room's budget. */
   readonly client: Client
   /** Every try-on and archived attempt, newest first. */
   list(): Promise<ListedAttempt[]>

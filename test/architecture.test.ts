@@ -30,46 +30,16 @@ function importsOf(file: string): Import[] {
 const library = [...files('src'), ...files('machines'), ...files('adapters')]
 const all = library.flatMap(importsOf)
 
-/** Each room with the rooms right below it; what those may import, it may import too. */
-const rooms: Record<string, readonly string[]> = {
-  'src/contract': [],
-  'src/ports.ts': ['src/contract'],
-  'src/rules': ['src/contract', 'src/ports.ts'],
-  'src/platform': ['src/contract', 'src/ports.ts'],
-  machines: ['src/rules', 'src/platform'],
-  'src/budget': ['src/rules', 'src/platform'],
-  'src/wire': ['src/budget'],
-  'adapters/storage': ['src/budget'],
-  'adapters/photos': ['src/rules'],
-  'adapters/proxy': ['src/wire'],
-  'src/records': ['machines', 'src/budget'],
-  'src/pages': ['machines', 'src/platform'],
-  'src/shopper': ['src/wire', 'src/records', 'adapters/photos'],
-  'src/telling.ts': ['src/records'],
-  'src/try-on': ['src/shopper', 'src/pages', 'src/telling.ts'],
-  'src/options.ts': ['src/try-on'],
-  'src/history.ts': ['src/pages'],
-  'src/afterwards': ['src/try-on'],
-  'src/loader.ts': ['src/rules'],
-  'src/room.types.ts': ['src/options.ts'],
-  'src/follow-up.ts': ['src/afterwards', 'src/loader.ts'],
-  'src/presence.ts': ['src/try-on'],
-  'src/try-ons.ts': ['src/try-on'],
-  'src/room.ts': [
-    'src/room.types.ts',
-    'src/history.ts',
-    'src/follow-up.ts',
-    'src/presence.ts',
-    'src/try-ons.ts',
-    'adapters/storage',
-  ],
-  'adapters/runner': ['src/room.ts'],
-  'adapters/kiosk': ['src/room.types.ts', 'adapters/storage'],
-  'adapters/devtools': ['src/room.types.ts'],
-  'src/door': ['src/room.ts'],
-  'src/index.ts': ['src/door'],
-  adapters: [],
-}
+/** The rooms in CONTRIBUTING's table with those that each says it stands on; what those may import, it may import too. */
+const table = [...readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').matchAll(/^\| `([^`]+)` \|.*\| ([^|]+) \|$/gm)]
+  .map(([, room = '', below = '']) => [room, below] as const)
+  .filter(([room]) => /^(src|machines|adapters)\b/.test(room))
+const names = table.map(([room]) => room)
+const roomNamed = (name: string) =>
+  [name, `src/${name}`, `src/${name}.ts`].find((each) => names.includes(each)) ?? `no room: ${name}`
+const rooms: Record<string, readonly string[]> = Object.fromEntries(
+  table.map(([room, below]) => [room, /^(nothing|`.*`)$/.test(below) ? [] : below.split(', ').map(roomNamed)]),
+)
 
 const roomOf = (file: string): string | null =>
   Object.keys(rooms)
@@ -79,6 +49,15 @@ const roomOf = (file: string): string | null =>
 const reach = (room: string): Set<string> => new Set((rooms[room] ?? []).flatMap((below) => [below, ...reach(below)]))
 
 describe('the house', () => {
+  it('is what CONTRIBUTING says: every room there stands on rooms that there are', () => {
+    expect(names.length).toBeGreaterThan(25)
+    expect(
+      Object.values(rooms)
+        .flat()
+        .filter((room) => !names.includes(room)),
+    ).toEqual([])
+  })
+
   it('has no cycle of imports, of types neither', () => {
     const edges = new Map(library.map((file) => [file, all.filter(({ from }) => from === file).map(({ to }) => to)]))
     const cycles: string[] = []

@@ -41,6 +41,7 @@ describe('result()', () => {
     const tryOn = world.room().tryOn(product)
     void tryOn.start()
     void tryOn.retry()
+    void tryOn.result()
     await world.until(tryOn, ({ problem }) => problem?.kind === 'photo')
     await world.settle()
     process.off('unhandledRejection', hear)

@@ -9,7 +9,10 @@ import { pagesOf, storedOf } from './surroundings.ts'
 export interface Devtools {
   /** Go into the options of the room that is looked into. */
   readonly options: { inspect: Inspect; inspectRequests: (request: InspectedRequest) => void }
-  /** Shows the panel at the end of the page; what it shows is kept up to date until it is closed. */
+  /**
+   * Shows the panel at the end of the page; what it shows is kept up to date until it is closed. It asks the room once a
+   * second what is stored, which opens a room again that was closed.
+   */
   open(room: FittingRoom): { close(): void }
 }
 

@@ -5,7 +5,7 @@ export type StoredNow = Awaited<ReturnType<FittingRoom['stored']>> | null
 
 /** A try-on that pages take turns at, by Web Locks. */
 export interface Turn {
-  /** The key of its record, without room and visitor. */
+  /** The name of its lock, without room and visitor: the key of its record, and the ID of its storage. */
   name: string
   owner: 'this page' | 'another page' | 'nobody'
   /** How many pages wait to follow. */

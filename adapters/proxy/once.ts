@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/ports.ts'
+import { consentLifetimeMs } from '../../src/rules/record.ts'
 import { tooMany, type Answer } from './answers.ts'
 import { meaningOf } from './meaning.ts'
 import type { Routed } from './route.ts'
@@ -7,8 +8,6 @@ import type { Routed } from './route.ts'
 const turnsOutMs = 1_000
 /** How long the answer to a submission that may have been started waits for a browser that was not there to take it, in ms. */
 const keptMs = 60_000
-/** How long a submission is known that says which it is, in ms: as long as a consent lives. */
-const knownMs = 600_000
 /** How many may say the same one again. */
 const repeatsAtMost = 20
 
@@ -55,7 +54,7 @@ export function createOnce(clock: Clock): Once {
       // what was not started may be said again, with the same words
       if (kind === 'rejected' || kind === 'limitReached' || kind === 'throttled') forget(made)
       else if (asked.word === null) clock.setTimeout(look, turnsOutMs)
-      else clock.setTimeout(() => forget(made), knownMs)
+      else clock.setTimeout(() => forget(made), consentLifetimeMs)
     }
     void made.answering.then(end)
     return made.answering

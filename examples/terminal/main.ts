@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { createFittingRoom, TryOnError, type TryOn, type TryOnView } from 'fitting-room'
+import { createFittingRoom, TryOnError, type TryOn } from 'fitting-room'
 import { fileStorage } from 'fitting-room/storage/file'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { sandboxConfig } from '@fitting-room/service'
@@ -41,26 +41,13 @@ function productOf({ product, variant, funnels }: Options) {
 
 /** Starts what is not started, goes on with what is, and pays for a second picture only when told to. */
 async function begin(tryOn: TryOn, { photo, email, again }: Options): Promise<void> {
-  const { state, can } = await restored(tryOn)
+  const { state, can } = await tryOn.ready
   const file = photo === null ? undefined : readPhotoFile(photo)
   const options = email === null ? {} : { customerEmail: email }
   if (again && can.retry) return tryOn.retry(file, options)
   if (state === 'needsEmail' && email !== null) return tryOn.submitEmail({ email })
   if (can.resume) return tryOn.resume()
   if (can.start && state === 'idle') return tryOn.start(file, options)
-}
-
-/** The view once storage has been read. */
-function restored(tryOn: TryOn): Promise<TryOnView> {
-  return new Promise((resolve) => {
-    const look = (view: TryOnView) => {
-      if (view.state === 'restoring') return
-      subscription.unsubscribe()
-      resolve(view)
-    }
-    const subscription = tryOn.subscribe(look)
-    look(tryOn.get())
-  })
 }
 
 async function save(imageUrl: string, out: string): Promise<void> {

@@ -1,7 +1,4 @@
-import { openChannel } from '../pages/channel.ts'
-
-/** The form of the messages that this version's pages send. */
-const messageVersion = 1
+import { messageVersion, openChannel } from '../pages/channel.ts'
 
 /** What the door wants to hear of the room's other pages. */
 interface Heard {

@@ -1,3 +1,6 @@
+/** The form of the messages that this version's pages send. */
+export const messageVersion = 1
+
 /** The channel of that name; null where there is none, or where a browser keeps a site's data from it. */
 export function openChannel(name: string, onMessage: (data: unknown) => void): BroadcastChannel | null {
   try {

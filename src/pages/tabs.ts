@@ -5,7 +5,7 @@ import { problem, type Problem } from '../rules/problem.ts'
 import { attemptRecord, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { intents, tryOnStates, type Intent } from '../rules/words.ts'
-import { openChannel } from './channel.ts'
+import { messageVersion, openChannel } from './channel.ts'
 
 /** What a page asks for on its shopper's behalf: an intent with what was given to it. */
 export type PassedCall = { intent: Intent } & Readonly<Record<string, unknown>>
@@ -122,7 +122,7 @@ const message = is.toldApart(
   is.object({ type: is.oneOf('lateAnswer'), name, record: attemptRecord, durable: is.boolean }),
   is.object({ type: is.oneOf('reset', 'counts') }),
 )
-const envelope = is.object({ version: is.oneOf(1), epochs: is.tableOf(is.integer), message })
+const envelope = is.object({ version: is.oneOf(messageVersion), epochs: is.tableOf(is.integer), message })
 
 export function openTabs(parts: TabsParts): Tabs {
   const { epochs, isOfNow, lookAgain, onMessage, onReset } = parts
@@ -145,7 +145,7 @@ export function openTabs(parts: TabsParts): Tabs {
     if (isFormer(theirs, epochs())) post({ type: 'counts' })
   }
 
-  const post = (sent: TabMessage) => channel?.postMessage({ version: 1, epochs: epochs(), message: sent })
+  const post = (sent: TabMessage) => channel?.postMessage({ version: messageVersion, epochs: epochs(), message: sent })
 
   const channel = openChannel(parts.name, (data) => void hear(data))
   return {

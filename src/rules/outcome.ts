@@ -14,7 +14,7 @@ export type Exchange =
   | { came: 'nothing'; why: 'timeout' | 'lost' | 'aborted' }
   /** The request provably never left: no connection was made, the browser was offline, or nobody wanted it any more. */
   | { came: 'notSent'; why: 'unreachable' | 'offline' | 'unwanted' }
-  /** The room's own gate held it back, so that the shared IP count stays free (contract §8). */
+  /** The room's budget held it back, so that the shared IP count stays free (contract §8). */
   | { came: 'held'; waitMs: number }
   /** The request was not made: no key could be read, it breaks the contract, or the base URL is another by now. */
   | { came: 'notMade'; why: 'noKey' | 'invalid' | 'moved'; at?: string }

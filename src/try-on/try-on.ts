@@ -279,9 +279,9 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     discard: ({ abandonPaidJob = false } = {}) => saying.say({ intent: 'discard', abandonPaidJob }),
     ...afterwards,
     result(options) {
-      if (isOver()) return Promise.reject(gone())
+      if (isOver()) return quiet(Promise.reject(gone()))
       const heard = saying.allDone().then((refused) => standing(refused, shown.get()))
-      return resultOf(inside, life.signal, parts.shopper(), heard, options)
+      return quiet(resultOf(inside, life.signal, parts.shopper(), heard, options))
     },
   }
 

@@ -1,8 +1,11 @@
+import type { EmailForm } from '../../machines/try-on.types.ts'
 import type { Readable } from '../ports.ts'
 import type { TryOnResult, TryOnView } from '../rules/view.ts'
 import type { TryOnState } from '../rules/words.ts'
 import type { PhotoInput } from '../shopper/photo-input.ts'
 import type { ResultOptions } from './result.ts'
+
+export type { EmailForm }
 
 /** What goes into one submission beside the photo (contract §2, GenerationRequest and UploadRequest). */
 export interface StartOptions {
@@ -16,12 +19,6 @@ export interface StartOptions {
   consent?: { notice: string } | undefined
   /** The shopper wants that photo, whatever advice there is against it. Default: false. */
   despiteAdvice?: boolean | undefined
-}
-
-/** What `submitEmail` takes. */
-export interface EmailForm {
-  email: string
-  name?: string | undefined
 }
 
 export interface DiscardOptions {
