@@ -18,7 +18,7 @@ export interface RoomTiming extends ClientTiming {
 
 /** What a room is made of. */
 export interface RoomOptions extends Omit<ClientOptions, 'timing'>, PreparationOptions {
-  /** Where records are kept. Default: IndexedDB, else localStorage, else memory. */
+  /** Where records are kept. Default: in a browser IndexedDB, else localStorage, else memory; elsewhere memory. */
   storage?: FlowStorage | undefined
   /** Where a photo's bytes wait until they are uploaded. Default: beside the records, else in memory. */
   photoStore?: PhotoStore | undefined

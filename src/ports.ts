@@ -114,8 +114,11 @@ export type PreparePhoto = (photo: StoredPhoto, terms: PrepareTerms) => Promise<
 
 /** Where a photo's bytes wait until the upload is done. */
 export interface PhotoStore {
+  /** Undefined where there is none; rejects where that is not known. */
   get(key: string): MaybePromise<StoredPhoto | undefined>
+  /** Resolves once a reload finds it. */
   set(key: string, photo: StoredPhoto): MaybePromise<unknown>
+  /** Of what is not there, too. */
   remove(key: string): MaybePromise<unknown>
   /** Every key that it has: without it bytes stay that a killed page has left, or that a lost list named. */
   keys?(): MaybePromise<readonly string[]>

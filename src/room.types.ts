@@ -27,6 +27,7 @@ export type HistoryEntry = ListedAttempt
 export interface FittingRoom {
   /** The same product variant again is the same try-on; it resumes what storage holds. */
   tryOn(product: TryOnProduct): TryOn
+  /** Whose the room's try-ons are to the service; of which nothing is known before storage was read. */
   readonly visitor: Readable<Visitor>
   /** The photo that `start()` without one takes. */
   readonly photo: Readable<RoomPhoto | null>
@@ -34,7 +35,7 @@ export interface FittingRoom {
   readonly history: Readable<readonly HistoryEntry[]>
   /** All seven operations, and a photo's PUT; their requests ask the room's budget. */
   readonly client: Client
-  /** Every try-on and archived attempt, newest first. */
+  /** Every try-on and archived attempt, newest first. Rejects with kind `storageUnreadable`, `core`, `input` or `stopped`. */
   list(): Promise<ListedAttempt[]>
   /**
    * The try-on of another device's ticket, which follows its job: it stands in the archive, and nothing of that device's
@@ -55,7 +56,7 @@ export interface FittingRoom {
    * read or sent. Rejects with kind `core`, or `photo` where it is only that one's that could not be loaded.
    */
   preload(): Promise<void>
-  /** Resolves when storage has been read. */
+  /** Resolves once storage has been read. Rejects with kind `core`, `input` (no usable base URL) or `stopped` (closed before). */
   readonly ready: Promise<void>
   /** Wipes everything of every visitor, in every tab; rejects with kind `storage` when something could not be wiped. */
   reset(): Promise<void>

@@ -6,7 +6,7 @@ export interface TryOnElementEvents extends HTMLElementEventMap {
   /** `detail` is the view. */
   view: CustomEvent<TryOnView>
   /** `detail` is what the intent was rejected with, a `TryOnError`. */
-  refused: CustomEvent<Error>
+  refused: CustomEvent<TryOnError>
 }
 
 const observed = ['base-url', 'api-key', 'namespace', 'product-id', 'variant-id', 'funnel-ids'] as const
@@ -216,7 +216,7 @@ export class TryOnElement extends Base {
     const tryOn = this.#tryOn
     const intent = from?.dataset['intent'] as Intent
     if (!from || !tryOn || !this.#owns(from) || !(intent in tryOn.get().can)) return
-    const refused = (detail: unknown) => this.dispatchEvent(new CustomEvent('refused', { detail }))
+    const refused = (detail: TryOnError) => this.dispatchEvent(new CustomEvent('refused', { detail }))
     const [notice, despiteAdvice] = [this.getAttribute('notice'), 'despiteAdvice' in from.dataset]
     const terms = { ...(notice && { consent: { notice } }), ...(despiteAdvice && { despiteAdvice }) }
     // what was made in another document is of a class of its own

@@ -10,6 +10,7 @@ export interface DeviceOptions {
   storage?: FlowStorage | undefined
   /** Two kiosks of one page origin have two names. Default: `default`. */
   name?: string | undefined
+  /** Times and timers. Default: the platform's. */
   clock?: Clock | undefined
 }
 

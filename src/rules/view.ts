@@ -3,11 +3,25 @@ import type { UploadProgress } from '../ports.ts'
 import type { Problem } from './problem.ts'
 import type { Intent } from './words.ts'
 
-/** The fields of Success; `imageUrl` is the picture to show: the permanent one once that is READY (contract §2). */
-export type TryOnResult = JobSuccess
+/** A picture, temporary in `preview` and lasting in `result`, with all that the service says of it (contract §2, Success). */
+export interface TryOnResult extends JobSuccess {
+  /** An http(s) address of the picture to show. */
+  imageUrl: string
+  /** `PENDING` of a temporary picture, which another one follows. */
+  storageStatus?: 'PENDING' | 'READY' | null | undefined
+  /** Where the picture lasts, once that is known. */
+  permanentUrl?: string | null | undefined
+  /** Try-ons that the visitor has left before an e-mail address is asked for; −1 for no limit. */
+  requestsLeft: number
+  /** Try-ons that were counted in this period of collecting addresses. */
+  totalRequests: number
+  /** The service's visitor; null where there is none, or where it is another device's. */
+  uniqueUserId: string | null
+}
 
 /** The attempt that a view is of. */
 export interface AttemptView {
+  /** The room's own, and another one for each consent. */
   id: string
   /** Null until the service has given one. */
   jobId: string | null

@@ -1,8 +1,10 @@
 /** What is known of the room's visitor; null where the service has not said it yet (contract §2, VisitorStatus). */
 export interface Visitor {
+  /** The service's name of the visitor. */
   uniqueUserId: string | null
   /** Try-ons left before an e-mail is asked for, −1 for no limit; may be old: the submission decides. */
   requestsLeft: number | null
+  /** Try-ons counted in this period of collecting addresses. */
   totalRequests: number | null
 }
 

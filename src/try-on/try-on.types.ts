@@ -32,7 +32,7 @@ export interface DiscardOptions {
  * has to listen to that: the view says it too, but for `notAllowed`.
  */
 export interface TryOn extends Readable<TryOnView> {
-  /** The first view that is not `restoring`; storage is read for it. Rejects where the room is closed before. */
+  /** The first view that is not `restoring`; storage is read for it. Rejects with kind `core`, `input` or `stopped`. */
   readonly ready: Promise<TryOnView>
   /** The shopper's consent for ONE submission, with a photo or with the room's photo again. */
   start(photo?: PhotoInput, options?: StartOptions): Promise<void>

@@ -88,13 +88,21 @@ export interface VisitorQuery {
  * POST /uploads goes out up to three times where it is not known yet whether this origin takes streamed bodies.
  */
 export interface Client {
+  /** GET /context: the store. */
   getContext(options?: RequestOptions): Promise<Outcome<DataOf<'getContext'>>>
+  /** GET /funnel: the first of these, in preferred order, that the store has. */
   getFunnel(funnelIds: readonly number[], options?: RequestOptions): Promise<Outcome<DataOf<'getFunnel'>>>
+  /** POST /uploads: a target for one photo, and the address that it will have. */
   createUpload(request: UploadRequest, options?: RequestOptions): Promise<Outcome<DataOf<'createUpload'>>>
+  /** PUT of a photo's bytes to its upload target. */
   putPhoto(uploadUrl: string, photo: StoredPhoto, options?: UploadOptions): Promise<Outcome<null>>
+  /** GET /requests-left: the visitor, who may be made by it. */
   getRequestsLeft(visitor?: VisitorQuery, options?: RequestOptions): Promise<Outcome<DataOf<'getRequestsLeft'>>>
+  /** POST /customer-register: the visitor's e-mail address. */
   registerCustomer(request: RegisterRequest, options?: RequestOptions): Promise<Outcome<DataOf<'registerCustomer'>>>
+  /** POST /generations: the one request that costs money, sent once. */
   createGeneration(request: GenerationRequest, options?: SubmitOptions): Promise<Outcome<DataOf<'createGeneration'>>>
+  /** GET /generations/{jobId}: how far a job has come. */
   getGeneration(
     jobId: string,
     visitor?: VisitorQuery,
