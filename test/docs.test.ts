@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { problems } from 'fitting-room/testing'
 import { tryOnStates } from '../src/rules/words.ts'
 import { describe, expect, it } from 'vitest'
 import { flows } from './docs/flows.ts'
@@ -29,6 +30,11 @@ describe('the documentation', () => {
     // one state of the machine, of which the pictures tell which it is
     const nameOf = (state: string) => (state === 'processing' || state === 'preview' ? 'following' : state)
     expect(tryOnStates.filter((state) => !drawn.has(nameOf(state)))).toEqual([])
+  })
+
+  it('tells of each problem once', () => {
+    const told = [...textOf('docs/problems.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, kind]) => kind)
+    expect(told.toSorted()).toEqual(Object.keys(problems).toSorted())
   })
 
   it.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'service/README.md', ...pages('docs')])(
