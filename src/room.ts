@@ -178,7 +178,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     input: { clock, nextLookMs, deadlineMs, askVisitorFirst, customerEmail: outside.customerEmail ?? null },
     inspect: options.inspect,
     limit: options.limit,
-    onLateAnswer: outside.onLateAnswer,
+    onAnswer: outside.onAnswer,
     notice: options.notice,
     post,
     telling: followUp.watching,

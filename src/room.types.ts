@@ -84,8 +84,8 @@ export interface Outside {
   funnels?: KnownFunnels | undefined
   /** Whether a claim is sent that only memory holds: not where its consent outlasts this process, and is carried out again. */
   mayClaimInMemory?: (() => boolean) | undefined
-  /** The answer to a claim has come that nobody waited for any more; it is not written yet. */
-  onLateAnswer?: ((claimed: AttemptRecord, outcome: Outcome<GenerationStarted>) => void) | undefined
+  /** The answer to a claim has come, be it that nobody waits for it any more; it is not written yet. */
+  onAnswer?: ((claimed: AttemptRecord, outcome: Outcome<GenerationStarted>) => void) | undefined
   /** Sent with what goes on by itself, of which nothing stored knows an address. */
   customerEmail?: Private<string> | null
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createActor, fromPromise } from 'xstate'
+import type { PageLife } from 'fitting-room'
 import { tryOnMachine, tryOnView, type TryOnContext, type Written } from 'fitting-room/machines'
 import { steadyClock } from '../src/platform/clock.ts'
 import type { AttemptRecord } from '../src/rules/record.ts'
@@ -177,6 +178,24 @@ it('a claim whose room is closed before it lands is none, and the next page goes
   await world.settle()
   expect([phaseKept(), submissions()]).toEqual(['consented', 0])
   await world.until(world.room().tryOn(product), 'final')
+  expect(submissions()).toBe(1)
+})
+
+it('a consent that was taken away for a claim, which storage refuses once its page was left, stands again', async () => {
+  let life: PageLife | undefined
+  const tryOn = world.room({ pageLife: (told) => ((life = told), () => {}) }).tryOn(product)
+  tryOn.subscribe(() => {})
+  storage.meet(isClaim, refused)
+  const removal = storage.hold((call) => isRecord(call) && call.change?.() === null)
+  await tryOn.start(person)
+  await removal.reached
+  life?.onHide(false)
+  removal.release()
+  await world.settle()
+  expect([phaseKept(), submissions()]).toEqual(['consented', 0])
+  storage.recover()
+  life?.onShow()
+  await world.until(tryOn, 'final')
   expect(submissions()).toBe(1)
 })
 

@@ -65,6 +65,24 @@ describe('a page’s own clock', () => {
     }
   })
 
+  it('follows that all the same: other pages write down the time of now', () => {
+    const { clock, pass } = page()
+    for (let seen = 0; seen < 100_000; seen += 1) {
+      pass(5_000, 5)
+      clock.elapsed()
+    }
+    expect(clock.now()).toBe(Date.UTC(2026, 10, 1) + 100_000 * 5_005)
+  })
+
+  it('takes steps that are a day apart for no sleep, however many they are', () => {
+    const { clock, pass } = page()
+    for (let day = 0; day < 60; day += 1) {
+      const before = clock.elapsed()
+      pass(86_400_000, 20_000)
+      expect(clock.elapsed() - before).toBe(86_400_000)
+    }
+  })
+
   it('counts sleeps that are short each, once they are a minute together', () => {
     const { clock, pass } = page()
     for (const aheadMs of [25_000, 25_000, 25_000]) {

@@ -851,6 +851,21 @@ describe('a limit whose storage leaves one call unanswered', () => {
     expect(await limits.take('four')).toMatchObject({ limit: 'perShopper' })
   })
 
+  it('waits for a write that lands on whatever stands there, however many were given up behind it', async () => {
+    const disk = testStorage({ atomic: false })
+    const limits = deviceLimits({ perShopper: 1, storage: disk, clock: world.clock })
+    const write = disk.hold(isWrite)
+    const early = [expect(limits.take('one')).rejects.toThrow('within 5000 ms')]
+    await world.pass(5_000)
+    early.push(expect(limits.take('two')).rejects.toThrow('within 5000 ms'))
+    await world.pass(5_000)
+    await Promise.all(early)
+    const third = limits.take('three')
+    await world.settle()
+    write.release()
+    expect(await third).toMatchObject({ limit: 'perShopper' })
+  })
+
   it('overwrites nothing with what it had read before', async () => {
     const disk = testStorage({ atomic: false })
     const limits = deviceLimits({ perShopper: 1, storage: disk, clock: world.clock })

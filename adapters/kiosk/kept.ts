@@ -36,9 +36,14 @@ export function keptValue<T>(
 
   /** What was given up may end later: a write that can not look at what it lands on is waited for all the same. */
   function queued<R>(work: () => Promise<R>, isWriting = () => false): Promise<R> {
-    const turn = tail.then(work)
+    const before = tail
+    let hasBegun = false
+    const turn = before.then(() => {
+      hasBegun = true
+      return work()
+    })
     const limited = withinLimit(clock, limitMs, turn)
-    tail = limited.catch(() => (isWriting() ? turn : undefined)).catch(() => undefined)
+    tail = limited.catch(() => (hasBegun ? isWriting() && turn : before)).catch(() => undefined)
     return limited
   }
 

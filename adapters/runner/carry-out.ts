@@ -95,13 +95,13 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
       retentionMs,
       photos: false,
     } as const
-    /** Whoever has ended its turn by then, somebody goes on with it. */
-    const onLateAnswer: Outside['onLateAnswer'] = ({ attemptId: id, startedAt }, outcome) => {
+    /** Whatever has become of its record, or of its turn: somebody goes on with it. */
+    const onAnswer: Outside['onAnswer'] = ({ attemptId: id, startedAt }, outcome) => {
       if (outcome.kind !== 'accepted') return
       const attempt = { id, startedAt, jobId: outcome.data.jobId }
       void keep(item, { ...nothingTold, state: 'processing', isEnded: false, attempt }).catch(() => undefined)
     }
-    const outside = { funnels, mayClaimInMemory: () => false, customerEmail: address, onLateAnswer }
+    const outside = { funnels, mayClaimInMemory: () => false, customerEmail: address, onAnswer }
     const room = createRoom({ ...options, ...own }, outside)
     return { room, over, failure: () => failure }
   }

@@ -69,7 +69,7 @@ export interface Items {
   isAnyOpen(): Promise<boolean>
   /** Whether that consent is still to be carried out. */
   stands(consent: Consent): Promise<boolean>
-  /** Marks where the submission of a consent goes to, if nowhere else by now, and tells where; null where it stands no more. */
+  /** Marks where the submission of a consent goes to, if nowhere else by now, and tells where; null where it stands no more, or has a job. */
   begin(consent: Consent, baseUrl: string): Promise<string | null>
   /** Whether its record is still somebody's. */
   isNamed(item: Pick<Item, 'id' | 'namespace'>): Promise<boolean>
@@ -173,6 +173,8 @@ export function createItems(database: PostgresQueries, name: string): Items {
 
   /** Of what is saved: that its consent has ended, as with an outcome that nobody knew, and it has not. */
   const isLate = 'is_ended and not $4::boolean'
+  /** Where nothing was told of its attempt, which has a job now, that is. */
+  const toldLate = `case when told::jsonb->'attempt' = 'null' then (told::jsonb || jsonb_build_object('attempt', $5::text::jsonb->'attempt'))::text else told end`
 
   const isFound = async (text: string, ...values: unknown[]) => (await rows(text, ...values)).length > 0
 
@@ -215,7 +217,7 @@ export function createItems(database: PostgresQueries, name: string): Items {
     async begin({ id, consent }, baseUrl) {
       const [row] = await rows<Pick<Row, 'begun_at'>>(
         `update ${items} set begun_at = coalesce(begun_at, $3)
-         where id = $1 and consent = $2 and not is_ended returning begun_at`,
+         where id = $1 and consent = $2 and not is_ended and job_id is null returning begun_at`,
         id,
         consent,
         baseUrl,
@@ -237,10 +239,10 @@ export function createItems(database: PostgresQueries, name: string): Items {
     save: async ({ id, consent }, { state, isEnded, ...told }) =>
       void (await rows(
         `update ${items} set state = case when ${isLate} then state else $3::text end, is_ended = is_ended or $4::boolean,
-           told = case when ${isLate} then told else $5 end, job_id = coalesce($6, job_id), changed_at = clock_timestamp()
+           told = case when ${isLate} then ${toldLate} else $5::text end, job_id = coalesce($6, job_id), changed_at = clock_timestamp()
          where id = $1 and consent = $2 and (job_id is null or $6::text is not null)
            and (not is_ended or state = 'outcomeUnknown' and left_for is distinct from 'discard' and $6 is not null)
-           and (job_id is distinct from $6 or not (${isLate}) and (state, is_ended, told) is distinct from ($3, $4, $5))`,
+           and (job_id is distinct from $6 or not (${isLate}) and (state, is_ended, told) is distinct from ($3, $4, $5::text))`,
         id,
         consent,
         state,

@@ -6,6 +6,9 @@ const sleepMs = 60_000
 /** What they move apart between two looks, in ms, with nothing having happened: no two of them run alike. */
 const driftMs = 1_000
 
+/** For how long several such steps are one sleep in parts, in ms. */
+const partsMs = 600_000
+
 /**
  * A clock that nobody can set back while a page runs: its whole epoch ms go on from where they began. Most platforms stop
  * the monotonic clock while the machine sleeps, so that the wall clock is what tells of it; a clock that was set forward
@@ -19,13 +22,18 @@ export function steadyClock(clock: Clock): SteadyClock & {
   let last = NaN
   let seen = NaN
   let apartMs = 0
+  let apartAt = -Infinity
   let sleptMs = 0
 
   /** The epoch ms at which the monotonic clock stood at zero: no earlier ones than at the beginning. */
   function epochOfZero(): number {
     const now = clock.now() - clock.monotonic()
-    if (Math.abs(now - seen) > driftMs) apartMs += now - seen
+    const movedMs = now - seen
     seen = now
+    if (Math.abs(movedMs) > driftMs) {
+      apartMs = movedMs + (clock.monotonic() - apartAt < partsMs ? apartMs : 0)
+      apartAt = clock.monotonic()
+    } else last += movedMs
     if (Math.abs(apartMs) > sleepMs) {
       sleptMs += Math.max(0, apartMs)
       apartMs = 0

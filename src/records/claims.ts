@@ -59,7 +59,14 @@ export function createClaims(
       let kept = await replace(claimed, (found) => !signal?.aborted && isAsSeen(found, consented), isWanted)
       // whoever goes on with it claims it anew
       if (kept === 'unchanged' && signal?.aborted) return { kind: 'overtaken' }
-      if (kept === 'memory' && isOf(current.onDisk(), claimed.attemptId)) kept = await claimAnew(claimed, isWanted)
+      if (kept === 'memory' && isOf(current.onDisk(), claimed.attemptId)) {
+        kept = await claimAnew(claimed, isWanted)
+        // it is taken away, and nobody is here to say so
+        if (kept !== 'stored' && signal?.aborted) {
+          await replace(consented, (found) => found === null || isAsSeen(found, claimed))
+          return { kind: 'overtaken' }
+        }
+      }
       // where the consent stands as it was seen and can not be changed, storage can not be relied on
       if (kept === 'unchanged' && !(await isHeld(consented))) return { kind: 'overtaken' }
       const isKnown = !begun.has(claimed.attemptId)

@@ -46,8 +46,8 @@ export interface TryOnParts {
   product: Product
   /** How many submissions this device lets out. */
   limit: SubmissionLimit | undefined
-  /** The answer to a claim has come that nobody waited for any more; it is not written yet. */
-  onLateAnswer?: ((claimed: AttemptRecord, outcome: Outcome<GenerationStarted>) => void) | undefined
+  /** The answer to a claim has come, be it that nobody waits for it any more; it is not written yet. */
+  onAnswer?: ((claimed: AttemptRecord, outcome: Outcome<GenerationStarted>) => void) | undefined
   /** Tells the running machine; it may have moved on. */
   tell: (event: TryOnEvent) => unknown
   /** Whether another consent is in hand, which is to replace what stands. */
@@ -161,6 +161,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
   ): Promise<Written> {
     /** The page may run another machine by now, or none: whoever runs hears of it. */
     const concluded = async (outcome: Outcome<GenerationStarted>): Promise<Written> => {
+      parts.onAnswer?.(claimed, outcome)
       const answered = recordOfSubmission(claimed, outcome, clock.now(), failures)
       const written = await attempts.write(answered, claimed)
       if (begunNothing.has(outcome.kind)) giveBack(claimed)
@@ -168,10 +169,6 @@ export function tryOnActors(parts: TryOnParts): Provided {
       else if (outcome.answer.status === 404) parts.funnels.forget()
       tell({ type: 'lateAnswer', written })
       return written
-    }
-    const onLateAnswer = (outcome: Outcome<GenerationStarted>) => {
-      parts.onLateAnswer?.(claimed, outcome)
-      return concluded(outcome)
     }
     const { productId, variantId, moreLooksConsent } = claimed
     const uniqueUserId = await visitor.known()
@@ -191,7 +188,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     }
     // probing and claiming may have taken a while
     if (!client.isSameInstallation()) return concluded(moved)
-    return concluded(await client.submit(order, { onLateAnswer, isWanted, turn: claimed.attemptId }))
+    return concluded(await client.submit(order, { onLateAnswer: concluded, isWanted, turn: claimed.attemptId }))
   }
 
   async function poll(record: AttemptRecord, context: TryOnContext, options: RequestOptions): Promise<Polled> {

@@ -372,4 +372,23 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
     await items.save(item, { ...nothing, state: 'failed', isEnded: true, attempt: known })
     expect(await runner.get(id)).toMatchObject({ state: 'final' })
   })
+
+  it('has the job that is learnt late of one of which nothing was told, and begins it once', async () => {
+    const runner = await open()
+    const { id } = await runner.add({ id: 'look', product: tee, photo })
+    const items = createItems(databaseOf(), world.prefix)
+    const item = (await items.read(id))!
+    const nothing = { result: null, problem: null, message: null }
+    const attempt = { id: 'a', jobId: 'job', startedAt: 1 }
+    await items.save(item, { ...nothing, state: 'outcomeUnknown', isEnded: true, attempt: null })
+    await items.save(item, { ...nothing, state: 'processing', isEnded: false, attempt })
+    expect(await runner.get(id)).toMatchObject({ state: 'outcomeUnknown', isEnded: true, attempt })
+    await items.goOnLate()
+    const again = (await items.read(id))!
+    expect([again.isEnded, again.attempt, await items.begin(again, world.sandbox.baseUrl)]).toEqual([
+      false,
+      attempt,
+      null,
+    ])
+  })
 })
