@@ -12,13 +12,14 @@ import type { PhotoInput } from '../../src/shopper/photo-input.ts'
 import type { RoomPhoto } from '../../src/shopper/photos.ts'
 import type { TryOn } from '../../src/try-on/try-on.types.ts'
 import { createFirsts } from './firsts.ts'
-import { nothingTold, type Item, type Order } from './items.ts'
+import type { Item, Items, Order } from './items.ts'
 import { left, stopped } from './stopped.ts'
 import { createKeeping, createTelling, type KeepingParts } from './telling.ts'
 import { isEnded, isThere, isUnsent } from './views.ts'
 
 /** What all try-ons of a runner have in common. */
 export interface CarryOutParts extends KeepingParts {
+  items: Items
   options: Pick<RoomOptions, 'baseUrl' | 'apiKey' | 'fetch' | 'putPhoto' | 'timing' | 'clock' | 'budget'>
   storage: AtomicStorage
   customerEmail: string | undefined
@@ -35,7 +36,7 @@ export interface CarryOut {
   /** Removes what storage holds of a consent that has ended. */
   wipe(item: Item): Promise<void>
   /** Lets go of what is still at work, and tells of jobs that no database took: they may be found by their IDs. */
-  close(): void
+  close(): Promise<void>
 }
 
 /** A record is gone with its entry, and not before: what is not there would be paid for again. In ms, a hundred years. */
@@ -98,8 +99,8 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     /** Whatever has become of its record, or of its turn: somebody goes on with it. */
     const onAnswer: Outside['onAnswer'] = ({ attemptId: id, startedAt }, outcome) => {
       if (outcome.kind !== 'accepted') return
-      const attempt = { id, startedAt, jobId: outcome.data.jobId }
-      void keep(item, { ...nothingTold, state: 'processing', isEnded: false, attempt }).catch(() => undefined)
+      const { jobId } = outcome.data
+      void keep(jobId, () => items.learn(item, { id, jobId, startedAt })).catch(() => undefined)
     }
     const outside = { funnels, mayClaimInMemory: () => false, customerEmail: address, onAnswer }
     const room = createRoom({ ...options, ...own }, outside)
@@ -164,7 +165,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
 
   async function follow({ room, over, failure }: OwnRoom, item: Item, baseUrl: string, ends: AbortSignal) {
     const { order } = item
-    const { tell, told } = createTelling(keep, item)
+    const { tell, told } = createTelling(keep, items, item)
     const signal = AbortSignal.any([ends, over.signal])
     return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
       if (ends.aborted) throw left()
@@ -248,7 +249,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     wipe,
     close() {
       rooms.forEach((room) => room.close())
-      close()
+      return close()
     },
   }
 }

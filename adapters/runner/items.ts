@@ -81,6 +81,8 @@ export interface Items {
    * that ended with an outcome that nobody knew takes what is learnt late: its job, and its end.
    */
   save(consent: Consent, to: Omit<RunnerEntry, 'id'>): Promise<void>
+  /** Writes down that it has a job, before anything else is told of that. */
+  learn(consent: Consent, attempt: AttemptView): Promise<void>
   /** Puts consents to go on in the place of those whose job was learnt late. */
   goOnLate(): Promise<void>
   /** From then on what has ended does not go on; false where that, or what is told of it, is another one by now, or is to be forgotten. */
@@ -131,7 +133,7 @@ const queueingTakes = '5 seconds'
 /** What is written at once may be seen in another order, for no longer than that. */
 const overlapMs = 10_000
 
-export const nothingTold: Told = { attempt: null, result: null, problem: null, message: null }
+const nothingTold: Told = { attempt: null, result: null, problem: null, message: null }
 
 function entryOf({ id, state, is_ended: isEnded, told, job_id: jobId }: Row): RunnerEntry {
   const { attempt, ...rest } = JSON.parse(told) as Told
@@ -173,8 +175,10 @@ export function createItems(database: PostgresQueries, name: string): Items {
 
   /** Of what is saved: that its consent has ended, as with an outcome that nobody knew, and it has not. */
   const isLate = 'is_ended and not $4::boolean'
-  /** Where nothing was told of its attempt, which has a job now, that is. */
-  const toldLate = `case when told::jsonb->'attempt' = 'null' then (told::jsonb || jsonb_build_object('attempt', $5::text::jsonb->'attempt'))::text else told end`
+  /** Where nothing was told of an attempt, which has a job now, that is. */
+  const toldOf = (attempt: string) =>
+    `case when told::jsonb->'attempt' = 'null' then (told::jsonb || jsonb_build_object('attempt', ${attempt}))::text else told end`
+  const isUnclear = "state = 'outcomeUnknown' and left_for is distinct from 'discard'"
 
   const isFound = async (text: string, ...values: unknown[]) => (await rows(text, ...values)).length > 0
 
@@ -239,9 +243,9 @@ export function createItems(database: PostgresQueries, name: string): Items {
     save: async ({ id, consent }, { state, isEnded, ...told }) =>
       void (await rows(
         `update ${items} set state = case when ${isLate} then state else $3::text end, is_ended = is_ended or $4::boolean,
-           told = case when ${isLate} then ${toldLate} else $5::text end, job_id = coalesce($6, job_id), changed_at = clock_timestamp()
+           told = case when ${isLate} then ${toldOf("$5::text::jsonb->'attempt'")} else $5::text end, job_id = coalesce($6, job_id), changed_at = clock_timestamp()
          where id = $1 and consent = $2 and (job_id is null or $6::text is not null)
-           and (not is_ended or state = 'outcomeUnknown' and left_for is distinct from 'discard' and $6 is not null)
+           and (not is_ended or ${isUnclear} and $6 is not null)
            and (job_id is distinct from $6 or not (${isLate}) and (state, is_ended, told) is distinct from ($3, $4, $5::text))`,
         id,
         consent,
@@ -249,6 +253,16 @@ export function createItems(database: PostgresQueries, name: string): Items {
         isEnded,
         JSON.stringify(told),
         told.attempt?.jobId ?? null,
+      )),
+    learn: async ({ id, consent }, attempt) =>
+      void (await rows(
+        `update ${items} set job_id = $3, told = ${toldOf('$4::text::jsonb')},
+           changed_at = case when is_ended then clock_timestamp() else changed_at end
+         where id = $1 and consent = $2 and job_id is null and (not is_ended or ${isUnclear})`,
+        id,
+        consent,
+        attempt.jobId,
+        JSON.stringify(attempt),
       )),
     goOnLate: async () =>
       void (await rows(

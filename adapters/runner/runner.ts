@@ -225,7 +225,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
     async close() {
       ends.abort()
       await queue.close().catch(onError)
-      close()
+      await close()
       await events.close()
     },
   }

@@ -7,25 +7,25 @@ import { isEnded } from './views.ts'
 type Told = Parameters<Items['save']>[1]
 
 export interface KeepingParts {
-  items: Items
   clock: Clock
   onError: (error: unknown) => void
 }
 
-/** Has the database know what items come to: a job that only this process knows, until it is taken. */
+/** Has the database know what items come to: of a job that only this process knows, until it is taken. */
 export interface Keeping {
-  /** Rejects where it is not taken, and is no job, or not `isWanted` any more. */
-  keep(item: Item, to: Told, isWanted?: () => boolean): Promise<void>
-  /** Waits no longer, and tells of jobs that no database took: they may be found by their IDs. */
-  close(): void
+  /** Rejects where it is not taken, and is of no job, or not `isWanted` any more. */
+  keep(jobId: string | null, save: () => Promise<void>, isWanted?: () => boolean): Promise<void>
+  /** Tries what is on its way once more, and tells of jobs that no database took: they may be found by their IDs. */
+  close(): Promise<void>
 }
 
 /** After how long a job that the database has not is told it again, in ms. */
 const tellAgainMs = 1_000
 
-export function createKeeping({ items, clock, onError }: KeepingParts): Keeping {
+export function createKeeping({ clock, onError }: KeepingParts): Keeping {
   /** Jobs that no database has yet. */
   const untold = new Set<string>()
+  const underWay = new Set<Promise<void>>()
   let isClosed = false
 
   function tellUntold(): void {
@@ -33,24 +33,36 @@ export function createKeeping({ items, clock, onError }: KeepingParts): Keeping 
     untold.clear()
   }
 
-  return {
-    async keep(item, to, isWanted = () => true) {
-      const jobId = to.attempt?.jobId ?? null
-      if (jobId !== null) untold.add(jobId)
-      for (;;) {
-        try {
-          await items.save(item, to)
-          if (jobId !== null) untold.delete(jobId)
-          return
-        } catch (error) {
-          if (isClosed) tellUntold()
-          if (jobId === null || isClosed || !isWanted()) throw error
-          await new Promise<void>((resolve) => void clock.setTimeout(resolve, tellAgainMs))
-        }
+  async function kept(jobId: string | null, save: () => Promise<void>, isWanted: () => boolean): Promise<void> {
+    if (jobId !== null) untold.add(jobId)
+    for (;;) {
+      try {
+        await save()
+        if (jobId !== null) untold.delete(jobId)
+        return
+      } catch (error) {
+        if (jobId === null || isClosed || !isWanted()) throw error
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, tellAgainMs))
       }
+    }
+  }
+
+  return {
+    keep(jobId, save, isWanted = () => true) {
+      const saved = kept(jobId, save, isWanted)
+      const ended = saved
+        .catch(() => undefined)
+        .then(() => {
+          underWay.delete(ended)
+          // an answer that came after the end
+          if (isClosed && underWay.size === 0) tellUntold()
+        })
+      underWay.add(ended)
+      return saved
     },
-    close() {
+    async close() {
       isClosed = true
+      await Promise.all(underWay)
       tellUntold()
     },
   }
@@ -63,7 +75,7 @@ export interface Telling {
 }
 
 /** Tells the database of each view of an item. */
-export function createTelling(keep: Keeping['keep'], item: Item): Telling {
+export function createTelling(keep: Keeping['keep'], items: Items, item: Item): Telling {
   let latest: Told | null = null
   let told: Promise<unknown> = Promise.resolve()
 
@@ -72,7 +84,15 @@ export function createTelling(keep: Keeping['keep'], item: Item): Telling {
       const { state, attempt, result, problem, message } = view
       const to = (latest = { state, isEnded: isEnded(view), attempt, result, problem, message })
       // of those before the last one nobody need know
-      told = told.catch(() => undefined).then(() => keep(item, to, () => to === latest))
+      told = told
+        .catch(() => undefined)
+        .then(() =>
+          keep(
+            attempt?.jobId ?? null,
+            () => items.save(item, to),
+            () => to === latest,
+          ),
+        )
       told.catch(() => undefined)
     },
     told: () => told,

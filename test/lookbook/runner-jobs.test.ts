@@ -26,7 +26,7 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
     }
 
     const isOfJob = (text: string, values: unknown[] = []) =>
-      /update \w+_items set state/.test(text) && values.some((each) => String(each).includes('"jobId":"'))
+      /update \w+_items set (state|job_id)/.test(text) && values.some((each) => String(each).includes('"jobId":"'))
 
     /** The job stands in its record, and its process has ended before the list knew of it; nothing is at work any more. */
     async function answeredLate(before = async () => {}): Promise<void> {
@@ -373,22 +373,26 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
     expect(await runner.get(id)).toMatchObject({ state: 'final' })
   })
 
-  it('has the job that is learnt late of one of which nothing was told, and begins it once', async () => {
-    const runner = await open()
-    const { id } = await runner.add({ id: 'look', product: tee, photo })
-    const items = createItems(databaseOf(), world.prefix)
-    const item = (await items.read(id))!
-    const nothing = { result: null, problem: null, message: null }
-    const attempt = { id: 'a', jobId: 'job', startedAt: 1 }
-    await items.save(item, { ...nothing, state: 'outcomeUnknown', isEnded: true, attempt: null })
-    await items.save(item, { ...nothing, state: 'processing', isEnded: false, attempt })
-    expect(await runner.get(id)).toMatchObject({ state: 'outcomeUnknown', isEnded: true, attempt })
-    await items.goOnLate()
-    const again = (await items.read(id))!
-    expect([again.isEnded, again.attempt, await items.begin(again, world.sandbox.baseUrl)]).toEqual([
-      false,
-      attempt,
-      null,
-    ])
-  })
+  it.each(['save', 'learn'])(
+    'has the job that is learnt late of one of which nothing was told, and begins it once: %s',
+    async (way) => {
+      const runner = await open()
+      const { id } = await runner.add({ id: 'look', product: tee, photo })
+      const items = createItems(databaseOf(), world.prefix)
+      const item = (await items.read(id))!
+      const nothing = { result: null, problem: null, message: null }
+      const attempt = { id: 'a', jobId: 'job', startedAt: 1 }
+      await items.save(item, { ...nothing, state: 'outcomeUnknown', isEnded: true, attempt: null })
+      if (way === 'save') await items.save(item, { ...nothing, state: 'processing', isEnded: false, attempt })
+      else await items.learn(item, attempt)
+      expect(await runner.get(id)).toMatchObject({ state: 'outcomeUnknown', isEnded: true, attempt })
+      await items.goOnLate()
+      const again = (await items.read(id))!
+      expect([again.isEnded, again.attempt, await items.begin(again, world.sandbox.baseUrl)]).toEqual([
+        false,
+        attempt,
+        null,
+      ])
+    },
+  )
 })
