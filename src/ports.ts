@@ -52,7 +52,10 @@ export interface BudgetRequest {
 export interface Budget {
   /** How long the request has to wait, in ms, before it may ask again; 0 lets it go, and counts it. */
   ask(request: BudgetRequest): MaybePromise<number>
-  /** For how long the service refused it, in ms; 0 where it was let in, null where nothing came back. */
+  /**
+   * Once for each request that was let go: for how long the service refused it, in ms; 0 where it was let in, null where it
+   * was not sent, or nothing came back in time.
+   */
   learn(request: BudgetRequest, refusedMs: number | null): MaybePromise<unknown>
   /** What one request more costs the others now: 0 where nothing is refused, 1 and more in a crowd. */
   price(): number

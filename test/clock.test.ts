@@ -76,10 +76,10 @@ describe('a page’s own clock', () => {
 
   it('takes steps that are a day apart for no sleep, however many they are', () => {
     const { clock, pass } = page()
-    for (let day = 0; day < 60; day += 1) {
+    for (let seen = 0; seen < 60; seen += 1) {
       const before = clock.elapsed()
-      pass(86_400_000, 20_000)
-      expect(clock.elapsed() - before).toBe(86_400_000)
+      pass(day, 20_000)
+      expect(clock.elapsed() - before).toBe(day)
     }
   })
 
