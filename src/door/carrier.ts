@@ -2,6 +2,7 @@ import type { Clock } from '../ports.ts'
 import { stopped } from '../rules/try-on-error.ts'
 import type { Core } from '../room.types.ts'
 import type { Seen } from './look.ts'
+import type { Resets, Wiped } from './resets.ts'
 
 /** What a room knows of its shopper, and of what may have taken them away. */
 export interface Surroundings {
@@ -12,20 +13,9 @@ export interface Surroundings {
   look: () => Promise<Seen>
   /** Another one for each shopper that this page knows of. */
   shopper: () => unknown
-  /** How many resets this page has heard of. */
-  resets: () => number
-  /** Resolves once this room's own reset() counts, or has failed; null where none is under way. */
-  wiping: () => Promise<Wiped> | null
+  resets: Pick<Resets, 'wiped' | 'others'>
   /** What hears other pages; another one, or null, where something may have been missed. */
   ear: () => object | null
-}
-
-/** How far storage, and what was heard of others, had come when a reset() of this room was counted. */
-export interface Wiped {
-  /** As it was before where it was not counted. */
-  epochs: Seen['epochs']
-  /** Null where it was not counted. */
-  resets: number | null
 }
 
 /** Who has said something, and what was known then. */
@@ -34,7 +24,7 @@ export interface Said {
   shopper: unknown
   /** What storage held then; null where this room was about to wipe it. */
   seen: Promise<Seen> | null
-  resets: number
+  others: number
   wiped: Promise<Wiped> | null
   ear: object | null
 }
@@ -55,13 +45,13 @@ export interface Carrier {
   ): Promise<T>
 }
 
-export function createCarrier({ clock, life, look, shopper, resets, wiping, ear }: Surroundings): Carrier {
+export function createCarrier({ clock, life, look, shopper, resets, ear }: Surroundings): Carrier {
   const sayNow = (): Said => ({
     life: life(),
     shopper: shopper(),
-    seen: wiping() ? null : look(),
-    resets: resets(),
-    wiped: wiping(),
+    seen: resets.wiped() ? null : look(),
+    others: resets.others(),
+    wiped: resets.wiped(),
     ear: ear(),
   })
 
@@ -69,7 +59,7 @@ export function createCarrier({ clock, life, look, shopper, resets, wiping, ear 
   function check(by: Said, seen: Seen | null, wiped: Wiped | null): void {
     if (by.life !== life()) throw stopped('closed')
     // what was heard since tells of resets that came before storage was read, or was wiped
-    const isHeard = by.resets !== (wiped?.resets ?? resets())
+    const isHeard = by.others !== (wiped?.others ?? resets.others())
     const isMissed = isHeard || (seen && !seen.epochs && by.ear !== ear())
     if (by.shopper !== shopper() || isMissed) throw stopped('startedOver')
   }

@@ -184,7 +184,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   async function lookNow(): Promise<void> {
     if (!relay.isWatched()) return
     // a room that was closed is used again
-    if (core) return void (parts.core() ?? open().catch(() => undefined))
+    if (core) return void (parts.core() ?? open())
     const begun = life()
     if (word?.by.seen) {
       const [before, now] = await Promise.all([word.by.seen, parts.look()])

@@ -49,14 +49,6 @@ export const preparingView: TryOnView = Object.freeze({
   can: { ...never, start: true, startOver: true, discard: true },
 })
 
-/** Another consent is being made ready where that stands; the same words may take its place. */
-export const preparingOver = ({ durable, exclusive, can: { start, retry } }: TryOnView): TryOnView => ({
-  ...preparingView,
-  durable,
-  exclusive,
-  can: { ...preparingView.can, start, retry },
-})
-
 /** What is kept, or was said, waits for what could not be loaded. */
 export const unloadedView = (problem: Problem): TryOnView => ({
   ...restoringView,

@@ -1,48 +1,23 @@
 import type { SnapshotFrom } from 'xstate'
-import type { Runner as RunnerOf } from '../../machines/runner.ts'
 import { probes } from '../../machines/probes.ts'
 import type { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
 import type { Seat } from '../pages/seat.ts'
 import { deferred } from '../platform/deferred.ts'
-import type { Notice, SteadyClock } from '../ports.ts'
+import type { Notice } from '../ports.ts'
 import type { Attempts } from '../records/attempts.ts'
 import type { Problem } from '../rules/problem.ts'
-import { TryOnError } from '../rules/try-on-error.ts'
 import type { AttemptRecord } from '../rules/record.ts'
-import type { TryOnView } from '../rules/view.ts'
 import type { Photos } from '../shopper/photos.ts'
 import { createHand, type InHand } from './hand.ts'
 import { checkConsent, eventOf, isConsent, isLeaving, permissionOf, type Call, type ConsentCall } from './intents.ts'
-import type { Said } from './said.ts'
+import { attemptOf, createPermission, type PermissionParts } from './permission.ts'
+import type { Runner } from './runner.ts'
+import type { Word } from './said.ts'
 
-/** How old a word for a submission may be before it is begun, in ms. */
-const staleMs = 60_000
-
-export type Runner = RunnerOf<typeof tryOnMachine>
-
-/** An intent of this page's shopper, or of another page's. */
-export interface Word {
-  call: Call
-  said: Said
-  /** Which attempt its shopper saw, where any. */
-  seen?: string | null | undefined
-  /** Which one its shopper has begun by the word before it, where that was not seen yet. */
-  own?: string | undefined
-  /** Another page's shopper has said it. */
-  isPassed?: boolean
-  /** What is said after it may be heard: it has taken effect, or can be left. */
-  isHeard?(): void
-}
-
-interface CarryOutParts {
-  clock: SteadyClock
+interface CarryOutParts extends PermissionParts {
   photos: Photos
   notice: Notice | undefined
-  /** What this page shows. */
-  view: () => TryOnView
-  /** Whether this page still has that part in the try-on. */
-  isCurrent: (own: Seat<Runner>) => boolean
   /** Resolves once everything that was said so far has taken effect, or can be left. */
   allHeard: () => Promise<void>
   /** A consent has come in hand, or is there no more. */
@@ -58,15 +33,11 @@ export type CarryOut = ReturnType<typeof createCarryOut>
 
 /** How a page that runs the flow does what its shopper, or another page's, asks for. */
 export function createCarryOut(parts: CarryOutParts) {
-  const { clock, photos, notice, view, isCurrent, allHeard, onHand, attempts, onDiscard, dropPictures } = parts
-  const refusal = (problem: Problem) => new TryOnError(problem, view().attempt?.jobId ?? null)
-  const notAllowed = ({ intent }: Call) => refusal({ kind: 'notAllowed', intent, state: view().state })
-  const closed = () => refusal({ kind: 'stopped', reason: 'closed' })
-  const seenAttempt = () => view().attempt?.id ?? null
-  const isBegun = (call: Call) => isConsent(call) && call.attemptId === seenAttempt()
-  /** Whether an intent is for what there is: for the attempt that its shopper saw, or the one that it has begun. */
-  const isMeant = (call: Call, seen: string | null) => seenAttempt() === seen || isBegun(call)
-  const hand = createHand(onHand, () => refusal({ kind: 'stopped', reason: 'startedOver' }))
+  const { photos, notice, view, isCurrent, allHeard, onHand, attempts, onDiscard, dropPictures } = parts
+  const permission = createPermission(parts)
+  const { check, checkRead, closed, confirm, gone, heed, isBegunSince, isMeant } = permission
+  const { notAllowed, refusal, refuse, seenAttempt } = permission
+  const hand = createHand(onHand, gone)
 
   function until(own: Seat<Runner>, runner: Runner, isThere: (snapshot: SnapshotFrom<typeof tryOnMachine>) => boolean) {
     const { promise, resolve, reject } = deferred()
@@ -80,59 +51,6 @@ export function createCarryOut(parts: CarryOutParts) {
   const settled = (own: Seat<Runner>, runner: Runner) => until(own, runner, (snapshot) => !snapshot.hasTag('busy'))
   const carriedOut = (own: Seat<Runner>, runner: Runner) =>
     until(own, runner, (snapshot) => !snapshot.hasTag('busy') && Object(snapshot.value).needsEmail !== 'registering')
-
-  /** A page that slept must not spend money on what was said before, nor do what a former shopper has said. */
-  function checkSaid(call: Call, said: Said): void {
-    if (said.by.aborted) throw refusal({ kind: 'stopped', reason: 'startedOver' })
-    if (mayPay(call) && clock.elapsed() - said.at > staleMs) throw refusal({ kind: 'consentExpired' })
-  }
-
-  /** Whether what stands was begun after that was said, as far as the clocks of two pages tell. */
-  function isBegunSince({ at }: Said): boolean {
-    const [now, { attempt }] = [clock.now(), view()]
-    return attempt !== null && attempt.startedAt > now - (clock.elapsed() - at) && attempt.startedAt <= now
-  }
-
-  /** What can not be read may be there. */
-  function checkRead(): void {
-    const { problem } = view()
-    if (problem?.kind === 'storageUnreadable') throw refusal(problem)
-  }
-
-  /** Returns the attempt that the intent is permitted for. */
-  function check(runner: Runner, call: Call): string | undefined {
-    const snapshot = runner.getSnapshot()
-    if (snapshot.status === 'stopped') throw closed()
-    if (snapshot.status !== 'active') throw refusal({ kind: 'internal', sent: false })
-    if (snapshot.can(permissionOf(call))) return attemptOf(runner)
-    const couldAbandon = call.intent === 'discard' && snapshot.can({ type: 'discard', abandonPaidJob: true })
-    throw couldAbandon ? refusal({ kind: 'paidJob' }) : notAllowed(call)
-  }
-
-  /** A refusal is shown where the try-on stands, and nothing is lost. */
-  function refuse(own: Seat<Runner>, runner: Runner, error: unknown): never {
-    // what was left is no problem of what stands
-    const isShown = error instanceof TryOnError && error.kind !== 'stopped' && isCurrent(own)
-    if (isShown) runner.send({ type: 'refused', problem: error.problem })
-    throw error
-  }
-
-  /** Checks what was said; what a former shopper has said is nobody's to read. */
-  function heed(own: Seat<Runner>, runner: Runner, { call, said }: Word, checkMore = () => {}): void {
-    try {
-      checkSaid(call, said)
-      checkMore()
-    } catch (error) {
-      refuse(own, runner, error)
-    }
-  }
-
-  /** A page that froze may have been overtaken: nothing is begun where that can not be ruled out. */
-  async function confirm(own: Seat<Runner>, runner: Runner): Promise<void> {
-    if (await own.confirm()) return
-    if (!isCurrent(own)) throw closed()
-    refuse(own, runner, refusal({ kind: 'storage' }))
-  }
 
   async function clearPictures(attemptId: string): Promise<void> {
     if (!(await dropPictures(attemptId))) throw refusal({ kind: 'storage' })
@@ -236,17 +154,8 @@ export function createCarryOut(parts: CarryOutParts) {
   }
 
   return {
-    refusal,
-    notAllowed,
-    closed,
+    ...permission,
     settled,
-    checkSaid,
-    /** Which attempt this page shows. */
-    seenAttempt,
-    /** Whether that is the one that a consent has begun. */
-    isBegun,
-    isMeant,
-    isBegunSince,
     /** Whether another page has gone on with what stood there, as it was asked to, before this one has taken over. */
     isGoneOn: (runner: Runner, call: Call, seen: string | null) =>
       !isConsent(call) && !isLeaving(call) && seenAttempt() === seen && !runner.getSnapshot().can(permissionOf(call)),
@@ -296,9 +205,6 @@ export function createCarryOut(parts: CarryOutParts) {
     },
   }
 }
-
-const attemptOf = (runner: Runner) => runner.getSnapshot().context.record?.attemptId
-const mayPay = (call: Call) => !isLeaving(call)
 
 /** Whether an intent has done what it says: another page may have been first, and storage may not have let it. */
 function isDone(

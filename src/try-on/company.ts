@@ -9,7 +9,7 @@ import type { AttemptRecord } from '../rules/record.ts'
 import { restoringView } from '../rules/first-views.ts'
 import type { TryOnView } from '../rules/view.ts'
 import type { Answer, Asks } from './asks.ts'
-import type { Runner } from './carry-out.ts'
+import type { Runner } from './runner.ts'
 
 /** How long another page counts as running the flow after it was heard, in ms. */
 const elsewhereMs = 10_000

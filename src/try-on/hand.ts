@@ -1,4 +1,6 @@
 import { deferred } from '../platform/deferred.ts'
+import { preparingView } from '../rules/first-views.ts'
+import type { TryOnView } from '../rules/view.ts'
 
 /** A consent whose photo is being made ready: a later word may leave it meanwhile. */
 export interface InHand {
@@ -54,3 +56,11 @@ export function createHand(onChange: () => void, refusal: () => Error) {
     },
   }
 }
+
+/** Another consent is being made ready where that stands; the same words may take its place. */
+export const preparingOver = ({ durable, exclusive, can: { start, retry } }: TryOnView): TryOnView => ({
+  ...preparingView,
+  durable,
+  exclusive,
+  can: { ...preparingView.can, start, retry },
+})

@@ -3,7 +3,7 @@ import { succeeds } from '../platform/succeeds.ts'
 import type { Clock } from '../ports.ts'
 import type { Attempts } from '../records/attempts.ts'
 import { consentLifetimeMs, mayBePaid, type AttemptRecord } from '../rules/record.ts'
-import type { Runner } from './carry-out.ts'
+import type { Runner } from './runner.ts'
 
 /**
  * Writes again, from time to time, what only memory has of a job, or of what was left: it is lost with the page. Reads

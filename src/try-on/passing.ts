@@ -6,10 +6,11 @@ import type { Attempts } from '../records/attempts.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { Photos } from '../shopper/photos.ts'
 import type { Answer, Ask, Asks } from './asks.ts'
-import type { CarryOut, Runner, Word } from './carry-out.ts'
+import type { CarryOut } from './carry-out.ts'
 import { lookOnMs, type Company } from './company.ts'
 import { checkConsent, isConsent, isLeaving, type Call } from './intents.ts'
-import type { Said } from './said.ts'
+import type { Runner } from './runner.ts'
+import type { Said, Word } from './said.ts'
 import type { Sitting } from './sitting.ts'
 
 /** What becomes of a word that another page is asked to carry out, or whose own page goes before it has. */

@@ -3,6 +3,7 @@ import type { SteadyClock } from '../ports.ts'
 import type { Catalog } from '../records/catalog.ts'
 import type { Counts, Shopper } from '../records/epochs.ts'
 import { stopped } from '../rules/try-on-error.ts'
+import type { Call } from './intents.ts'
 
 /** When something was said, in ms of the page's own time, and by which shopper. */
 export interface Said {
@@ -10,6 +11,20 @@ export interface Said {
   by: Shopper
   /** Which attempt that one saw, or null for none, where it was not of now; undefined where nobody knows. */
   saw: string | null | undefined
+}
+
+/** An intent of this page's shopper, or of another page's. */
+export interface Word {
+  call: Call
+  said: Said
+  /** Which attempt its shopper saw, where any. */
+  seen?: string | null | undefined
+  /** Which one its shopper has begun by the word before it, where that was not seen yet. */
+  own?: string | undefined
+  /** Another page's shopper has said it. */
+  isPassed?: boolean
+  /** What is said after it may be heard: it has taken effect, or can be left. */
+  isHeard?(): void
 }
 
 /** What is being said to a room, which may have been said before it was loaded. */

@@ -5,12 +5,13 @@ import type { Readable } from '../ports.ts'
 import type { Shopper } from '../records/epochs.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { TryOnView } from '../rules/view.ts'
-import type { CarryOut, Runner, Word } from './carry-out.ts'
+import type { CarryOut } from './carry-out.ts'
 import { lookOnMs } from './company.ts'
 import { isConsent, isLeaving, type Call } from './intents.ts'
 import { createPassing, type PassingParts } from './passing.ts'
 import { readyOf, type Refused } from './result.ts'
-import type { Said } from './said.ts'
+import type { Runner } from './runner.ts'
+import type { Said, Word } from './said.ts'
 
 /** What this page's shopper says, in the order in which it was said. */
 export interface Saying {

@@ -4,8 +4,8 @@ import { withinLimit } from '../platform/clock.ts'
 import type { Clock } from '../ports.ts'
 import type { Attempts } from '../records/attempts.ts'
 import { mayBePaid } from '../rules/record.ts'
-import type { Runner } from './carry-out.ts'
 import type { Company } from './company.ts'
+import type { Runner } from './runner.ts'
 
 /** How long what is being written, or may be lost, is waited for, in ms. */
 const writingMs = 5_000

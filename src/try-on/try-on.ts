@@ -13,18 +13,20 @@ import { createValue } from '../platform/value.ts'
 import type { Teller } from '../telling.ts'
 import { digitsOf } from '../contract/forms.ts'
 import type { Shopper } from '../records/epochs.ts'
-import { isBefore } from '../rules/copies.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
-import { preparingOver, restoringView } from '../rules/first-views.ts'
+import { restoringView } from '../rules/first-views.ts'
 import { createAfterwards, type AfterwardsParts } from './afterwards.ts'
 import { createAsks } from './asks.ts'
-import { createCarryOut, type Runner } from './carry-out.ts'
+import { createCarryOut } from './carry-out.ts'
 import { createCompany } from './company.ts'
+import { preparingOver } from './hand.ts'
+import { createHearing } from './hearing.ts'
 import { inspection } from './inspect.ts'
 import { consentCall } from './intents.ts'
 import { createKeeping, unstoredIn } from './keeping.ts'
 import { readyOf, resultOf, standing } from './result.ts'
+import type { Runner } from './runner.ts'
 import type { Said } from './said.ts'
 import { createSaying } from './saying.ts'
 import { createServing } from './serving.ts'
@@ -171,6 +173,16 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     gone,
   })
   const serving = createServing({ ...parts, ...carrying, sitting, jobId: () => shown.get().attempt?.jobId ?? null })
+  const hear = createHearing({
+    ...parts,
+    asks,
+    company,
+    serving,
+    sitting,
+    view: shown.get,
+    runner: runnerNow,
+    tellView,
+  })
 
   /** An answer that comes late is for whoever runs the machine by then, here or on another page. */
   function tell(event: TryOnEvent): void {
@@ -217,7 +229,9 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     keeping.look(runner)
   }
 
-  const tellView = () => post({ type: 'view', name: name(), place: sitting.place(), view: shown.get() })
+  function tellView(): void {
+    post({ type: 'view', name: name(), place: sitting.place(), view: shown.get() })
+  }
 
   /** Shows the other pages what this one shows, unless it may not be the one any more that runs the flow. */
   function showOthers(own: Seat<Runner>): void {
@@ -324,23 +338,7 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     hear(message) {
       if (!('name' in message) || message.name !== name()) return
       isAlone = false
-      const { type } = message
-      if (type === 'answer') return company.hearAnswer(message)
-      const seat = sitting.seat()
-      if (type === 'lateAnswer') return hearAnswer(message)
-      if (message.place !== sitting.place()) {
-        // who runs it there may not know yet where the pages of this storage wait; more would have it answer
-        if (type === 'view' && seat?.runner && sitting.isPlaced()) return tellView()
-        // what has no job yet is not left in the middle of it
-        const isUnderWay = ['preparing', 'submitting'].includes(shown.get().state)
-        return isUnderWay ? undefined : sitting.moveOver()
-      }
-      if (type === 'come') return asks.pass(message)
-      if (type === 'knock') return serving.open(message.id)
-      if (type === 'ask') return void serving.serve(message)
-      if (type === 'hello') return void (seat?.runner && company.answerHello(seat, message.seenAttempt))
-      if (seat?.isWaiting) company.hearOwner(seat, message.view)
-      else if (seat?.runner) void company.hearOther(seat, message.view.attempt?.id ?? null)
+      hear(message)
     },
     wake() {
       runnerNow()?.send({ type: 'wake' })
@@ -357,19 +355,5 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
       else if (seat?.isWaiting) sitting.sitAgain()
       else if (!seat) restart(closed())
     },
-  }
-
-  function hearAnswer({ record, durable }: TabMessage & { type: 'lateAnswer' }): void {
-    const seat = sitting.seat()
-    if (seat?.isWaiting && !durable) parts.attempts.hold(record)
-    const runner = runnerNow()
-    // it may stand in place of what is run here, where no other page may do that as well
-    const isOther = record.attemptId !== shown.get().attempt?.id
-    if (seat?.runner && parts.ownership.exclusive && durable && isOther)
-      void company.answerHello(seat, record.attemptId)
-    const known = runner?.getSnapshot().context.record
-    const isNews = known?.attemptId === record.attemptId && isBefore(known, record)
-    // two pages that both run it, as where no lease can be written, would tell each other without end
-    if (durable || isNews) runner?.send({ type: 'lateAnswer', written: { kind: 'stands', record, durable } })
   }
 }
