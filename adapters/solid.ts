@@ -1,4 +1,4 @@
-import { createComputed, createSignal, onCleanup, onMount, sharedConfig, type Accessor } from 'solid-js'
+import { createEffect, createMemo, createSignal, onCleanup, sharedConfig, untrack, type Accessor } from 'solid-js'
 import type { Readable } from 'fitting-room'
 
 /**
@@ -7,19 +7,22 @@ import type { Readable } from 'fitting-room'
  * readable's `initial` value and starts nothing.
  */
 export function useTryOn<T>(source: Readable<T> | Accessor<Readable<T>>): Accessor<T> {
-  const given = () => (typeof source === 'function' ? source() : source)
-  const first = given()
-  const isServed = typeof window === 'undefined' || Boolean(sharedConfig.context)
-  const [value, setValue] = createSignal<T>(isServed && first.initial !== undefined ? first.initial : first.get())
-  const [isMounted, setMounted] = createSignal(false)
-  onMount(() => setMounted(true))
-  createComputed(() => {
-    const readable = given()
-    if (!isMounted()) return
-    const subscription = readable.subscribe((next) => setValue(() => next))
+  const readable = createMemo(() => (typeof source === 'function' ? source() : source))
+  const [isServed, setServed] = createSignal(typeof window === 'undefined' || Boolean(sharedConfig.context))
+  const [changes, setChanges] = createSignal(0)
+  const changed = () => setChanges((count) => count + 1)
+  createEffect(() => {
+    const followed = readable()
+    const subscription = untrack(() => followed.subscribe(changed))
     onCleanup(() => subscription.unsubscribe())
     // a change between the first read and the subscription
-    setValue(() => readable.get())
+    changed()
+    setServed(false)
   })
-  return value
+  // read anew, not set: while a transition is pending, what it leaves is still shown
+  return createMemo(() => {
+    const followed = readable()
+    changes()
+    return isServed() && followed.initial !== undefined ? followed.initial : untrack(() => followed.get())
+  })
 }

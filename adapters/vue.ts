@@ -1,5 +1,7 @@
 import {
   getCurrentInstance,
+  onActivated,
+  onDeactivated,
   onMounted,
   onScopeDispose,
   ref,
@@ -13,18 +15,23 @@ import {
 import type { Readable } from 'fitting-room'
 
 /**
- * A ref of a try-on's view (or of `room.visitor`, `room.photo`, `room.history`), kept up to date until its scope ends; of
- * a ref or a getter it follows what that gives. On a server it holds the `initial` value and starts nothing; where a page
+ * A ref of a try-on's view (or of `room.visitor`, `room.photo`, `room.history`), kept up to date until its scope ends, but
+ * not while its component is kept without being shown (`<KeepAlive>`); of a ref or a getter it follows what that gives. On a server it holds the `initial` value and starts nothing; where a page
  * is hydrated it does so until the component is mounted.
  */
 export function useTryOn<T>(source: MaybeRefOrGetter<Readable<T>>): Readonly<ShallowRef<T>> {
   const first = toValue(source)
   const isServer = typeof window === 'undefined'
-  const isServed = isServer || Boolean(getCurrentInstance()?.vnode.el)
+  const component = getCurrentInstance()
+  const isServed = isServer || Boolean(component?.vnode.el)
   const value = shallowRef(isServed && first.initial !== undefined ? first.initial : first.get()) as ShallowRef<T>
   if (isServer) return shallowReadonly(value)
-  const isMounted = ref(!isServed)
-  if (isServed) onMounted(() => (isMounted.value = true))
+  const isShown = ref(!isServed)
+  if (component) {
+    onMounted(() => (isShown.value = true))
+    onActivated(() => (isShown.value = true))
+    onDeactivated(() => (isShown.value = false))
+  }
   let end = () => {}
   const follow = (readable: Readable<T> | null) => {
     end()
@@ -34,7 +41,7 @@ export function useTryOn<T>(source: MaybeRefOrGetter<Readable<T>>): Readonly<Sha
     // a change between the first read and the subscription
     value.value = readable.get()
   }
-  watch(() => (isMounted.value ? toValue(source) : null), follow, { immediate: true, flush: 'sync' })
+  watch(() => (isShown.value ? toValue(source) : null), follow, { immediate: true, flush: 'sync' })
   onScopeDispose(() => end())
   return shallowReadonly(value)
 }

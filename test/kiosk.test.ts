@@ -468,6 +468,28 @@ describe('a session', () => {
     expect(session.signal.aborted).toBe(false)
   })
 
+  it('ends once where whoever hears of the end asks for it, too', async () => {
+    const { session } = await begun()
+    const states: string[] = []
+    const ended: Promise<void>[] = []
+    const signals: AbortSignal[] = []
+    const leave = () => {
+      ended.push(session.end())
+      signals.push(session.signal)
+    }
+    session.signal.addEventListener('abort', leave)
+    session.subscribe(({ state }) => {
+      states.push(state)
+      if (state === 'ending') leave()
+      if (state === 'ready') session.begin()
+    })
+    await session.end()
+    await Promise.all(ended)
+    expect(states).toEqual(['ending', 'ready', 'active'])
+    expect([new Set(ended).size, ...signals]).toEqual([1, session.signal, session.signal])
+    expect(session.signal.aborted).toBe(false)
+  })
+
   it('may be begun, and ended again, by whoever hears that it is ready', async () => {
     const { room, session, state } = await begun()
     let isFirst = true

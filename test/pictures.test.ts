@@ -195,6 +195,19 @@ describe('a page that could not show the picture', () => {
     expect(tryOn.get().result?.imageUrl).toBe(`${address}?anew`)
   })
 
+  it('is meant by its address however a browser spells that, as an image gives it back', async () => {
+    const { tryOn, address, polls, before } = await finished()
+    const written = `${address.replace('http:', 'HTTP:')}?of=\u00e4`
+    world.fault('GET', '/generations/', [elsewhere(written)])
+    await tryOn.pictureFailed(address)
+    expect(tryOn.get().result?.imageUrl).toBe(written)
+    await world.pass(61_000)
+    await tryOn.pictureFailed('/another')
+    expect(polls()).toBe(before + 1)
+    await tryOn.pictureFailed(new URL(written).href)
+    expect([polls(), tryOn.get().result?.imageUrl]).toEqual([before + 2, address])
+  })
+
   it('asks once for all who want to know, and not where the view has another picture by now', async () => {
     const { tryOn, address, polls, before } = await finished()
     world.fault('GET', '/generations/', [elsewhere(`${address}?anew`)])

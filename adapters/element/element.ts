@@ -52,6 +52,11 @@ export class TryOnElement extends Base {
   /** The attempt that was shown last, and the group, once there was one. */
   #last: { attempt?: string | undefined; group?: string } = {}
   #end = () => {}
+  /** Sees children that come, or change, after a view: a page may make them of it, and a parser takes its time. */
+  readonly #late = new MutationObserver(() => {
+    this.#note()
+    this.#draw()
+  })
   #isHearing = false
   #isChanging = false
 
@@ -82,6 +87,7 @@ export class TryOnElement extends Base {
     const early = Object.getOwnPropertyDescriptor(this, 'room')
     Reflect.deleteProperty(this, 'room')
     if (early) this.#room = early.value as FittingRoom
+    this.#late.observe(this, { childList: true, subtree: true, attributeFilter: ['slot', 'data-picture'] })
     this.#follow()
   }
 
@@ -100,6 +106,7 @@ export class TryOnElement extends Base {
   }
 
   disconnectedCallback(): void {
+    this.#late.disconnect()
     this.#end()
     this.#tryOn = null
   }
@@ -153,7 +160,7 @@ export class TryOnElement extends Base {
   /** Without a try-on there is nothing to show or to ask for. */
   #clear(): void {
     for (const name of told) delete this.dataset[name]
-    this.#draw('', '', undefined)
+    this.#draw()
   }
 
   #show(view: TryOnView): void {
@@ -166,7 +173,7 @@ export class TryOnElement extends Base {
     const isOver =
       view.state === 'restoring' || (says.problem !== 'photoAdvice' && (view.attempt ?? view.group === 'ready'))
     if (isOver) this.#photo = undefined
-    this.#draw(view.state, view.group, (view.result ?? view.preview)?.imageUrl)
+    this.#draw()
     const { attempt, group } = this.#last
     const isLeft = attempt !== undefined && view.attempt?.id !== attempt
     const isAnew = isOver && view.group === 'ready' && group && group !== 'ready'
@@ -186,11 +193,13 @@ export class TryOnElement extends Base {
     this.#fields.restore()
   }
 
-  #draw(stateName: string, groupName: string, picture: string | undefined): void {
+  #draw(): void {
+    const view = this.#tryOn?.get()
+    const picture = (view?.result ?? view?.preview)?.imageUrl
     const { state, group } = this.#slots
     // one without a name would show what has none twice
-    state.name = stateName || 'nothing'
-    group.name = groupName || 'nothing'
+    state.name = view?.state ?? 'nothing'
+    group.name = view?.group ?? 'nothing'
     group.hidden = state.assignedElements().length > 0
     for (const image of this.querySelectorAll<HTMLImageElement>('img[data-picture]')) {
       if (!this.#owns(image)) continue

@@ -1,6 +1,7 @@
 import { webStorage } from '../storage/local-storage.ts'
 import * as is from '../../src/contract/schema.ts'
 import { steadyClock, withinLimit } from '../../src/platform/clock.ts'
+import { deferred } from '../../src/platform/deferred.ts'
 import { report } from '../../src/platform/guarded.ts'
 import { forgetLastMatch } from '../../src/platform/last-match.ts'
 import { quiet } from '../../src/platform/quiet.ts'
@@ -188,8 +189,9 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
 
   async function wipe(): Promise<void> {
     clock.clearTimeout(timer)
-    visit.abort()
+    const former = visit
     visit = new AbortController()
+    former.abort()
     if (view.get().state !== 'locked') view.set({ state: 'ending' })
     // a load from here on begins with the wipe
     locked.set(true)
@@ -243,8 +245,12 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
 
   function end(): Promise<void> {
     if (ending) return ending
-    const own = quiet(wipe().finally(() => ending === own && (ending = null)))
-    ending = own
+    const { promise, resolve, reject } = deferred()
+    // whoever hears of it may ask for it, too
+    const own = (ending = quiet(promise))
+    void wipe()
+      .finally(() => ending === own && (ending = null))
+      .then(resolve, reject)
     return own
   }
 

@@ -23,7 +23,7 @@ export function digitsOf(id: StoreId): string {
  * An absolute http(s) address; the URL parser alone would also take blanks and missing slashes. The pattern matches what is
  * none: engines keep what one has matched last (`RegExp.input`), and of a picture's address nothing is to stay.
  */
-export function isHttpUrl(value: unknown): boolean {
+export function isHttpUrl(value: unknown): value is string {
   try {
     // `URL.canParse` is of 2023, and of no older browser
     return typeof value === 'string' && !/^(?!https?:\/\/)|\s/i.test(value) && !!new URL(value)

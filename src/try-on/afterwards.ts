@@ -1,4 +1,5 @@
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
+import { isHttpUrl } from '../contract/forms.ts'
 import { quiet } from '../platform/quiet.ts'
 import type { Attempts } from '../records/attempts.ts'
 import type { Shopper } from '../records/epochs.ts'
@@ -65,8 +66,11 @@ export function createAfterwards(parts: AfterwardsParts): Pick<TryOn, 'ticket' |
     pictureFailed: (address) =>
       asked(async (seen, by) => {
         // there is another picture by now, or none
-        const isMeant = address === undefined || address === seen.result?.imageUrl
+        const isMeant = address === undefined || spelt(address) === spelt(seen.result?.imageUrl)
         if (isMeant || seen.attempt === null) await (await pictures()).failed(pictured(seen, by))
       }),
   }
 }
+
+/** As an image gives its address back, which is not as it was written. */
+const spelt = (address: string | undefined) => (isHttpUrl(address) ? new URL(address).href : address)

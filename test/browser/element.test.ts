@@ -98,6 +98,21 @@ describe('<fitting-room-try-on>', () => {
     expect(element.querySelector('img')?.hasAttribute('src')).toBe(false)
   })
 
+  it('shows the picture in what comes after its view, and what is for the state in place of what is for its group', async () => {
+    await element.tryOn?.start(await (await fetch(photoUrl)).blob())
+    const figure = element.querySelector('figure') as HTMLElement
+    figure.remove()
+    await expect.poll(() => element.dataset['state']).toBe('final')
+    expect(shown()).toEqual(['h2', 'button'])
+    element.querySelector('button[slot=final]')?.remove()
+    await expect.poll(shown).toEqual(['h2', 'p'])
+    element.append(figure)
+    await expect.poll(() => figure.querySelector('img')?.src).toBe(element.tryOn?.get().result?.imageUrl)
+    expect(shown()).toEqual(['h2', 'figure'])
+    figure.slot = 'nowhere'
+    await expect.poll(shown).toEqual(['h2', 'p'])
+  })
+
   it('shows the next shopper nothing of what was typed and chosen', async () => {
     await expect.poll(() => element.dataset['state']).toBe('idle')
     const input = element.querySelector('input[type=file]') as HTMLInputElement
