@@ -3,7 +3,6 @@ import {
   onActivated,
   onDeactivated,
   onMounted,
-  onScopeDispose,
   ref,
   shallowReadonly,
   shallowRef,
@@ -32,16 +31,15 @@ export function useTryOn<T>(source: MaybeRefOrGetter<Readable<T>>): Readonly<Sha
     onActivated(() => (isShown.value = true))
     onDeactivated(() => (isShown.value = false))
   }
-  let end = () => {}
-  const follow = (readable: Readable<T> | null) => {
-    end()
-    if (readable === null) return
-    const subscription = readable.subscribe((next) => (value.value = next))
-    end = () => subscription.unsubscribe()
-    // a change between the first read and the subscription
-    value.value = readable.get()
-  }
-  watch(() => (isShown.value ? toValue(source) : null), follow, { immediate: true, flush: 'sync' })
-  onScopeDispose(() => end())
+  watch(
+    () => (isShown.value ? toValue(source) : null),
+    (readable, _, onCleanup) => {
+      const subscription = readable?.subscribe((next) => (value.value = next))
+      onCleanup(() => subscription?.unsubscribe())
+      // a change between the first read and the subscription
+      if (readable) value.value = readable.get()
+    },
+    { immediate: true, flush: 'sync' },
+  )
   return shallowReadonly(value)
 }

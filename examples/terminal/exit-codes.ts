@@ -1,6 +1,6 @@
 import type { Problem, TryOnState } from 'fitting-room'
 
-/** What the process ends with; the README lists them. */
+/** What the process ends with; docs/terminal.md lists them. */
 export const exitCodes = {
   final: 0,
   usage: 2,

@@ -1,6 +1,7 @@
 import { afterEach, expect, inject, it, vi } from 'vitest'
 import { createFittingRoom, type FittingRoom } from 'fitting-room'
 import { mockRoom } from 'fitting-room/testing'
+import guide from '../../docs/after-the-picture.md?raw'
 import readme from '../../README.md?raw'
 import photoUrl from '../../examples/sample/person.png'
 
@@ -10,14 +11,14 @@ afterEach(async () => {
   room?.close()
 })
 
-/** Carries the README's own text out, with what it finds around itself. */
+/** Carries a page's own text out, with what it finds around itself. */
 function run(text: string, around: Record<string, unknown>): void {
-  // oxlint-disable-next-line typescript/no-implied-eval -- the README's own text is what is tested
+  // oxlint-disable-next-line typescript/no-implied-eval -- the text of a page is what is tested
   new Function(...Object.keys(around), text)(...Object.values(around))
 }
 
-it('the README’s adapters for events measure who permits it, and nobody else', () => {
-  const lines = /```ts\n(room\.on[\s\S]*?)```/.exec(readme)?.[1] ?? ''
+it('the guide’s adapters for events measure who permits it, and nobody else', () => {
+  const lines = /```ts\n(room\.on[\s\S]*?)```/.exec(guide)?.[1] ?? ''
   const around = { room: mockRoom(), mayMeasure: vi.fn(() => false), dataLayer: [], navigator: { sendBeacon: vi.fn() } }
   run(lines, around)
   const event = { key: 'one:final', attemptId: 'one', productId: '1001', variantId: '2001', at: 5, sinceMs: 3 }

@@ -10,7 +10,7 @@ function rateOf({ finals }: Result, { durationMs }: Scenario): string {
   return `${aMinute(finals.length, durationMs)} (${aMinute(late, durationMs / 2)})`
 }
 
-/** What the README says of one scenario: what each strategy gives, and the rest of the last one. */
+/** What docs/many-devices.md says of one scenario: what each strategy gives, and the rest of the last one. */
 export function rowOf(name: string, scenario: Scenario, results: readonly Result[]): string {
   const own = results.at(-1)!
   const cells = [
