@@ -8,11 +8,8 @@ import type { Forecast } from '../budget/forecast.ts'
 import type { Attempts } from '../records/attempts.ts'
 import type { RequestOptions } from '../wire/operations.ts'
 import type { RoomClient } from '../wire/room-client.ts'
-import { withinLimit } from '../platform/clock.ts'
 import { report } from '../platform/guarded.ts'
-import { quiet } from '../platform/quiet.ts'
 import { unanswered, type Outcome, type Situation, type Unusable } from '../rules/outcome.ts'
-import { problem, type Problem } from '../rules/problem.ts'
 import { TryOnError } from '../rules/try-on-error.ts'
 import type { Funnels } from '../shopper/funnels.ts'
 import type { Photos } from '../shopper/photos.ts'
@@ -27,6 +24,7 @@ import {
   type AttemptRecord,
 } from '../rules/record.ts'
 import type { VisitorStore } from '../shopper/visitor.ts'
+import { createPlaces } from './places.ts'
 
 /** One product variant, and the funnels to try it with in preferred order. */
 export interface Product {
@@ -62,7 +60,8 @@ type Provided = NonNullable<Parameters<typeof tryOnMachine.provide>[0]['actors']
 
 /** What the try-on machine's actors really do: requests through the room's client, records through its journal. */
 export function tryOnActors(parts: TryOnParts): Provided {
-  const { client, clock, photos, visitor, forecast, attempts, product, limit, tell } = parts
+  const { client, clock, photos, visitor, forecast, attempts, product, tell } = parts
+  const places = createPlaces(parts.limit, clock)
   /** After a reset() an answer to the shopper before it teaches nothing. */
   const learn = visitor.learner()
 
@@ -121,37 +120,14 @@ export function tryOnActors(parts: TryOnParts): Provided {
 
   /** The claim, once this device has a place for it. */
   async function claim(record: AttemptRecord, _: TryOnContext, { signal }: RequestOptions): Promise<Written> {
-    const reached = await problemOfLimit(record, signal)
+    const reached = await places.take(record, signal)
     // the page was left meanwhile: whoever goes on with it, as this page may, claims it anew, and needs its place
     if (signal?.aborted) return { kind: 'overtaken' }
     if (reached) return attempts.write(advance(record, clock.now(), { phase: 'rejected', problem: reached }), record)
     const written = await attempts.claim(record, parts.isUntaken, signal)
     const isClaimed = written.kind === 'stands' && written.record.phase === 'claimed'
-    if (!isClaimed && !signal?.aborted) giveBack(record)
+    if (!isClaimed && !signal?.aborted) places.giveBack(record)
     return written
-  }
-
-  async function problemOfLimit(record: AttemptRecord, signal: AbortSignal | undefined): Promise<Problem | null> {
-    if (!limit) return null
-    const asked = withinLimit(
-      clock,
-      limitMs,
-      Promise.resolve(record.attemptId).then((id) => limit.take(id)),
-    )
-    return asked.then(
-      // an application's own may say what no page could read again
-      (reached) => reached && (problem.safeParse({ ...reached, kind: 'deviceLimit' }).data ?? notTold),
-      () => {
-        // it may be taken late; of a page that was left it is whose who goes on, as this page may
-        if (!signal?.aborted) giveBack(record)
-        return { kind: 'storage' }
-      },
-    )
-  }
-
-  /** Where that fails the place stays taken, which is on the safe side. */
-  function giveBack({ attemptId }: AttemptRecord): void {
-    if (limit) void quiet(Promise.resolve(attemptId).then((id) => limit.giveBack(id)))
   }
 
   async function submit(
@@ -164,7 +140,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
       parts.onAnswer?.(claimed, outcome)
       const answered = recordOfSubmission(claimed, outcome, clock.now(), failures)
       const written = await attempts.write(answered, claimed)
-      if (begunNothing.has(outcome.kind)) giveBack(claimed)
+      if (begunNothing.has(outcome.kind)) places.giveBack(claimed)
       if (outcome.kind === 'accepted') learn({ uniqueUserId: outcome.data.uniqueUserId })
       else if (outcome.answer.status === 404) parts.funnels.forget()
       tell({ type: 'lateAnswer', written })
@@ -291,12 +267,6 @@ const begunNothing: ReadonlySet<Outcome<unknown>['kind']> = new Set([
   'throttled',
   'notSent',
 ])
-
-/** What there is to say of a limit that says something else. */
-const notTold: Problem = { kind: 'internal', sent: false }
-
-/** How long a device's limit may take to answer, in ms. */
-const limitMs = 5_000
 
 const neverLeft: ReadonlySet<Situation> = new Set(['unreachable', 'offline'])
 
