@@ -6,6 +6,7 @@ import type { Service } from './assemble.ts'
 import { fewAtOnce } from './few-at-once.ts'
 import { checkKeys } from './keys.ts'
 import { mostConnections } from './most-connections.ts'
+import { sayProcessing } from './said-at-once.ts'
 import { createService, type ServiceOptions } from './service.ts'
 
 export interface RunningServer {
@@ -59,7 +60,10 @@ export async function serve(
     // what has no host, or a path that is none
     { errorHandler: () => Response.json(refusal, { status: 400, headers: refusalHeaders }) },
   )
-  const { listener, endAnswered } = fewAtOnce(respond)
+  const { listener, endAnswered } = fewAtOnce((request, answer) => {
+    sayProcessing(request, answer)
+    return respond(request, answer)
+  })
   const server = createServer({ requireHostHeader: false, keepAliveTimeout, ...timeouts }, listener)
   server.maxConnections = mostConnections()
   // an expectation that nobody knows is no reason to answer in another way

@@ -64,6 +64,49 @@ describe('what comes over the wire', () => {
     expect(JSON.parse(answer.slice(answer.indexOf('{')))).toMatchObject({ error: 'Invalid request' })
   })
 
+  const ofPage = {
+    Origin: 'https://shop.example',
+    'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64)',
+    Connection: 'keep-alive',
+  }
+
+  /** The statuses that come back, up to the last one. */
+  async function statuses(request: string, said: Record<string, string>): Promise<string[]> {
+    const socket = connect(Number(new URL(await served()).port), '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    const lines = Object.entries({ Host: 'a', 'Content-Length': '2', ...said }).map((each) => each.join(': '))
+    socket.write(`${[request, ...lines].join('\r\n')}\r\n\r\n{}`)
+    let answer = ''
+    for await (const chunk of socket) {
+      answer += String(chunk)
+      const all = [...answer.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status = '']) => status)
+      if (all.some((status) => !status.startsWith('1'))) return all
+    }
+    return []
+  }
+
+  it.each(['generations', 'uploads'])(
+    'a page’s POST /%s is answered at once, so that no browser repeats it',
+    async (path) => {
+      expect(await statuses(`POST /${path} HTTP/1.1`, ofPage)).toEqual(['102', '401'])
+    },
+  )
+
+  it.each([
+    ['of no page', 'POST /generations HTTP/1.1', { ...ofPage, Origin: undefined }],
+    ['of no browser', 'POST /generations HTTP/1.1', { ...ofPage, 'User-Agent': 'python-requests/2.32' }],
+    ['of a client that does not say what it is', 'POST /generations HTTP/1.1', { ...ofPage, 'User-Agent': undefined }],
+    ['that changes nothing', 'GET /funnel?funnelIds=11 HTTP/1.1', ofPage],
+    ['of an older version', 'POST /generations HTTP/1.0', ofPage],
+    ['through a proxy (Connection)', 'POST /generations HTTP/1.1', { ...ofPage, Connection: 'close' }],
+    ['through a proxy (Via)', 'POST /generations HTTP/1.1', { ...ofPage, Via: '1.1 edge' }],
+    ['through a proxy (Forwarded)', 'POST /generations HTTP/1.1', { ...ofPage, Forwarded: 'for=192.0.2.1' }],
+    ['through a proxy (X-Forwarded-For)', 'POST /generations HTTP/1.1', { ...ofPage, 'X-Forwarded-For': '192.0.2.1' }],
+  ])('a request %s is answered once', async (_, request, { ...said }) => {
+    const isSaid = (each: [string, string | undefined]): each is [string, string] => each[1] !== undefined
+    expect(await statuses(request, Object.fromEntries(Object.entries(said).filter(isSaid)))).toEqual(['401'])
+  })
+
   it('an expectation that nobody knows changes no answer', async () => {
     const answer = await raw(
       await served(),

@@ -37,7 +37,10 @@ let service: ReturnType<typeof open> | null = null
 let addresses = 0
 export const closeService = async () => (await service)?.close()
 
-/** The service's own connections, seen through their bytes. */
+/** An answer that says only that there will be another one. */
+const interim = /^HTTP\/1\.1 1\d\d [\s\S]*?\r\n\r\n/
+
+/** The service's own connections, seen through their bytes: of the submission under test its last answer is lost. */
 export async function servicesOwn(): Promise<Front> {
   const reached: Reached[] = []
   const { port } = await (service ??= open())
@@ -45,29 +48,33 @@ export async function servicesOwn(): Promise<Front> {
   const sockets = new Set<Socket>()
   const server = createProxy((client) => {
     const upstream = connect({ port, host: '127.0.0.1', localAddress })
-    let text = ''
+    let asked = ''
+    let isTested = false
     client.on('data', (chunk) => {
-      text += chunk.toString('latin1')
-      const head = /^POST \/generations [\s\S]*?\r\n\r\n/m.exec(text)
-      if (!head) return void upstream.write(chunk)
-      const length = /^content-length: (\d+)/im.exec(head[0])
-      const body = text.slice(head.index + head[0].length)
-      const whole = length ? body.length >= Number(length[1]) : body.endsWith('0\r\n\r\n')
-      if (!whole) return
-      if (!isKilled(body)) {
-        upstream.write(Buffer.from(text.slice(head.index), 'latin1'))
-        text = ''
-        return
-      }
-      reached.push({ body, streamed: length === null })
-      client.destroy()
+      upstream.write(chunk)
+      asked += chunk.toString('latin1')
+      const [head = ''] = /^POST \/generations [\s\S]*?\r\n\r\n/m.exec(asked) ?? []
+      const length = /^content-length: (\d+)/im.exec(head)
+      const body = asked.slice(asked.indexOf(head) + head.length)
+      const isWhole = head !== '' && (length ? body.length >= Number(length[1]) : body.endsWith('0\r\n\r\n'))
+      if (!isWhole) return
+      asked = ''
+      isTested = isKilled(body)
+      if (isTested) reached.push({ body, streamed: length === null })
+    })
+    upstream.on('data', (chunk) => {
+      if (!isTested) return void client.write(chunk)
+      const [told = ''] = interim.exec(chunk.toString('latin1')) ?? []
+      client.write(told)
+      if (told.length === chunk.length) return
+      client.destroySoon()
       upstream.destroy()
     })
-    upstream.pipe(client)
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', () => undefined)
     }
+    upstream.on('close', () => client.end())
     client.on('close', () => upstream.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -145,9 +152,16 @@ async function tls() {
 
 export const http1Kept = () => another(createServer, 'http')
 
+/** As the service does it: an interim answer first, and no connection that is used again. */
 export async function http1Closing() {
   const certificate = await tls()
-  return another((listener) => createSecure1(certificate, listener), 'https', { closes: true })
+  const sayProcessing =
+    (listener: RequestListener): RequestListener =>
+    (request, answer) => {
+      if (request.method === 'POST') answer.writeProcessing()
+      listener(request, answer)
+    }
+  return another((listener) => createSecure1(certificate, sayProcessing(listener)), 'https', { closes: true })
 }
 
 export async function http2Kept(behaviour?: Behaviour) {

@@ -20,6 +20,17 @@ const before: Record<string, (base: string) => Promise<unknown>> = {
   warm: read,
   /** The submission's own preflight is what opens the connection. */
   afterPreflight: async () => undefined,
+  /** Connections are open that were never used: what they were for was given up. */
+  async unused(base) {
+    await read(base)
+    const ends = new AbortController()
+    const { signal } = ends
+    const given = Array.from({ length: 6 }, (_, at) => fetch(`${base}/${at}`, { signal, credentials: 'omit' }))
+    // each has begun to connect by then
+    setTimeout(() => ends.abort())
+    await Promise.allSettled(given)
+    await read(base)
+  },
   afterParallelReads: (base) => Promise.all([read(base), read(base), read(base), read(base)]),
 }
 

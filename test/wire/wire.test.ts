@@ -5,12 +5,12 @@ import { engines, type Tab } from '../engines/engines.ts'
 import { servePage } from '../support/serve-page.ts'
 import { http1Closing, http1Kept, http2Kept, servicesOwn, closeService, type Front } from './fronts.ts'
 
-const conditions = ['cold', 'warm', 'afterPreflight', 'afterParallelReads', 'whilePolling']
+const conditions = ['cold', 'warm', 'afterPreflight', 'unused', 'afterParallelReads', 'whilePolling']
 
-/** Where a submission must arrive once: with the client's strategy on HTTP/2, with the service's on HTTP/1.1. */
+/** Where a submission must arrive once: by what the client does on HTTP/2, and the service on HTTP/1.1. */
 const covered = {
   'the service here': servicesOwn,
-  'Connection: close over TLS': http1Closing,
+  'the same over TLS': http1Closing,
   'HTTP/2': () => http2Kept(),
 }
 /** Where browsers repeat it and nothing can be done from a page. */
