@@ -130,6 +130,7 @@ describe('the base URL', () => {
     expect(resolvedBaseUrl('/api')).toBe('https://shop.example/api')
     expect(resolvedBaseUrl('/')).toBe('https://shop.example')
     expect(resolvedBaseUrl('https://api.example/v1')).toBe('https://api.example/v1')
+    expect(resolvedBaseUrl('https://api.example/@shop')).toBe('https://api.example/@shop')
   })
 
   it.each([
@@ -138,7 +139,9 @@ describe('the base URL', () => {
     'api.test',
     '//api.test',
     'ftp://api.test',
-    'https://me:secret@api .test',
+    'https://me:secret@api.test',
+    'https://api.test/v1?code=secret',
+    'https://api.test/#v1',
     'fr_live_the-key-in-its-place',
     undefined,
   ])('%j is refused without a page, and not repeated: it may be, or hold, a key', (url) => {

@@ -170,7 +170,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     return {
       ...relay,
       subscribe(onChange) {
-        watch().catch(() => undefined)
+        void quiet(watch())
         return relay.subscribe(onChange)
       },
     }

@@ -172,7 +172,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     else if (!word && relay.isWatched()) shows(restoringView)
   }
 
-  const show = () => void through(() => {}).catch(() => undefined)
+  const show = () => void quiet(through(() => {}))
 
   /** What it needs may be there later; a page is not to break for it. */
   const look = () =>

@@ -8,7 +8,8 @@ export function readBaseUrl(option: string | (() => string)): string | null {
   try {
     const text = typeof option === 'function' ? option() : option
     const url = /^\/(?!\/)/.test(text) && typeof location !== 'undefined' ? location.origin + text : text
-    return isHttpUrl(url) ? url.replace(/\/+$/, '') : null
+    // paths are put behind it, and no page may ask an address that holds a password
+    return isHttpUrl(url) && !/[?#]|\/\/[^/]*@/.test(url) ? url.replace(/\/+$/, '') : null
   } catch {
     return null
   }
