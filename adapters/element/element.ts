@@ -46,8 +46,8 @@ export class TryOnElement extends Base {
   readonly #slots = { state: slot(), group: slot() }
   #room: FittingRoom | undefined
   #tryOn: TryOn | null = null
-  /** The last file that was chosen, for as long as it may be advised against. */
-  #photo: File | undefined
+  /** The last file that was chosen, and for what, as long as it may be advised against. */
+  #photo: { file: File; of: TryOn } | undefined
   readonly #fields = createFields()
   /** The attempt that was shown last, and the group, once there was one. */
   #last: { attempt?: string | undefined; group?: string } = {}
@@ -125,7 +125,6 @@ export class TryOnElement extends Base {
   #follow(): void {
     this.#end()
     this.#tryOn = null
-    this.#photo = undefined
     // whoever it was shown to may have gone
     if (this.#last.group) this.#last.group = 'away'
     try {
@@ -232,7 +231,7 @@ export class TryOnElement extends Base {
     if (isNamed(from, 'input') && from.type === 'file') {
       const [photo] = event.type === 'change' ? (from.files ?? []) : []
       if (!photo) return
-      this.#photo = photo
+      this.#photo = { file: photo, of: tryOn }
       tryOn[intent === 'retry' ? 'retry' : 'start'](photo, terms).catch(refused)
     } else if (isNamed(from, 'form')) {
       if (event.type !== 'submit') return
@@ -241,9 +240,11 @@ export class TryOnElement extends Base {
       tryOn.submitEmail({ email, ...(name && { name }) }).catch(refused)
     } else if (event.type === 'click') {
       // without the file it would be begun with an earlier one
-      if (despiteAdvice && !this.#photo) refused(new TryOnError({ kind: 'photo', reason: 'missing' }))
+      // one that is moved within its page goes on
+      const chosen = this.#photo?.of === tryOn ? this.#photo.file : undefined
+      if (despiteAdvice && !chosen) refused(new TryOnError({ kind: 'photo', reason: 'missing' }))
       else if (intent === 'start' || intent === 'retry')
-        tryOn[intent](despiteAdvice ? this.#photo : undefined, terms).catch(refused)
+        tryOn[intent](despiteAdvice ? chosen : undefined, terms).catch(refused)
       else if (intent !== 'submitEmail') tryOn[intent]().catch(refused)
     }
   }

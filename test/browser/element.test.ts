@@ -251,7 +251,7 @@ describe('<fitting-room-try-on>', () => {
     await expect.poll(() => email.value).toBe('')
   })
 
-  it('names the notice with each consent, and takes what was advised against where that is said', async () => {
+  it('names the notice with each consent, and takes what was advised against where that is said, be it that it was moved', async () => {
     const own = createFittingRoom({
       baseUrl: inject('baseUrl'),
       apiKey: 'sandbox-key',
@@ -284,6 +284,8 @@ describe('<fitting-room-try-on>', () => {
     await expect.poll(() => refused.mock.calls.at(-1)).toEqual(['photo'])
     choose()
     await expect.poll(() => element.dataset['problem']).toBe('photoAdvice')
+    // as where a list is sorted anew
+    document.body.prepend(element)
     despite?.click()
     await expect.poll(() => element.dataset['state']).toBe('final')
     expect(element.dataset['problem']).toBeUndefined()
