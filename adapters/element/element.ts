@@ -46,8 +46,7 @@ export class TryOnElement extends Base {
   readonly #slots = { state: slot(), group: slot() }
   #room: FittingRoom | undefined
   #tryOn: TryOn | null = null
-  /** The last file that was chosen, and for what, as long as it may be advised against. */
-  #photo: { file: File; of: TryOn } | undefined
+  #chosen: Chosen | undefined
   readonly #fields = createFields()
   /** The attempt that was shown last, and the group, once there was one. */
   #last: { attempt?: string | undefined; group?: string } = {}
@@ -171,7 +170,7 @@ export class TryOnElement extends Base {
     // after a reset() it is a former shopper's
     const isOver =
       view.state === 'restoring' || (says.problem !== 'photoAdvice' && (view.attempt ?? view.group === 'ready'))
-    if (isOver) this.#photo = undefined
+    if (isOver && !this.#chosen?.isSaid) this.#chosen = undefined
     this.#draw()
     const { attempt, group } = this.#last
     const isLeft = attempt !== undefined && view.attempt?.id !== attempt
@@ -218,6 +217,17 @@ export class TryOnElement extends Base {
       if (this.#owns(form)) this.#fields.note(form)
   }
 
+  async #say(tryOn: TryOn, intent: 'start' | 'retry', file: File, terms: Parameters<TryOn['start']>[1]): Promise<void> {
+    const chosen: Chosen = { file, of: tryOn, isSaid: true }
+    this.#chosen = chosen
+    try {
+      await tryOn[intent](file, terms)
+    } finally {
+      chosen.isSaid = false
+      if (this.#chosen === chosen && tryOn.get().problem?.kind !== 'photoAdvice') this.#chosen = undefined
+    }
+  }
+
   /** What the markup asks for. */
   #hear(event: Event): void {
     const from = (event.target as Element | null)?.closest?.<HTMLElement>('[data-intent]')
@@ -231,8 +241,7 @@ export class TryOnElement extends Base {
     if (isNamed(from, 'input') && from.type === 'file') {
       const [photo] = event.type === 'change' ? (from.files ?? []) : []
       if (!photo) return
-      this.#photo = { file: photo, of: tryOn }
-      tryOn[intent === 'retry' ? 'retry' : 'start'](photo, terms).catch(refused)
+      this.#say(tryOn, intent === 'retry' ? 'retry' : 'start', photo, terms).catch(refused)
     } else if (isNamed(from, 'form')) {
       if (event.type !== 'submit') return
       event.preventDefault()
@@ -240,14 +249,22 @@ export class TryOnElement extends Base {
       tryOn.submitEmail({ email, ...(name && { name }) }).catch(refused)
     } else if (event.type === 'click') {
       // without the file it would be begun with an earlier one
-      // one that is moved within its page goes on
-      const chosen = this.#photo?.of === tryOn ? this.#photo.file : undefined
-      if (despiteAdvice && !chosen) refused(new TryOnError({ kind: 'photo', reason: 'missing' }))
+      const { file } = (this.#chosen?.of === tryOn && this.#chosen) || {}
+      // without the file it would be begun with an earlier one
+      if (despiteAdvice && !file) refused(new TryOnError({ kind: 'photo', reason: 'missing' }))
       else if (intent === 'start' || intent === 'retry')
-        tryOn[intent](despiteAdvice ? chosen : undefined, terms).catch(refused)
+        tryOn[intent](despiteAdvice ? file : undefined, terms).catch(refused)
       else if (intent !== 'submitEmail') tryOn[intent]().catch(refused)
     }
   }
+}
+
+/** The last file that was chosen, and for what, as long as it may be advised against. */
+interface Chosen {
+  file: File
+  of: TryOn
+  /** It is not known yet whether it is. */
+  isSaid: boolean
 }
 
 const isNamed = <Name extends 'input' | 'form'>(of: Element, name: Name): of is HTMLElementTagNameMap[Name] =>

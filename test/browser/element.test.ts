@@ -275,6 +275,8 @@ describe('<fitting-room-try-on>', () => {
     choose()
     await expect.poll(() => refused.mock.calls).toEqual([['input']])
     element.setAttribute('notice', '2026-11')
+    // of this size nothing was looked up yet
+    element.setAttribute('variant-id', '2003')
     choose()
     await expect.poll(() => element.dataset['problem']).toBe('photoAdvice')
     const despite = element.querySelector<HTMLElement>('[data-despite-advice]')
@@ -282,6 +284,7 @@ describe('<fitting-room-try-on>', () => {
     await expect.poll(() => element.dataset['problem']).toBeUndefined()
     despite?.click()
     await expect.poll(() => refused.mock.calls.at(-1)).toEqual(['photo'])
+    element.setAttribute('variant-id', '2002')
     choose()
     await expect.poll(() => element.dataset['problem']).toBe('photoAdvice')
     // as where a list is sorted anew
