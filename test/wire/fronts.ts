@@ -152,6 +152,9 @@ async function tls() {
 
 export const http1Kept = () => another(createServer, 'http')
 
+/** No connection is used again, and that is all. */
+export const http1ClosingAlone = () => another(createServer, 'http', { closes: true })
+
 /** As the service does it: an interim answer first, and no connection that is used again. */
 export async function http1Closing() {
   const certificate = await tls()
