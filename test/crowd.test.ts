@@ -4,7 +4,7 @@ import { rowOf } from './crowd/row.ts'
 import { play } from './crowd/run.ts'
 import { counted, scenarios, strategies } from './crowd/scenarios.ts'
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const guide = readFileSync(new URL('../docs/many-devices.md', import.meta.url), 'utf8')
 
 async function played(name: string) {
   const scenario = scenarios[name]!
@@ -13,9 +13,9 @@ async function played(name: string) {
   return { scenario, results }
 }
 
-it.each(['1 shopper', '4 kiosks, always busy'])('through one IP, %s, it is as the README says', async (name) => {
+it.each(['1 shopper', '4 kiosks, always busy'])('through one IP, %s, it is as the guide says', async (name) => {
   const { scenario, results } = await played(name)
-  expect(readme).toContain(rowOf(name, scenario, results))
+  expect(guide).toContain(rowOf(name, scenario, results))
   const [poller, , own] = results
   // everybody gets the picture, and nobody was refused
   expect(Object.keys(own?.ends ?? {})).toEqual(['final'])
@@ -24,6 +24,6 @@ it.each(['1 shopper', '4 kiosks, always busy'])('through one IP, %s, it is as th
 })
 
 it('lists every scenario that is played', () => {
-  for (const name of counted) expect(readme).toContain(`| ${name}, with one exact count |`)
-  for (const name of Object.keys(scenarios)) expect(readme).toContain(`| ${name} |`)
+  for (const name of counted) expect(guide).toContain(`| ${name}, with one exact count |`)
+  for (const name of Object.keys(scenarios)) expect(guide).toContain(`| ${name} |`)
 })

@@ -40,6 +40,13 @@ async function finished(options: Partial<FittingRoomOptions> = {}) {
   return { room, tryOn, path, polls, address: result.imageUrl, before: polls() }
 }
 
+/** As `finished()`, and by now the picture's server has it no more. */
+async function deserted() {
+  const all = await finished()
+  world.fault('GET', all.path, [gone], true)
+  return all
+}
+
 /** The service answers with the picture at another address. */
 const elsewhere =
   (address: string): Fault =>
@@ -107,7 +114,7 @@ describe('the picture of a try-on', () => {
     'is gone where it is answered with %i and the job knows no other address',
     async (status) => {
       const { tryOn, path, polls, before } = await finished()
-      world.fault('GET', path, [answers(status, '')])
+      world.fault('GET', path, [answers(status, '')], true)
       await expect(tryOn.picture()).rejects.toMatchObject(rejects('gone'))
       expect(polls()).toBe(before + 1)
       expect(tryOn.get().problem).toBeNull()
@@ -142,7 +149,7 @@ describe('a page that could not show the picture', () => {
   })
 
   it('hears that it is gone, from the view too, and asks once a minute at the most', async () => {
-    const { tryOn, polls, before } = await finished()
+    const { tryOn, polls, before } = await deserted()
     await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('gone'))
     expect(tryOn.get()).toMatchObject({ state: 'final', problem: { kind: 'picture', reason: 'gone' } })
     await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('gone'))
@@ -152,8 +159,17 @@ describe('a page that could not show the picture', () => {
     expect(polls()).toBe(before + 2)
   })
 
+  it('is not told that what is there is gone: an image may fail for other reasons', async () => {
+    const { tryOn, path } = await finished()
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('unreadable'))
+    expect(tryOn.get()).toMatchObject({ state: 'final', problem: { kind: 'picture', reason: 'unreadable' } })
+    world.fault('GET', path, [dropped], true)
+    await world.pass(61_000)
+    await expect(tryOn.pictureFailed()).rejects.toMatchObject(rejects('unreadable'))
+  })
+
   it('asks once a minute for an attempt, though each address that it hears of is another one, and as dead', async () => {
-    const { tryOn, polls, address, before } = await finished()
+    const { tryOn, polls, address, before } = await deserted()
     let asked = 0
     world.fault('GET', '/generations/', [(...of) => elsewhere(`${address}?${++asked}`)(...of)], true)
     await tryOn.pictureFailed()
@@ -219,7 +235,7 @@ describe('a page that could not show the picture', () => {
   })
 
   it('is shown the permanent address that the job names by now, whatever the temporary one is', async () => {
-    const { tryOn, address } = await finished()
+    const { tryOn, address } = await deserted()
     const changed =
       (temporary: string, permanent: string): Fault =>
       async (reach) => {
@@ -235,7 +251,7 @@ describe('a page that could not show the picture', () => {
   })
 
   it('takes what it says of a picture along when it is left', async () => {
-    const { tryOn } = await finished()
+    const { tryOn } = await deserted()
     await tryOn.pictureFailed().catch(() => undefined)
     expect(tryOn.get().problem).toEqual({ kind: 'picture', reason: 'gone' })
     await tryOn.startOver()

@@ -111,6 +111,9 @@ export function createPictures(parts: PicturesParts): Pictures {
     return found
   }
 
+  /** Why a picture is not to be had at the only address that is known: an image may fail that is there. */
+  const notShown = async (address: string) => none((await load(address)) === 'gone' ? 'gone' : 'unreadable')
+
   /** Where the picture of a final attempt is by now, which is another address than that of before. */
   async function addressAnew(of: Pictured, id: string, before: string): Promise<string> {
     const record = await finalOf(of, id)
@@ -129,7 +132,7 @@ export function createPictures(parts: PicturesParts): Pictures {
     const now = await finalOf(of, id)
     const next = now.savedAt === record.savedAt ? recordOfPoll(now, outcome.data, clock.now()) : now
     const address = next.phase === 'final' ? resultIn(next)?.imageUrl : undefined
-    if (address === undefined || address === before) throw none('gone')
+    if (address === undefined || address === before) throw await notShown(before)
     // a page that only looks on has not begun it
     if (next !== now) await of.attempts.restore()
     of.learn(
@@ -146,7 +149,9 @@ export function createPictures(parts: PicturesParts): Pictures {
     const earlier = asked.get(id)
     if (earlier && clock.monotonic() < earlier.until)
       // where the next address is as dead, another one so soon would be no better
-      return earlier.before === before ? earlier.answer : earlier.answer.then(() => Promise.reject(none('gone')))
+      return earlier.before === before
+        ? earlier.answer
+        : earlier.answer.then(async () => Promise.reject(await notShown(before)))
     const entry = { answer: addressAnew(of, id, before), before, until: Infinity }
     asked.set(id, entry)
     const rest = (ms: number) => (entry.until = clock.monotonic() + ms)
@@ -213,5 +218,6 @@ export function createPictures(parts: PicturesParts): Pictures {
 export const pictureTexts: Record<PictureReason, string> = {
   none: 'there is no picture yet',
   gone: 'the address of the picture is dead, and the service knows no other one',
-  unreadable: 'this page may not read the picture, or it could not be reached; an <img> may show it all the same',
+  unreadable:
+    'this page may not read the picture, or it could not be reached or shown; an <img> may show it all the same',
 }

@@ -129,8 +129,8 @@ export interface TicketProblem {
 }
 
 /**
- * There is no picture yet; or its address is dead, and the service knows no other one; or this page may not read it: its
- * server says no CORS, or is not to be reached.
+ * There is no picture yet; or its address is dead, as its server says, and the service knows no other one; or this page
+ * could not read or show it: its server says no CORS, or is not to be reached.
  */
 export interface PictureProblem {
   kind: 'picture'

@@ -54,8 +54,11 @@ export function createExchange(fetch: Fetch | undefined, addresses: Addresses): 
         credentials: 'same-origin',
         signal,
       })
+      const text = await answer.text()
+      // Chromium makes this of an interim answer (1xx) on a connection that ended behind it
+      if (text === '' && [...answer.headers].length === 0) return { came: 'nothing', why: 'lost' }
       const retryAfter = answer.headers.get('Retry-After')
-      return { came: 'answer', status: answer.status, body: parsed(await answer.text(), hide), retryAfter }
+      return { came: 'answer', status: answer.status, body: parsed(text, hide), retryAfter }
     } catch (error) {
       // a fetch of the application's own proves nothing
       if (fetch === undefined && neverConnected(error)) return { came: 'notSent', why: 'unreachable' }
