@@ -32,6 +32,12 @@ describe('the documentation', () => {
     expect(tryOnStates.filter((state) => !drawn.has(nameOf(state)))).toEqual([])
   })
 
+  it('shows a whole screen as the example has it', () => {
+    const guide = textOf('docs/screen.md')
+    for (const file of ['room.ts', 'Product.tsx'])
+      expect(guide).toContain(`\`\`\`tsx\n${textOf(`examples/react/src/${file}`)}\`\`\``)
+  })
+
   it('tells of each problem once', () => {
     const told = [...textOf('docs/problems.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, kind = '']) => kind)
     expect(told.toSorted()).toEqual(Object.keys(problems).toSorted())

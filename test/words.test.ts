@@ -73,6 +73,8 @@ describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
     const percent = new Intl.NumberFormat(name, { style: 'percent' }).format(0.4)
     expect(words.progress(views.preparing)).toContain(percent)
     expect(words.estimate(views.processing)).toContain('40')
+    const over = [views.final, views.failed, views.stalled].map((view) => ({ ...view, etaSeconds: 40 }))
+    expect(over.map((view) => words.estimate(view))).toEqual([null, null, null])
     const trouble = { kind: 'offline' as const, since: 0, nextTryAt: 5_000 }
     const waits = viewOf('processing', { trouble, waitingUntil: Date.UTC(2026, 10, 1, 12, 30) })
     expect(words.trouble(waits)).toMatch(/30/)
@@ -143,6 +145,8 @@ it.each(Object.entries(languages))(
     expect(despiteAdvice(viewOf('idle', { problem: problems.photoAdvice }))).toBe(texts.despiteAdvice)
     // it is the shop's to mend, and not the shopper's
     expect(problem({ kind: 'input', at: 'baseUrl' })).toBe(problem(problems.key))
+    const others = [problem({ kind: 'input', at: 'name' }), problem({ kind: 'input', at: 'customerEmail' })]
+    expect(others).not.toContain(problem({ kind: 'input', at: 'consent.notice' }))
   },
 )
 

@@ -39,7 +39,8 @@ const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof H
  * `data-state` and `data-group`, and `data-problem` with its kind; of its children those are shown whose `slot` is the
  * state, else those whose `slot` is the group, and always those without one. In them `data-intent` on a button says an
  * intent, on a file input `start` or `retry` with the file, on a form `submitEmail`; with `data-despite-advice` a button
- * takes the file that was advised against. An `<img data-picture>` shows the picture. Tells `view` and `refused`.
+ * takes the file that was advised against. An `<img data-picture>` shows the picture, and what has
+ * `data-message` the merchant's text. Tells `view` and `refused`.
  */
 export class TryOnElement extends Base {
   static readonly observedAttributes = observed
@@ -86,7 +87,11 @@ export class TryOnElement extends Base {
     const early = Object.getOwnPropertyDescriptor(this, 'room')
     Reflect.deleteProperty(this, 'room')
     if (early) this.#room = early.value as FittingRoom
-    this.#late.observe(this, { childList: true, subtree: true, attributeFilter: ['slot', 'data-picture'] })
+    this.#late.observe(this, {
+      childList: true,
+      subtree: true,
+      attributeFilter: ['slot', 'data-picture', 'data-message'],
+    })
     this.#follow()
   }
 
@@ -205,6 +210,9 @@ export class TryOnElement extends Base {
       // the same address once more would load it once more
       else if (image.getAttribute('src') !== picture) image.src = picture
     }
+    const message = view?.message ?? ''
+    for (const part of this.querySelectorAll('[data-message]'))
+      if (this.#owns(part) && part.textContent !== message) part.textContent = message
   }
 
   /** What stands in an element within this one is that one's. */

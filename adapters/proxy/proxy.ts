@@ -31,7 +31,8 @@ export interface ProxyOptions extends UpstreamOptions {
  * Stands between the shop's pages and the service, with the key: a handler of the platform's own `Request` and `Response`.
  * It takes the seven operations below `path`, each shopper by an ID of their own in a cookie that no script can read, sends
  * what the service's shared count has room for, one after the other, and each once. `DELETE` of `path`/visitor makes a
- * browser forget its shopper. Whatever goes wrong is answered in the contract's words. Throws `TryOnError` of kind `input`.
+ * browser forget its shopper. Whatever goes wrong is answered in the contract's words. Throws `TryOnError` of kind `input`
+ * for `path` and `waitingAtMost`; base URL and key are read with the first request, as a build of the server may have none.
  */
 export function createProxy(options: ProxyOptions): (request: Request) => Promise<Response> {
   const { path = '/api', clock = systemClock, waitingAtMost = 200 } = options

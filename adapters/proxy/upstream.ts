@@ -41,7 +41,7 @@ export function createUpstream(options: UpstreamOptions, clock: Clock, onError: 
     signal: AbortSignal,
   ): Promise<Answer> {
     const base = access.baseUrl()
-    if (base === null || /^https?:\/\/[^/]*@/i.test(base)) throw new NotSent('baseUrl is no plain http(s) address')
+    if (base === null) throw new NotSent('baseUrl is no plain http(s) address')
     if (key === null) throw new NotSent('apiKey gave no key that can be sent')
     if (signal.aborted) throw new NotSent('nobody waits for it any more')
     const ends = new AbortController()

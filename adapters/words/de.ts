@@ -116,6 +116,7 @@ export const de: Texts = {
       message ?? `${advice[about]} Ein anderes Foto ergibt ein besseres Bild.`,
     input: ({ at }) => {
       if (at === 'baseUrl') return noAccess
+      if (at === 'consent.notice') return 'Bitte stimmen Sie zuerst dem Hinweis zu Ihrem Foto zu.'
       return at.toLowerCase().includes('email')
         ? 'Bitte prüfen Sie die E-Mail-Adresse.'
         : 'Bitte prüfen Sie Ihre Eingabe.'

@@ -116,6 +116,7 @@ export const en: Texts = {
       message ?? `${advice[about]} Another photo would give a better picture.`,
     input: ({ at }) => {
       if (at === 'baseUrl') return noAccess
+      if (at === 'consent.notice') return 'Please agree to what is said about your photo first.'
       return at.toLowerCase().includes('email') ? 'Please check the e-mail address.' : 'Please check what you entered.'
     },
     deviceLimit: ({ limit }) =>

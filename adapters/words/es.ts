@@ -112,6 +112,7 @@ export const es: Texts = {
     photoAdvice: ({ advice: about, message }) => message ?? `${advice[about]} Con otra foto saldrá una imagen mejor.`,
     input: ({ at }) => {
       if (at === 'baseUrl') return noAccess
+      if (at === 'consent.notice') return 'Acepte primero lo que se indica sobre su foto.'
       return at.toLowerCase().includes('email') ? 'Comprueba el correo electrónico.' : 'Comprueba lo que has escrito.'
     },
     deviceLimit: ({ limit }) =>

@@ -114,6 +114,7 @@ export const fr: Texts = {
       message ?? `${advice[about]} Une autre photo donnera une meilleure image.`,
     input: ({ at }) => {
       if (at === 'baseUrl') return noAccess
+      if (at === 'consent.notice') return 'Veuillez d’abord accepter ce qui est dit de votre photo.'
       return at.toLowerCase().includes('email')
         ? 'Veuillez vérifier l’adresse e-mail.'
         : 'Veuillez vérifier votre saisie.'

@@ -59,7 +59,7 @@ export interface Words {
   trouble(view: TryOnView): string | null
   /** Null while there is none. */
   progress(view: TryOnView): string | null
-  /** The service's estimate; null where there is none. */
+  /** The service's estimate of what is under way; null where there is none. */
   estimate(view: TryOnView): string | null
   /** The label of an intent, as that view offers it. */
   intent(intent: Intent, view?: TryOnView): string
@@ -136,7 +136,7 @@ export function createWords(texts: Texts): Words {
     problem,
     trouble,
     progress,
-    estimate: ({ etaSeconds }) => (etaSeconds === null ? null : texts.estimate(etaSeconds)),
+    estimate: ({ etaSeconds, group }) => (etaSeconds === null || group !== 'busy' ? null : texts.estimate(etaSeconds)),
     intent(intent, view) {
       if (view === undefined) return texts.intents[intent]
       return textOf(texts.intentsIn[view.state]?.[intent] ?? texts.intents[intent], view)

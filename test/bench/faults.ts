@@ -45,10 +45,10 @@ const { dependencies } = JSON.parse(readFileSync(new URL('./package.json', impor
 const versions = Object.entries(dependencies).map(([name, version]) => `${name} ${version}`)
 console.log(versions.join(', '))
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-const missing = [...table, ...versions].filter((line) => !readme.includes(line))
+const guide = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8')
+const missing = [...table, ...versions].filter((line) => !guide.includes(line))
 if (missing.length > 0) {
-  console.error(`\nThe README says something else:\n${missing.join('\n')}`)
+  console.error(`\ndocs/proof.md says something else:\n${missing.join('\n')}`)
   process.exitCode = 1
 }
 process.exit()

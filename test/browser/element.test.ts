@@ -3,7 +3,7 @@ import { createFittingRoom, type FittingRoom, type TryOnView } from 'fitting-roo
 import { TryOnElement } from 'fitting-room/element'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { memoryStorage } from 'fitting-room/storage/memory'
-import { views } from 'fitting-room/testing'
+import { mockRoom, viewOf, views } from 'fitting-room/testing'
 import photoUrl from '../../examples/sample/person.png'
 import { tryOnsSuite } from './bindings.suite.ts'
 
@@ -111,6 +111,16 @@ describe('<fitting-room-try-on>', () => {
     expect(shown()).toEqual(['h2', 'figure'])
     figure.slot = 'nowhere'
     await expect.poll(shown).toEqual(['h2', 'p'])
+  })
+
+  it('shows the merchant’s text as text', async () => {
+    const merchants = mockRoom()
+    element.insertAdjacentHTML('beforeend', '<p slot="limitReached" data-message></p>')
+    element.room = merchants
+    merchants.show(viewOf('limitReached', { message: 'That was <b>all</b> for today.' }))
+    await expect.poll(() => element.querySelector('[data-message]')?.textContent).toBe('That was <b>all</b> for today.')
+    merchants.show('idle')
+    await expect.poll(() => element.querySelector('[data-message]')?.textContent).toBe('')
   })
 
   it('shows the next shopper nothing of what was typed and chosen', async () => {

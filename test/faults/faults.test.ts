@@ -45,9 +45,11 @@ const cells = operations.flatMap(([operation, request]) =>
     wires.map(([how, fault]) => ({ operation, request, situation: situation as Situation, how, fault })),
   ),
 )
-it('comes in as many ways as the README says', () => {
+it('comes in as many ways as the guide says', () => {
   const ways = Object.values(wireFaults).flat().length
-  expect(readFileSync(new URL('../../README.md', import.meta.url), 'utf8')).toContain(`in ${ways} ways at the socket`)
+  expect(readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8')).toContain(
+    `in ${ways} ways at the socket`,
+  )
 })
 
 const totals = { faults: 0, paidTwice: 0, lost: 0, untrue: 0 }

@@ -26,12 +26,12 @@ const open = { 'HTTP/1.1, kept open': http1Kept }
 
 const installations = { ...covered, ...open }
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+const guide = readFileSync(new URL('../../docs/proof.md', import.meta.url), 'utf8')
 const words = (count: number) => (count === 1 ? 'once' : 'again')
 
-/** The README's cell for an engine and an installation. */
+/** The guide's cell for an engine and an installation. */
 function saidOf(engine: string, installation: string): string | undefined {
-  const rows = readme.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+  const rows = guide.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
   const column = rows.find((row) => row.includes(installation))?.indexOf(installation) ?? -1
   return rows.find((row) => row[1]?.startsWith(`${engine} `))?.[column]
 }
@@ -88,7 +88,7 @@ describe.each(engines)('$name', (engine) => {
     })
   })
 
-  it('is what the README says', () => {
+  it('is what the guide says', () => {
     for (const [installation, { room, bare }] of Object.entries(seen)) {
       expect([installation, saidOf(engine.name, installation)]).toEqual([
         installation,

@@ -7,7 +7,7 @@ import {
   type TryOnView,
 } from 'fitting-room'
 import { createDevtools } from 'fitting-room/devtools'
-import type { SessionView } from 'fitting-room/kiosk'
+import type { Session, SessionView } from 'fitting-room/kiosk'
 import { createProxy } from 'fitting-room/proxy'
 import { postgresBudget, postgresStorage } from 'fitting-room/storage/postgres'
 import { mockRoom, problems, viewOf } from 'fitting-room/testing'
@@ -20,6 +20,7 @@ export const shown = {
   forgetMe,
   screenOf,
   limitOf,
+  withCode,
   behind,
   onServer,
   screens,
@@ -42,7 +43,7 @@ function lineFor(view: TryOnView): string {
     case 'done':
       return 'That is you.'
     case 'stopped':
-      return 'It did not work out.'
+      return 'We had to stop here.'
   }
 }
 
@@ -86,6 +87,14 @@ function screenOf(view: SessionView): 'attract' | 'visit' | 'warning' | 'locked'
 function limitOf(view: TryOnView): string | null {
   if (view.problem?.kind !== 'deviceLimit') return null
   return view.problem.nextAt === null ? 'for the next shopper' : new Date(view.problem.nextAt).toLocaleTimeString()
+}
+
+function withCode(code: HTMLElement, session: Session) {
+  function clearAtEnd(): void {
+    code.replaceChildren()
+    session.signal.addEventListener('abort', clearAtEnd)
+  }
+  clearAtEnd()
 }
 
 function behind() {

@@ -9,6 +9,7 @@ import {
   type TryOnView,
 } from 'fitting-room'
 import { createSession, deviceLimits, newShopperId, type Session } from 'fitting-room/kiosk'
+import { preparePhoto } from 'fitting-room/photos'
 import { createProxy } from 'fitting-room/proxy'
 import { mockRoom, problems, viewOf } from 'fitting-room/testing'
 import { createWords } from 'fitting-room/words'
@@ -119,6 +120,34 @@ export async function codeFor(tryOn: TryOn): Promise<string> {
   return `https://shop.example/#ticket=${await tryOn.ticket()}`
 }
 
+export function fromPhone(room: FittingRoom) {
+  async function sendPhoto(file: File, word: string): Promise<void> {
+    const terms = { maxSide: 2_048, advice: false }
+    const photo = await preparePhoto({ bytes: await file.arrayBuffer(), type: file.type }, terms)
+    if ('advice' in photo) return
+    const target = await room.client.createUpload({ contentType: photo.type as 'image/jpeg' })
+    if (target.kind !== 'accepted') throw new Error(target.kind)
+    const { uploadUrl, imageUrl } = target.data
+    const sent = await room.client.putPhoto(uploadUrl, photo)
+    if (sent.kind !== 'accepted') throw new Error(sent.kind)
+    await fetch(`/photos-from-phones/${word}`, { method: 'PUT', body: JSON.stringify({ imageUrl }) })
+  }
+  return sendPhoto
+}
+
+export function seenBefore(
+  room: FittingRoom,
+  earlier: HTMLElement,
+  openLast: HTMLElement,
+  show: (view: TryOnView) => void,
+) {
+  room.history.subscribe((entries) => {
+    const names = entries.map(({ productId, variantId, state }) => `${productId}/${variantId}: ${state}`)
+    earlier.textContent = names.join(', ')
+  })
+  openLast.onclick = () => room.history.get()[0]?.open().subscribe(show)
+}
+
 export function displayed(tryOn: TryOn, session: Session) {
   async function photoFromPhone(word: string): Promise<void> {
     // whoever comes next is not to get it
@@ -126,7 +155,7 @@ export function displayed(tryOn: TryOn, session: Session) {
     const answer = await fetch(`/photos-from-phones/${word}`, { signal })
     const { imageUrl } = (await answer.json()) as { imageUrl: string }
     signal.throwIfAborted()
-    await tryOn.start({ imageUrl })
+    await (tryOn.get().can.retry ? tryOn.retry({ imageUrl }) : tryOn.start({ imageUrl }))
   }
   return photoFromPhone
 }
