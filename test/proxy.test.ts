@@ -498,6 +498,18 @@ describe('a submission', () => {
     ])
   })
 
+  it.each([
+    ['as JSON escapes it', 'who is main\\/key\\"1?'],
+    ['character by character', 'who is \\u006dain/key\\"1?'],
+    ['as an address escapes it', 'who is main%2Fkey%221?'],
+  ])('is answered without a key that is repeated %s, and is as it came else', async (_, error) => {
+    const text = `{ "error": "${error}", "at": 9007199254740993 }`
+    const proxied = proxyOf({ apiKey: 'main/key"1', fetch: async () => new Response(text, { status: 400 }) })
+    expect(await (await proxied(generation())).json()).toMatchObject({ error: 'who is [key]?' })
+    const other = proxyOf({ fetch: async () => new Response(text, { status: 400 }) })
+    expect(await (await other(generation())).text()).toBe(text)
+  })
+
   it('waits for its key no longer than ten seconds', async () => {
     const answer = proxyOf({ apiKey: () => new Promise(() => {}) })(generation())
     await world.settle()

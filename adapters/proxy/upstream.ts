@@ -94,8 +94,26 @@ async function read({ status, headers, body }: Response, key: string): Promise<A
   const bytes = await readBytes(body, answerAtMost)
   if (bytes === null || !isAnswer(status)) throw new NoAnswer(`no usable answer, status ${status}`)
   const hasBody = status !== 204 && status !== 205
-  const text = hasBody ? withoutKey(new TextDecoder().decode(bytes), key) : null
+  const text = hasBody ? withoutKeys(new TextDecoder().decode(bytes), key) : null
   return { status, body: text, retryAfter: headers.get('Retry-After') }
+}
+
+/** Wherever a page would read it, however it is escaped there. */
+function withoutKeys(text: string, key: string): string {
+  const hide = (part: string) => withoutKey(withoutKey(part, key), encodeURIComponent(key))
+  let isRepeated = false
+  const hidden = (_: string, value: unknown) => {
+    if (typeof value !== 'string') return value
+    isRepeated ||= hide(value) !== value
+    return hide(value)
+  }
+  try {
+    const parsed: unknown = JSON.parse(text, hidden)
+    // what holds none is passed on as it came
+    return isRepeated ? JSON.stringify(parsed) : text
+  } catch {
+    return hide(text)
+  }
 }
 
 /**

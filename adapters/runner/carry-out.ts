@@ -5,7 +5,7 @@ import type { AtomicStorage } from '../../src/ports.ts'
 import { createRoom } from '../../src/room.ts'
 import type { Core, Outside } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
-import { isTryOnError } from '../../src/rules/try-on-error.ts'
+import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
 import type { TryOnView } from '../../src/rules/view.ts'
 import type { KnownFunnels } from '../../src/shopper/funnels.ts'
 import type { PhotoInput } from '../../src/shopper/photo-input.ts'
@@ -58,7 +58,7 @@ const toldJob = ({ attempt }: Item) => attempt?.jobId ?? null
 
 /** Carries try-ons out, each in a room of its own that any process can go on with. */
 export function createCarryOut(parts: CarryOutParts): CarryOut {
-  const { options, storage, items, customerEmail, clock } = parts
+  const { options, storage, items, customerEmail, clock, onError } = parts
   const funnels: KnownFunnels = new Map()
   const rooms = new Set<Core>()
   const inOrder = createFirsts(clock)
@@ -100,7 +100,13 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     const onAnswer: Outside['onAnswer'] = ({ attemptId: id, startedAt }, outcome) => {
       if (outcome.kind !== 'accepted') return
       const { jobId } = outcome.data
-      void keep(jobId, () => items.learn(item, { id, jobId, startedAt })).catch(() => undefined)
+      let isHis = true
+      const learn = async () => void (isHis = await items.learn(item, { id, jobId, startedAt }))
+      keep(jobId, learn).then(
+        // nobody follows it: it may be found by its ID
+        () => isHis || onError(new TryOnError({ kind: 'stopped', reason: 'startedOver' }, jobId)),
+        () => undefined,
+      )
     }
     const outside = { funnels, mayClaimInMemory: () => false, customerEmail: address, onAnswer }
     const room = createRoom({ ...options, ...own }, outside)

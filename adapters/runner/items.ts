@@ -81,8 +81,8 @@ export interface Items {
    * that ended with an outcome that nobody knew takes what is learnt late: its job, and its end.
    */
   save(consent: Consent, to: Omit<RunnerEntry, 'id'>): Promise<void>
-  /** Writes down that it has a job, before anything else is told of that. */
-  learn(consent: Consent, attempt: AttemptView): Promise<void>
+  /** Writes down that it has a job, before anything else is told of that; false where it is at another attempt by now, or gone. */
+  learn(consent: Consent, attempt: AttemptView & { jobId: string }): Promise<boolean>
   /** Puts consents to go on in the place of those whose job was learnt late. */
   goOnLate(): Promise<void>
   /** From then on what has ended does not go on; false where that, or what is told of it, is another one by now, or is to be forgotten. */
@@ -254,16 +254,18 @@ export function createItems(database: PostgresQueries, name: string): Items {
         JSON.stringify(told),
         told.attempt?.jobId ?? null,
       )),
-    learn: async ({ id, consent }, attempt) =>
-      void (await rows(
+    async learn({ id, consent }, attempt) {
+      const isNew = await isFound(
         `update ${items} set job_id = $3, told = ${toldOf('$4::text::jsonb')},
            changed_at = case when is_ended then clock_timestamp() else changed_at end
-         where id = $1 and consent = $2 and job_id is null and (not is_ended or ${isUnclear})`,
+         where id = $1 and consent = $2 and job_id is null and (not is_ended or ${isUnclear}) returning 1`,
         id,
         consent,
         attempt.jobId,
         JSON.stringify(attempt),
-      )),
+      )
+      return isNew || isFound(`select 1 from ${items} where id = $1 and job_id = $2`, id, attempt.jobId)
+    },
     goOnLate: async () =>
       void (await rows(
         `update ${items} set consent = gen_random_uuid(), is_ended = false, queued_at = null, changed_at = clock_timestamp()

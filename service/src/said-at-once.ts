@@ -6,8 +6,9 @@ const ofProxies = ['via', 'forwarded', 'x-forwarded-for']
 /** Whoever does not know of interim answers, as some proxies and programs, takes the first one for the last; no browser does. */
 function isOfBrowser({ headers, httpVersion }: IncomingMessage): boolean {
   const isDirect = headers.connection === 'keep-alive' && !ofProxies.some((name) => name in headers)
-  const isBrowser = headers.origin !== undefined && headers['user-agent']?.startsWith('Mozilla/') === true
-  return httpVersion === '1.1' && isDirect && isBrowser
+  // a program may call itself a browser, and seldom has a language
+  const isBrowser = headers['user-agent']?.startsWith('Mozilla/') === true && 'accept-language' in headers
+  return httpVersion === '1.1' && isDirect && isBrowser && headers.origin !== undefined
 }
 
 /**

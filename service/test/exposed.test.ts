@@ -67,6 +67,7 @@ describe('what comes over the wire', () => {
   const ofPage = {
     Origin: 'https://shop.example',
     'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64)',
+    'Accept-Language': 'de',
     Connection: 'keep-alive',
   }
 
@@ -96,6 +97,11 @@ describe('what comes over the wire', () => {
     ['of no page', 'POST /generations HTTP/1.1', { ...ofPage, Origin: undefined }],
     ['of no browser', 'POST /generations HTTP/1.1', { ...ofPage, 'User-Agent': 'python-requests/2.32' }],
     ['of a client that does not say what it is', 'POST /generations HTTP/1.1', { ...ofPage, 'User-Agent': undefined }],
+    [
+      'of a program that calls itself a browser',
+      'POST /generations HTTP/1.1',
+      { ...ofPage, 'Accept-Language': undefined },
+    ],
     ['that changes nothing', 'GET /funnel?funnelIds=11 HTTP/1.1', ofPage],
     ['of an older version', 'POST /generations HTTP/1.0', ofPage],
     ['through a proxy (Connection)', 'POST /generations HTTP/1.1', { ...ofPage, Connection: 'close' }],

@@ -2,7 +2,7 @@ import type { PostgresQueries, RunnerOptions } from 'fitting-room/runner'
 import { describe, expect, it, vi } from 'vitest'
 import { createItems } from '../../adapters/runner/items.ts'
 import { deferred } from '../../src/platform/deferred.ts'
-import { isTryOnError } from '../../src/rules/try-on-error.ts'
+import { isTryOnError, type TryOnError } from '../../src/rules/try-on-error.ts'
 import { isPoll, isSubmission, photo, sandboxKey, tee, testTee, onEachDatabase } from './on-each-database.ts'
 
 onEachDatabase('a runner, of what may be paid for,', (world) => {
@@ -393,6 +393,36 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
         attempt,
         null,
       ])
+    },
+  )
+
+  it.each(['retry', 'forget'] as const)(
+    'tells which job an answer has that comes once %s() was accepted: nobody else would know it',
+    async (word) => {
+      const answer = deferred()
+      const errors: unknown[] = []
+      let submissions = 0
+      const fetch: typeof world.sandbox.fetch = async (input, init) => {
+        const request = new Request(input, init)
+        const answered = await world.sandbox.fetch(request)
+        if (isSubmission(request) && ++submissions === 1) await answer.promise
+        return answered
+      }
+      const runner = await open({ fetch, timing: { submitTimeoutMs: 2_000 }, onError: (error) => errors.push(error) })
+      await runner.run()
+      await runner.add({ id: 'look', product: tee, photo })
+      const state = async () => (await runner.get('look'))?.state
+      await vi.waitUntil(async () => (await state()) === 'outcomeUnknown', { timeout: 120_000, interval: 20 })
+      await runner[word]('look')
+      answer.resolve()
+      await vi.waitUntil(() => errors.length > 0, { timeout: 120_000, interval: 20 })
+      expect(errors).toEqual([
+        expect.objectContaining({ kind: 'stopped', jobId: expect.stringMatching(/^[\da-f-]{36}$/) }),
+      ])
+      if (word === 'retry')
+        await vi.waitUntil(async () => (await state()) === 'final', { timeout: 120_000, interval: 20 })
+      const followed = (await runner.get('look'))?.attempt?.jobId
+      expect((errors[0] as TryOnError).jobId).not.toBe(followed)
     },
   )
 })
