@@ -510,6 +510,13 @@ describe('a submission', () => {
     expect(await (await other(generation())).text()).toBe(text)
   })
 
+  it('is not called refused where it is said again ever so often: it is out', async () => {
+    let sent = 0
+    const proxied = proxyOf({ fetch: () => new Promise(() => sent++) })
+    const said = Array.from({ length: 21 }, () => proxied(generation(cookie(anId))))
+    expect([(await Promise.race(said)).status, sent]).toEqual([502, 1])
+  })
+
   it('waits for its key no longer than ten seconds', async () => {
     const answer = proxyOf({ apiKey: () => new Promise(() => {}) })(generation())
     await world.settle()

@@ -1,8 +1,9 @@
 import type { Clock } from '../../src/ports.ts'
 import { consentLifetimeMs } from '../../src/rules/record.ts'
-import { tooMany, type Answer } from './answers.ts'
+import type { Answer } from './answers.ts'
 import { meaningOf } from './meaning.ts'
 import type { Routed } from './route.ts'
+import { unanswered } from './upstream.ts'
 
 /** How long after an answer it may turn out that its browser had gone, in ms. */
 const turnsOutMs = 1_000
@@ -38,7 +39,8 @@ export function createOnce(clock: Clock): Once {
     const isTaken = ({ signals }: Out) => signals.some(({ aborted }) => !aborted)
     const known = out.get(name)
     if (known) {
-      if (known.signals.push(signal) > repeatsAtMost) return Promise.resolve(tooMany(turnsOutMs))
+      // it is out, be it that this one is not told of its answer
+      if (known.signals.push(signal) > repeatsAtMost) return Promise.resolve(unanswered(asked.operation, true))
       if (known.isKept) clock.setTimeout(() => isTaken(known) && forget(known), turnsOutMs)
       return known.answering
     }
