@@ -435,6 +435,9 @@ it('a key that an answer repeats is hidden in it, and so is an address, but no I
   settings = { ...settings, apiKey: 'key-12345' }
   answer = () => Response.json({ error: 'not with key-12345' }, { status: 400 })
   expect(await key.getFunnel([12])).toMatchObject({ answer: { error: 'not with [key]' } })
+  settings = { ...settings, apiKey: 'key/12345+' }
+  answer = () => Response.json({ error: 'not with key%2F12345%2B' }, { status: 400 })
+  expect(await key.getFunnel([12])).toMatchObject({ answer: { error: 'not with [key]' } })
   const uniqueUserId = 'ada@shop.example'
   answer = () => Response.json({ data: { requestsLeft: 1, totalRequests: 1, uniqueUserId } })
   expect(await key.registerCustomer({ email: uniqueUserId })).toMatchObject({ data: { uniqueUserId } })

@@ -100,19 +100,19 @@ async function read({ status, headers, body }: Response, key: string): Promise<A
 
 /** Wherever a page would read it, however it is escaped there. */
 function withoutKeys(text: string, key: string): string {
-  const hide = (part: string) => withoutKey(withoutKey(part, key), encodeURIComponent(key))
   let isRepeated = false
   const hidden = (_: string, value: unknown) => {
     if (typeof value !== 'string') return value
-    isRepeated ||= hide(value) !== value
-    return hide(value)
+    const told = withoutKey(value, key)
+    isRepeated ||= told !== value
+    return told
   }
   try {
     const parsed: unknown = JSON.parse(text, hidden)
     // what holds none is passed on as it came
     return isRepeated ? JSON.stringify(parsed) : text
   } catch {
-    return hide(text)
+    return withoutKey(text, key)
   }
 }
 

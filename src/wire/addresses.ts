@@ -27,9 +27,9 @@ export const withoutAddresses = (text: string): string =>
 /** From how many characters on a key is found in a text: a shorter one may be any word of it. */
 const shortestKey = 8
 
-/** An answer may repeat what it was sent. */
+/** An answer may repeat what it was sent, as it is or as addresses have it. */
 export const withoutKey = (text: string, key: string): string =>
-  key.length < shortestKey ? text : text.replaceAll(key, '[key]')
+  key.length < shortestKey ? text : text.replaceAll(key, '[key]').replaceAll(encodeURIComponent(key), '[key]')
 
 const hidden = '[e-mail]'
 
