@@ -396,6 +396,16 @@ describe('a submission', () => {
     expect(world.count('POST', '/generations')).toBe(2)
   })
 
+  it('of one word is sent once for a program that keeps no cookie and names no shopper, and of none each time', async () => {
+    const handle = proxyOf()
+    const headers = { 'Idempotency-Key': 'one' }
+    const both = await Promise.all([handle(generation({ headers })), handle(generation({ headers }))])
+    const [one, other] = await Promise.all(both.map((each) => each.json()))
+    expect([one, world.count('POST', '/generations')]).toEqual([other, 1])
+    await Promise.all([handle(generation()), handle(generation())])
+    expect(world.count('POST', '/generations')).toBe(3)
+  })
+
   it('that was refused is sent for the same word', async () => {
     const handle = proxyOf()
     const { status, body } = refusal('emailRequired')

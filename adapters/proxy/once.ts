@@ -13,7 +13,10 @@ const keptMs = 60_000
 const repeatsAtMost = 20
 
 /** Answers a request with what `send` gives, which does not reject, or with what the same one was given that it repeats. */
-export type Once = (asked: Routed, signal: AbortSignal, send: () => Promise<Answer>) => Promise<Answer>
+export type Once = (asked: Said, signal: AbortSignal, send: () => Promise<Answer>) => Promise<Answer>
+
+/** A request, and what of it is the same where it is said again. */
+type Said = Routed & { said: string | null | undefined }
 
 interface Out {
   answering: Promise<Answer>
@@ -33,8 +36,8 @@ export function createOnce(clock: Clock): Once {
 
   return (asked, signal, send) => {
     if (asked.operation !== 'createGeneration') return send()
-    // the body says whose it is, too
-    const name = JSON.stringify([asked.word, asked.body])
+    // that says whose it is, too
+    const name = JSON.stringify([asked.word, asked.said])
     const forget = (made: Out) => void (out.get(name) === made && out.delete(name))
     const isTaken = ({ signals }: Out) => signals.some(({ aborted }) => !aborted)
     const known = out.get(name)

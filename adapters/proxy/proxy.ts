@@ -67,12 +67,15 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     if (asked.operation === 'createGeneration' && cookie !== null && asked.named === null && isOfBrowser(request))
       return problem(429, { error: 'The shopper is not known yet; nothing was sent' })
     const { signal } = request
+    const shopper = cookie === null ? id : (asked.named ?? '')
+    // who has no cookie yet, and names nobody, is given another ID each time
+    const said = asked.word !== null && shopper === '' ? asked.body?.replace(id, '') : asked.body
     const send = () =>
-      sendInTurn(asked, cookie === null ? id : (asked.named ?? ''), signal).catch((error: unknown) => {
+      sendInTurn(asked, shopper, signal).catch((error: unknown) => {
         onError(error)
         return unanswered(asked.operation, true)
       })
-    return asked.operation === 'getFunnel' ? funnels.of(asked, signal, send) : once(asked, signal, send)
+    return asked.operation === 'getFunnel' ? funnels.of(asked, signal, send) : once({ ...asked, said }, signal, send)
   }
 
   return async (request) => {
