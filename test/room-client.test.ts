@@ -430,6 +430,21 @@ describe('an e-mail address that was sent', () => {
   })
 })
 
+it('an address that was there and can not be read for a while has refused no job', async () => {
+  let isAway = false
+  const baseUrl = () => {
+    if (isAway) throw new Error('the settings are away')
+    return 'https://api.test'
+  }
+  const room = client({ baseUrl })
+  await room.getFunnel([12])
+  isAway = true
+  const jobId = '00000000-0000-4000-8000-000000000001'
+  expect(await room.getGeneration(jobId)).toMatchObject({ kind: 'unavailable', situation: 'moved' })
+  const never = client({ baseUrl })
+  expect(await never.getFunnel([12])).toMatchObject({ kind: 'rejected', situation: 'invalid', at: 'baseUrl' })
+})
+
 it('a key that an answer repeats is hidden in it, and so is an address, but no ID and no URL is rewritten', async () => {
   const key = client()
   settings = { ...settings, apiKey: 'key-12345' }

@@ -106,7 +106,13 @@ export function createRoomClient(options: ClientOptions): RoomClient {
       return meaning(came)
     }
 
-    if (base === null) return unsent({ came: 'notMade', why: 'invalid', at: 'baseUrl' })
+    if (base === null)
+      // one that could be read before is away, and refuses nothing
+      return unsent(
+        access.installation() === null
+          ? { came: 'notMade', why: 'invalid', at: 'baseUrl' }
+          : { came: 'notMade', why: 'moved' },
+      )
     const path = firstMisfit(operation, parts)
     if (path !== null) return unsent({ came: 'notMade', why: 'invalid', at: path })
     const key = await access.key()

@@ -58,7 +58,15 @@ export async function launchWebKit(): Promise<WebKit> {
   const { sessionId, capabilities } = await send<{ sessionId: string; capabilities: { browserVersion: string } }>(
     'POST',
     '/session',
-    { capabilities: { alwaysMatch: { acceptInsecureCerts: true, 'webkitgtk:browserOptions': browser() } } },
+    {
+      capabilities: {
+        alwaysMatch: {
+          acceptInsecureCerts: true,
+          timeouts: { script: hangMs },
+          'webkitgtk:browserOptions': browser(),
+        },
+      },
+    },
   )
   const session = `/session/${sessionId}`
   const switchTo = (handle: string) => send<void>('POST', `${session}/window`, { handle })

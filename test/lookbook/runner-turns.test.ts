@@ -98,6 +98,33 @@ onEachDatabase('a runner, whose turns end and begin,', (world) => {
     expect(await runner.get('look')).toMatchObject({ state: 'final' })
   })
 
+  it('ends nothing where its base URL can not be read for a moment, whichever that is', async () => {
+    const address = world.sandbox.baseUrl
+    let [reads, goneAt] = [0, 0]
+    const baseUrl = () => {
+      if (++reads === goneAt) throw new Error('the settings are away')
+      return address
+    }
+    const runner = await open({ baseUrl, onError: () => {} })
+    await runner.run()
+    for (let moment = 1; reads >= goneAt; moment++) {
+      const id = `look ${moment}`
+      goneAt = moment
+      reads = 0
+      await runner.add({
+        id,
+        product: tee,
+        photo: { bytes: new Uint8Array([...photo.bytes, moment]) },
+      })
+      const hasEnded = async () => {
+        await databaseOf().query(`update ${world.prefix}_queue.job set start_after = now() where state = 'created'`)
+        return (await runner.get(id))?.isEnded
+      }
+      await vi.waitUntil(hasEnded, { timeout: 120_000, interval: 20 })
+      expect([moment, (await runner.get(id))?.state]).toEqual([moment, 'final'])
+    }
+  })
+
   it('ends what another process had ended, and could not tell any more', async () => {
     let isDead = false
     const query: PostgresQueries['query'] = async (text, values = []) => {
