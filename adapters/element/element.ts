@@ -39,8 +39,8 @@ const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof H
  * `data-state` and `data-group`, and `data-problem` with its kind; of its children those are shown whose `slot` is the
  * state, else those whose `slot` is the group, and always those without one. In them `data-intent` on a button says an
  * intent, on a file input `start` or `retry` with the file, on a form `submitEmail`; with `data-despite-advice` a button
- * takes the file that was advised against. An `<img data-picture>` shows the picture, and what has
- * `data-message` the merchant's text. Tells `view` and `refused`.
+ * takes the file that was advised against. An `<img data-picture>` shows the picture, and what has `data-message` the
+ * merchant's text. Tells `view` and `refused`.
  */
 export class TryOnElement extends Base {
   static readonly observedAttributes = observed
@@ -256,7 +256,6 @@ export class TryOnElement extends Base {
       const { email = '', name } = Object.fromEntries(new FormData(from)) as { email?: string; name?: string }
       tryOn.submitEmail({ email, ...(name && { name }) }).catch(refused)
     } else if (event.type === 'click') {
-      // without the file it would be begun with an earlier one
       const { file } = (this.#chosen?.of === tryOn && this.#chosen) || {}
       // without the file it would be begun with an earlier one
       if (despiteAdvice && !file) refused(new TryOnError({ kind: 'photo', reason: 'missing' }))

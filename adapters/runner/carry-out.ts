@@ -100,11 +100,11 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     const onAnswer: Outside['onAnswer'] = ({ attemptId: id, startedAt }, outcome) => {
       if (outcome.kind !== 'accepted') return
       const { jobId } = outcome.data
-      let isHis = true
-      const learn = async () => void (isHis = await items.learn(item, { id, jobId, startedAt }))
+      let isFollowed = true
+      const learn = async () => void (isFollowed = await items.learn(item, { id, jobId, startedAt }))
       keep(jobId, learn).then(
         // nobody follows it: it may be found by its ID
-        () => isHis || onError(new TryOnError({ kind: 'stopped', reason: 'startedOver' }, jobId)),
+        () => isFollowed || onError(new TryOnError({ kind: 'stopped', reason: 'startedOver' }, jobId)),
         () => undefined,
       )
     }
