@@ -430,6 +430,13 @@ describe('an e-mail address that was sent', () => {
   })
 })
 
+it('an answer without a header and a body is none: it stands for a connection that ended behind an interim one', async () => {
+  answer = () => new Response(null)
+  expect(await client().createGeneration(order)).toMatchObject({ kind: 'outcomeUnknown', situation: 'lost' })
+  answer = () => new Response(null, { headers: { Date: 'Mon, 30 Nov 2026 02:00:00 GMT' } })
+  expect(await client().createGeneration(order)).toMatchObject({ kind: 'protocolError' })
+})
+
 it('an address that was there and can not be read for a while has refused no job', async () => {
   let isAway = false
   const baseUrl = () => {

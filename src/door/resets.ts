@@ -21,8 +21,8 @@ export interface Resets {
   wiped(): Promise<Wiped> | null
   /** How many resets of others were heard of. */
   others(): number
-  /** Whether what a page says is a reset of another one's. */
-  isOther(epochs: unknown): boolean
+  /** Takes note of a reset that a page tells of; false where it is this room's own. */
+  note(epochs: unknown): boolean
   reset(): Promise<void>
 }
 
@@ -71,7 +71,7 @@ export function createResets({ entry, look, isLooking, listen, hears, forget }: 
     wiping: () => wiping,
     wiped: () => wiping && wiped,
     others: () => others,
-    isOther(epochs) {
+    note(epochs) {
       const isOther = !ownCounts.delete(JSON.stringify(epochs))
       if (isOther) others++
       return isOther

@@ -130,7 +130,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     listening = listenTo(names().room, {
       onReset(epochs) {
         // once it is open the core hears it itself, and what it says of its own
-        if (resets.isOther(epochs) && !(entry.core() && entry.isWanted())) forget()
+        if (resets.note(epochs) && !(entry.core() && entry.isWanted())) forget()
       },
       onAttempt(name) {
         heard.add(name)

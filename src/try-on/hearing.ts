@@ -10,7 +10,7 @@ import type { Serving } from './serving.ts'
 import type { Sitting } from './sitting.ts'
 
 /** What other pages say of one try-on. */
-export type OwnMessage = Extract<TabMessage, { name: string }>
+type OwnMessage = Extract<TabMessage, { name: string }>
 
 interface HearingParts {
   attempts: Pick<Attempts, 'hold'>
