@@ -11,8 +11,8 @@ import type { Readable } from '../../src/ports.ts'
 import type { FittingRoom, HistoryEntry } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
 import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
-import { isAtWork } from './at-work.ts'
 import { keptValue, type DeviceOptions } from './kept.ts'
+import { createLifetime } from './lifetime.ts'
 import type { DeviceLimits } from './limits.ts'
 import { lockedMark } from './locked-mark.ts'
 import { keepDisplayOn, missingHere, watchPage, type Missing } from './page.ts'
@@ -66,8 +66,7 @@ export interface Session extends Readable<SessionView> {
   close(): void
 }
 
-/** How often it is written down that somebody is active, and how long after a failure it is tried again, in ms. */
-const saveEveryMs = 5_000
+/** How long after a failure it is tried again, in ms. */
 const firstRetryMs = 5_000
 const longestRetryMs = 60_000
 /** How long a touch may take to become a press, in ms: what it presses must not be gone before. */
@@ -91,15 +90,9 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   check(Number.isFinite(holdMs) && holdMs >= idleMs, 'holdMs', holdMs, 'a number of ms, at least idleMs')
   const clock = steadyClock(options.clock ?? systemClock)
   const kept = keptValue(options.storage ?? webStorage(), clock, [name, 'session'], is.object({ activeAt: is.number }))
+  const lifetime = createLifetime(clock, kept, { idleMs, holdMs })
   const locked = lockedMark(name)
   const view = createValue<SessionView>({ state: 'restoring' })
-  /** By the page's own time: when somebody was active, when there was news, when the first of these was written down. */
-  let activeAt = -Infinity
-  let newsAt = -Infinity
-  let savedAt = -Infinity
-  let isWorking = false
-  /** What there was to see. */
-  let pictures = ''
   let failures = 0
   /** Whether the limits know that it is somebody else. */
   let isCounted = true
@@ -110,9 +103,6 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
 
   const isOn = () => view.get().state === 'active' || view.get().state === 'warning'
 
-  /** A job that runs holds it, and a picture is there to be looked at, but not for ever. */
-  const endsAt = () => Math.min(isWorking ? Infinity : Math.max(activeAt, newsAt) + idleMs, activeAt + holdMs)
-
   function later(run: () => void, ms: number): void {
     clock.clearTimeout(timer)
     if (!isClosed) timer = clock.setTimeout(run, ms)
@@ -121,7 +111,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   /** Where the session stands by now, and when that is to be asked again. */
   function look(): void {
     if (!isOn() || isClosed) return
-    const leftMs = endsAt() - clock.elapsed()
+    const leftMs = lifetime.leftMs()
     if (leftMs <= 0) return void end()
     const secondsLeft = Math.ceil(leftMs / 1_000)
     const isNear = leftMs <= warnMs
@@ -129,33 +119,24 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     later(look, isNear ? leftMs - (secondsLeft - 1) * 1_000 : Math.min(leftMs - warnMs, lookMs))
   }
 
-  function noteActivity(): void {
-    activeAt = clock.elapsed()
-    if (activeAt - savedAt < saveEveryMs) return
-    savedAt = activeAt
-    const at = clock.now()
-    // without it the next load begins with the wipe
-    void quiet(kept.update(() => ({ activeAt: at })))
-  }
-
   function begin(): void {
     if (view.get().state !== 'ready' || isClosed) return
     if (!isCounted) void count()
-    noteActivity()
+    lifetime.noteActivity()
     view.set({ state: 'active' })
     look()
   }
 
   /** Whether it came in time: who comes too late is not the shopper whose session it was. */
   function isInTime(): boolean {
-    if (clock.elapsed() < endsAt()) return true
+    if (lifetime.leftMs() > 0) return true
     look()
     return false
   }
 
   function touch(): void {
     if (!isOn() || isClosed || !isInTime()) return
-    noteActivity()
+    lifetime.noteActivity()
     look()
   }
 
@@ -164,24 +145,14 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     if (!isOn() || isClosed) return true
     if (!isInTime()) return false
     if (isHeld) return true
-    noteActivity()
+    lifetime.noteActivity()
     if (view.get().state === 'warning') later(look, pressMs)
     else look()
     return true
   }
 
-  /** What there is to see of these, and whether one goes on. */
-  function take(entries: readonly HistoryEntry[]): void {
-    pictures = entries.flatMap(({ attemptId, state, result }) => (result ? `${attemptId} ${state}` : [])).join()
-    isWorking = entries.some(isAtWork)
-  }
-
   function hear(entries: readonly HistoryEntry[]): void {
-    const [before, wasWorking] = [pictures, isWorking]
-    take(entries)
-    // a picture, or what has become of the work without one
-    const isNews = (pictures !== before && pictures !== '') || (wasWorking && !isWorking)
-    if (isNews) newsAt = clock.elapsed()
+    lifetime.hear(entries)
     // somebody is at it whom nobody has announced
     if (entries.length > 0) begin()
     look()
@@ -195,7 +166,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     if (view.get().state !== 'locked') view.set({ state: 'ending' })
     // a load from here on begins with the wipe
     locked.set(true)
-    const forgotten = kept.update(() => null).catch(() => undefined)
+    const forgotten = lifetime.forget().catch(() => undefined)
     try {
       // what is under way ends now, whatever the device's own storage does
       await withinLimit(clock, longestWipeMs, room.reset())
@@ -208,11 +179,10 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     forgetLastMatch()
     locked.set(false)
     failures = 0
-    savedAt = -Infinity
     if (isClosed) return
     // whoever hears of it may begin, and end, at once
     ending = null
-    take(room.history.get())
+    lifetime.take(room.history.get())
     view.set({ state: 'ready' })
     countLater()
     hear(room.history.get())
@@ -254,33 +224,15 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     return own
   }
 
-  /** What is kept; rejects where it could not be taken away either, and so may be of a session that has ended. */
-  async function goesOn() {
-    let seen: { activeAt: number } | null = null
-    // what has not changed would not be written
-    await kept.update((old) => (seen = old) && { activeAt: old.activeAt - 1 })
-    return seen as { activeAt: number } | null
-  }
-
-  /** How long ago somebody was active, in ms; Infinity where nobody knows. */
-  async function agoMs(): Promise<number> {
-    const seen = locked.isSet() ? null : await goesOn().catch(() => null)
-    const ms = seen ? clock.now() - seen.activeAt : Infinity
-    return ms < 0 ? Infinity : ms
-  }
-
   async function restore(): Promise<void> {
-    const ago = await agoMs()
+    const ago = locked.isSet() ? Infinity : await lifetime.agoMs()
     const listed = ago === Infinity ? null : withinLimit(clock, longestWipeMs, room.list())
     const entries = (await listed?.catch(() => null)) ?? null
     // its end was asked for meanwhile
     if (view.get().state !== 'restoring' || isClosed) return
     if (entries === null) return end()
-    const cameAt = Math.max(...entries.map(({ result, savedAt: at }) => (result ? at : -Infinity)))
-    activeAt = clock.elapsed() - ago
-    newsAt = clock.elapsed() - Math.max(0, clock.now() - cameAt)
-    take(entries)
-    if (endsAt() <= clock.elapsed()) return end()
+    lifetime.takeUp(ago, entries)
+    if (lifetime.leftMs() <= 0) return end()
     view.set({ state: 'active' })
     look()
   }
