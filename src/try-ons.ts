@@ -57,6 +57,7 @@ export function createTryOns(parts: TryOnsParts): TryOns {
   ): TryOn {
     const same = opener.aborted ? undefined : running.get(name)
     if (same) return same.tryOn
+    let first: string | undefined
     const attempts = createAttempts({
       ...parts,
       candidates,
@@ -69,7 +70,7 @@ export function createTryOns(parts: TryOnsParts): TryOns {
       attempts,
       product,
       opener,
-      name: () => candidates()[0]?.key ?? '',
+      name: () => (first ??= candidates()[0]?.key ?? ''),
       input: inputOf(archived),
       ticketOf: (attempt) => parts.ticketOf(product, attempt),
       open() {

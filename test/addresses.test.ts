@@ -125,6 +125,18 @@ describe('an e-mail address that was sent', () => {
     ])
   })
 
+  it('is hidden in the answer to its own request, however many were sent since', () => {
+    const addresses = createAddresses()
+    const own = addresses.note('ada@shop.example')
+    for (let at = 0; at < 1_000; at++) addresses.note(`bob${at}@shop.example`)
+    const last = addresses.note(undefined)
+    expect([own, last].map((hide) => hide('to ada@shop.example and bob999@shop.example'))).toEqual([
+      'to [e-mail] and [e-mail]',
+      // a back end holds the latest alone
+      'to ada@shop.example and [e-mail]',
+    ])
+  })
+
   it('does not make a long text slow to read, whatever it is full of', () => {
     const address = `%&=+${'%25'.repeat(20)}@${'a'.repeat(60)}.example`
     const text = '%25%2525&amp;&amp;=25'.repeat(5_000)

@@ -5,6 +5,7 @@ import { storageChain } from 'fitting-room/storage/chain'
 import { webStorage } from 'fitting-room/storage/local-storage'
 import { manualClock } from 'fitting-room/testing'
 import { mapArea } from './storage/map-area.ts'
+import { reported } from './support/reported.ts'
 import { collectGarbage } from './support/collect-garbage.ts'
 import { any, refused, testStorage, type StorageCall, type TestStorage } from './support/storage.ts'
 import {
@@ -428,9 +429,7 @@ describe('what an application does meanwhile', () => {
   })
 
   it('an inspect that throws stops nothing', async () => {
-    const uncaught: unknown[] = []
-    const catches = (error: unknown) => void uncaught.push(error)
-    process.on('uncaughtException', catches)
+    const { told, end } = reported()
     const bugs: Error[] = []
     const inspect = () => {
       bugs.push(new Error('a bug of the page'))
@@ -439,9 +438,9 @@ describe('what an application does meanwhile', () => {
     const room = world.room({ inspect })
     await world.until(await started(room.tryOn(product)), 'final')
     room.close()
-    await vi.waitFor(() => expect(uncaught).toHaveLength(bugs.length), { timeout: 15_000 })
-    process.off('uncaughtException', catches)
-    expect(uncaught).toEqual(bugs)
+    await vi.waitFor(() => expect(told).toHaveLength(bugs.length), { timeout: 15_000 })
+    end()
+    expect(told).toEqual(bugs)
   })
 
   it('result() that close() has ended hears nothing more', async () => {

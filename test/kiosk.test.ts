@@ -8,6 +8,7 @@ import {
   type Session,
   type SessionOptions,
 } from 'fitting-room/kiosk'
+import { reported } from './support/reported.ts'
 import { hung, isNobodys, isRead, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
 import {
   answers,
@@ -72,13 +73,11 @@ function lose({ room, session }: { room: FittingRoom; session: Session }): void 
 }
 
 /** What a session reports meanwhile, so many times, ends no test. */
-async function reported(times: number, work: () => Promise<unknown>): Promise<void> {
-  const uncaught = process.listeners('uncaughtException')
-  process.removeAllListeners('uncaughtException')
-  for (let at = 0; at < times; at += 1) process.once('uncaughtException', () => {})
+async function reports(times: number, work: () => Promise<unknown>): Promise<void> {
+  const { told, end } = reported()
   await work()
-  await expect.poll(() => process.listenerCount('uncaughtException')).toBe(0)
-  for (const each of uncaught) process.on('uncaughtException', each)
+  await vi.waitFor(() => expect(told).toHaveLength(times), { timeout: 15_000 })
+  end()
 }
 
 const kept = () => [...storage.items.keys()].filter((key) => !isNobodys(key))
@@ -453,7 +452,7 @@ describe('a session', () => {
   it('waits for no limits that never hear of the next shopper', async () => {
     const deaf = { ...deviceLimits({ storage: device }), nextShopper: () => new Promise<never>(() => {}) }
     const { state } = await load({}, { limits: deaf })
-    await reported(1, () => world.pass(10_000))
+    await reports(1, () => world.pass(10_000))
     expect(state()).toBe('ready')
   })
 
@@ -644,7 +643,7 @@ describe('the limits of a device', () => {
     const kiosk = await begun({ limit: limits }, { limits })
     const { attempt } = await final(kiosk.room.tryOn(product))
     counting.meet(() => true, refused)
-    await reported(1, () => kiosk.session.end())
+    await reports(1, () => kiosk.session.end())
     return { ...kiosk, counting, names: () => JSON.stringify([...counting.items]).includes(attempt!.id) }
   }
 
@@ -658,7 +657,7 @@ describe('the limits of a device', () => {
 
   it('are the next shopper’s own, though that could not be noted as this one came either', async () => {
     const { room, session, counting, names } = await endedUncounted()
-    await reported(1, async () => {
+    await reports(1, async () => {
       session.begin()
       await world.settle()
     })

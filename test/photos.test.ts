@@ -6,6 +6,7 @@ import { preparePhoto } from 'fitting-room/photos'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { deferred } from '../src/platform/deferred.ts'
 import { isRecord, isWrite, testStorage } from './support/storage.ts'
+import { reported } from './support/reported.ts'
 import { createWorld, person, product, type World } from './support/world.ts'
 
 const secret = 'taken at home'
@@ -307,12 +308,12 @@ describe('a room', () => {
   })
 
   it('takes a photo whose check breaks, and reports that', async () => {
-    const uncaught = vi.fn()
-    process.once('uncaughtException', uncaught)
+    const { told, end } = reported()
     const tryOn = open({ checkPhoto: () => Promise.reject(new Error('the check broke')) })
     await tryOn.start(person)
     await world.until(tryOn, 'final')
-    await vi.waitFor(() => expect(uncaught).toHaveBeenCalled())
+    await vi.waitFor(() => expect(told).toEqual([new Error('the check broke')]), { timeout: 15_000 })
+    end()
   })
 
   it('takes bytes where there are no files, and a part of a buffer', async () => {

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { testStorage, recordKey } from './support/storage.ts'
+import { reported } from './support/reported.ts'
 import { answers, createWorld, person, product, started, type World } from './support/world.ts'
 
 let world: World
@@ -128,9 +129,7 @@ describe('room', () => {
   })
 
   it('a subscriber that throws stops nothing', async () => {
-    const failures: unknown[] = []
-    const report = (error: unknown) => void failures.push(error)
-    process.once('uncaughtException', report)
+    const { told, end } = reported()
     const room = world.room()
     const tryOn = room.tryOn(product)
     let thrown = false
@@ -141,10 +140,8 @@ describe('room', () => {
     })
     await started(tryOn)
     await world.until(tryOn, 'final')
-    await world.settle()
-    process.off('uncaughtException', report)
-    expect(thrown).toBe(true)
-    expect(failures).toEqual([new Error('a bug of the page')])
+    await vi.waitFor(() => expect(told).toEqual([new Error('a bug of the page')]), { timeout: 15_000 })
+    end()
   })
 
   it('an intent of a room that is closed meanwhile rejects, and so does result()', async () => {

@@ -1,25 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { FlowStorage, TryOn } from 'fitting-room'
 import { memoryStorage } from 'fitting-room/storage/memory'
+import { reported } from './support/reported.ts'
 import { createWorld, person, product, type World } from './support/world.ts'
 
 let world: World
-/** What developers are told of. */
-let uncaught: unknown[]
-let others: NodeJS.UncaughtExceptionListener[]
+let developers: ReturnType<typeof reported>
 /** The phase whose record, once it is written, is the last thing that the platform does right. */
 let lastPhase: string | null
 let isBroken: boolean
 let breakPlatform: () => void
-const hear = (error: unknown) => void uncaught.push(error)
 
 beforeEach(() => {
-  uncaught = []
+  developers = reported()
   lastPhase = null
   isBroken = false
   breakPlatform = () => void (isBroken = true)
-  others = process.listeners('uncaughtException')
-  process.removeAllListeners('uncaughtException').on('uncaughtException', hear)
   const disk = memoryStorage()
   const storage: FlowStorage = {
     getItem: (key) => disk.getItem(key),
@@ -48,8 +44,7 @@ afterEach(async () => {
   Reflect.deleteProperty(navigator, 'onLine')
   vi.unstubAllGlobals()
   await world.close()
-  process.off('uncaughtException', hear)
-  for (const each of others) process.on('uncaughtException', each)
+  developers.end()
 })
 
 async function brokenAfter(phase: string): Promise<TryOn> {
@@ -72,7 +67,7 @@ describe('what breaks unforeseen', () => {
     expect(tryOn.get()).toMatchObject({ state, problem: { kind: 'internal', sent }, trouble: null })
     expect(Object.entries(tryOn.get().can).flatMap(([intent, may]) => (may ? [intent] : []))).toEqual(can)
     expect(tryOn.get().attempt?.jobId != null).toBe(phase === 'accepted')
-    await vi.waitFor(() => expect(uncaught).toContainEqual(expect.any(TypeError)), { timeout: 15_000 })
+    await vi.waitFor(() => expect(developers.told).toContainEqual(expect.any(TypeError)), { timeout: 15_000 })
   })
 
   it.each(['consented', 'accepted'])('after "%s" is gone on with by resume(), once it is mended', async (phase) => {

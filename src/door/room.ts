@@ -1,5 +1,6 @@
 import { checkedOptions, checkedProduct, fixedId, resolvedBaseUrl, type RoomOptions } from '../options.ts'
 import { isExclusive } from '../platform/exclusive.ts'
+import { report } from '../platform/guarded.ts'
 import { quiet } from '../platform/quiet.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Readable } from '../ports.ts'
@@ -188,11 +189,9 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
 
   let isReported = false
   /** Once is enough for all cards of a page. */
-  function report(error: unknown): void {
-    if (isReported) return
+  function reportOnce(error: unknown): void {
+    if (!isReported) report(error)
     isReported = true
-    const tell = globalThis.reportError ?? console.error
-    tell(error)
   }
 
   const tryOn: FittingRoom['tryOn'] = (asked) => {
@@ -201,11 +200,11 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const name = nameOf(product)
     const key = () => recordOf(names().prefix, productId, variantId)
     const known =
-      tryOns.get(name) ?? createDoorTryOn({ terms, key, mayHold, look, open, life, carrier, report, core: openCore })
+      tryOns.get(name) ??
+      createDoorTryOn({ terms, key, mayHold, look, open, life, carrier, report: reportOnce, core: openCore })
     tryOns.set(name, known)
     // what the application says now of its funnels counts for the next consent
-    entry.core()?.tryOn(product)
-    return known.through((room) => room.tryOn(product))
+    return known.through((room) => room.tryOn(product), entry.core())
   }
 
   /** What an application has asked for stays as it has asked for it. */

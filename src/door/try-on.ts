@@ -15,8 +15,8 @@ import { createRelay } from './relay.ts'
 /** A try-on, of which only what a product card shows is there until more is asked for. */
 export interface DoorTryOn {
   readonly tryOn: TryOn
-  /** The try-on, whose core is what that gives. */
-  through(inside: (core: Core) => TryOn): TryOn
+  /** The try-on, whose core is what that gives: where it has one, of this room, that hears of it at once. */
+  through(inside: (core: Core) => TryOn, made: Core | null): TryOn
   /** Looks what is kept of it, and whether its shopper is still there, where that may have changed. */
   look(): void
   /** What waits for the core is not said any more. */
@@ -279,8 +279,9 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
 
   return {
     tryOn,
-    through(given) {
+    through(given, made) {
       inside = given
+      if (core && made) inside(made)
       return tryOn
     },
     look: () => void look(),

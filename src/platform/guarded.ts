@@ -1,4 +1,4 @@
-/** A listener whose failure is reported like any uncaught error, and stops nothing of the room's. */
+/** A listener whose failure is reported, and stops nothing of the room's. */
 export function guarded<T>(listener: (value: T) => void): (value: T) => void {
   return (value) => {
     try {
@@ -9,11 +9,11 @@ export function guarded<T>(listener: (value: T) => void): (value: T) => void {
   }
 }
 
-/** Tells developers of what was not foreseen, as of any uncaught error. */
+/** Tells developers of what was not foreseen: a page as of any uncaught error, which would end a server's process. */
 export function report(error: unknown): void {
-  setTimeout(() => {
-    throw error
-  })
+  const tell = typeof document === 'undefined' ? console.error : (globalThis.reportError ?? console.error)
+  // whoever listens there may ask for anything
+  setTimeout(() => tell(error))
 }
 
 /** What an application wants to hear errors with, on a server; where it breaks, that is nobody's fault who waits. */

@@ -77,23 +77,24 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
   /** Removes under all of these keys at once, after everything earlier there and before everything later. */
   function removeQueued(keys: readonly string[], isKept: (value: string) => boolean): Promise<void> {
     const emptied = keys.map(slotAt)
-    const turn = Promise.all(emptied.map(({ tail }) => tail)).then(async () => {
+    const turn = Promise.all(emptied.map((slot) => slot.tail())).then(async () => {
       await removeFrom(storage, keys, isKept)
       for (const slot of emptied) slot.isEmptied()
     })
     const limited = withinLimit(clock, wipeLimitMs, turn)
     // a removal that can not look at what it lands on is waited for
     const tail = (typeof storage.update === 'function' ? limited : turn).catch(() => undefined)
-    for (const slot of emptied) slot.tail = tail
-    void tail.then(() => keys.forEach((key) => letGo(key, tail)))
+    for (const slot of emptied) slot.occupy(tail)
+    void tail.then(() => keys.forEach(letGo))
     return limited
   }
 
-  /** A page that lives for months empties ever new keys: of what nothing is known, or awaited, nothing is kept. */
-  function letGo(key: string, emptied: Promise<unknown>): void {
-    const slot = slots.get(key)
-    if (slot?.tail === emptied && slot.isBlank()) slots.delete(key)
+  /** A page that lives for months asks for ever new keys: of what nothing is known, or awaited, nothing is kept. */
+  function letGo(key: string): void {
+    if (slots.get(key)?.isBlank()) slots.delete(key)
   }
+
+  const using = <T>(key: string, use: (slot: Slot) => Promise<T>) => use(slotAt(key)).finally(() => letGo(key))
 
   return {
     durable: storage.durable !== false,
@@ -119,19 +120,19 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
       }
       const changed = (value: T | null | undefined) => (value ? JSON.stringify(write(value)) : value)
       return {
-        async read() {
-          const slot = slotAt(key)
-          const text = await slot.read()
-          const isWiped = text !== null && read(parsed(text)) === 'wiped' && slot.inMemory() === undefined
-          if (isWiped) await slot.takeBack(text)
-          return found(text)
-        },
-        isReadable: () => slotAt(key).isReadable(),
+        read: () =>
+          using(key, async (slot) => {
+            const text = await slot.read()
+            const isWiped = text !== null && read(parsed(text)) === 'wiped' && slot.inMemory() === undefined
+            if (isWiped) await slotAt(key).takeBack(text)
+            return found(text)
+          }),
+        isReadable: () => using(key, (slot) => slot.isReadable()),
         update: (change, confirm = async () => true) =>
-          slotAt(key).update((old) => changed(change(found(old))), confirm),
+          using(key, (slot) => slot.update((old) => changed(change(found(old))), confirm)),
         async copies() {
-          const copies = (await slotAt(key).copies()).map(found)
-          return copies.filter((each) => each !== null && each !== 'unreadable')
+          const copies = await using(key, (slot) => slot.copies())
+          return copies.map(found).filter((each) => each !== null && each !== 'unreadable')
         },
         onDisk: () => found(slotAt(key).onDisk()),
         forget(isMeant = () => true) {

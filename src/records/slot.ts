@@ -38,7 +38,9 @@ export interface Slot {
   /** Whether nothing is known to be there, or may come to be. */
   isBlank(): boolean
   /** Ends once everything that was begun has ended, or was given up. */
-  tail: Promise<unknown>
+  tail(): Promise<unknown>
+  /** What is done under several keys at once, after the `tail()` of each: everything later comes after it. Never rejects. */
+  occupy(done: Promise<unknown>): void
 }
 
 /** What a text becomes: another one, null to remove it, undefined to leave it. */
@@ -66,6 +68,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   let hungAt = -Infinity
   /** How much of all that was begun has not ended. */
   let pending = 0
+  let tail: Promise<unknown> = Promise.resolve()
   const isBlind = typeof storage.update !== 'function'
 
   /**
@@ -73,8 +76,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
    * lands on is waited for all the same, so that nothing older overwrites newer.
    */
   function queued<T>(work: () => Promise<T>, isWrite = true): Promise<T> {
-    pending++
-    const turn = slot.tail.then(work).finally(() => pending--)
+    const turn = counted(tail.then(work))
     const limited = withinLimit(clock, storageLimitMs, turn)
     limited.catch((error: unknown) => {
       if (isWrite || !(error instanceof TimeLimit)) return
@@ -85,7 +87,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
     })
     const ended = (isWrite && isBlind ? turn : limited).catch(() => undefined)
     // a read that was given up behind such a write has not even begun
-    slot.tail = Promise.all([slot.tail, ended])
+    tail = Promise.all([tail, ended])
     return limited
   }
 
@@ -163,39 +165,44 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
     }
   }
 
-  const slot: Slot = {
-    tail: Promise.resolve(),
-    async read() {
-      const isHanging = hanging > 0 && clock.monotonic() - hungAt < tryAgainMs
-      if (ahead !== undefined && isHanging) return ahead.text
-      const found = await fromDisk().catch((error: unknown) => {
-        if (ahead === undefined) throw error
-        return ahead.base
-      })
-      see(found)
-      return current(found)
-    },
+  async function read(): Promise<string | null> {
+    const isHanging = hanging > 0 && clock.monotonic() - hungAt < tryAgainMs
+    if (ahead !== undefined && isHanging) return ahead.text
+    const found = await fromDisk().catch((error: unknown) => {
+      if (ahead === undefined) throw error
+      return ahead.base
+    })
+    see(found)
+    return current(found)
+  }
+
+  async function copies(): Promise<(string | null)[]> {
+    const asked = async () =>
+      typeof storage.copies === 'function' ? storage.copies(key) : [textOf(await storage.getItem(key))]
+    const texts = await withinLimit(clock, storageLimitMs, asked()).catch(() => [disk])
+    return [...texts, ...landing]
+  }
+
+  function counted<T>(work: Promise<T>): Promise<T> {
+    pending++
+    return work.finally(() => pending--)
+  }
+
+  return {
+    tail: () => tail,
+    occupy: (done) => void counted((tail = done)),
+    read: () => counted(read()),
     isReadable: () => succeeds(fromDisk()),
-    update,
-    takeBack: (read) => queued(() => takeBack(read)),
-    async copies() {
-      const asked = async () =>
-        typeof storage.copies === 'function' ? storage.copies(key) : [textOf(await storage.getItem(key))]
-      const texts = await withinLimit(clock, storageLimitMs, asked()).catch(() => [disk])
-      return [...texts, ...landing]
-    },
+    update: (change, confirm) => counted(update(change, confirm)),
+    takeBack: (seen) => queued(() => takeBack(seen)),
+    copies: () => counted(copies()),
     onDisk: () => disk,
     inMemory: () => ahead?.text,
-    forget() {
-      ahead = undefined
-      // what was read last stands there as what it has come to
-      slot.tail = slot.tail.then(() => {})
-    },
+    forget: () => void (ahead = undefined),
     isEmptied() {
       disk = null
       if (ahead) ahead.base = null
     },
     isBlank: () => disk === null && ahead === undefined && pending === 0,
   }
-  return slot
 }

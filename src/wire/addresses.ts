@@ -1,21 +1,32 @@
 /** The e-mail addresses that were sent: no answer that repeats one may show it. They are held in memory only. */
 export interface Addresses {
-  /** Takes note of an address before it is sent; gives what hides this and every other one in the answer's texts. */
+  /** Takes note of an address before it is sent; gives what hides this and the latest other ones in the answer's texts. */
   note(address: string | undefined): (text: string) => string
   /** Requests that are still out hide what they knew. */
   forget(): void
 }
 
+/** How many are held: a back end sends ever new ones. */
+const mostHeld = 8
+
 export function createAddresses(): Addresses {
-  let spellings = new Map<string, RegExp>()
+  let held = new Set<string>()
   return {
     note(address) {
-      const known = spellings
-      if (address !== undefined && !known.has(address)) known.set(address, anySpelling(address))
-      return (text) => longestFirst(known).reduce((rest, spelling) => rest.replace(spelling, hidden), text)
+      const known = held
+      if (address !== undefined) {
+        // the latest are held
+        known.delete(address)
+        known.add(address)
+        if (known.size > mostHeld) known.delete([...known][0] ?? '')
+      }
+      return (text) => {
+        const sent = new Set(address === undefined ? known : [...known, address])
+        return longestFirst(sent).reduce((rest, each) => rest.replace(anySpelling(each), hidden), text)
+      }
     },
     forget() {
-      spellings = new Map()
+      held = new Set()
     },
   }
 }
@@ -34,8 +45,7 @@ export const withoutKey = (text: string, key: string): string =>
 const hidden = '[e-mail]'
 
 /** One address may be the end of another. */
-const longestFirst = (spellings: ReadonlyMap<string, RegExp>) =>
-  [...spellings].sort(([one], [other]) => other.length - one.length).map(([, spelling]) => spelling)
+const longestFirst = (sent: ReadonlySet<string>) => [...sent].sort((one, other) => other.length - one.length)
 
 // escapes may be escaped themselves, but not for ever: every place of a text is looked at
 const percent = '%(?:25){0,4}'

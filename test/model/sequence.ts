@@ -77,6 +77,9 @@ export async function play(sequence: Sequence): Promise<Finding> {
   }
   const world = new World(sequence.setup)
   const uncaught = (error: unknown) => world.judge.uncaught(error)
+  const { error: tell } = console
+  // what pages report
+  console.error = uncaught
   process.on('unhandledRejection', uncaught)
   process.on('uncaughtException', uncaught)
   try {
@@ -90,6 +93,7 @@ export async function play(sequence: Sequence): Promise<Finding> {
     await world.close()
     process.off('unhandledRejection', uncaught)
     process.off('uncaughtException', uncaught)
+    console.error = tell
     Math.random = random
     crypto.getRandomValues = getRandomValues
   }
