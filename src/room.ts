@@ -87,7 +87,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     prepare: preparation.prepare,
     isNeeded: (photoId) => isPhotoNeeded(records, photoId),
   })
-  const funnels = createFunnels(client, clock, outside.funnels)
+  const funnels = createFunnels(client, clock, errands, outside.funnels)
   const storageId = () => Object.keys(catalog.counts()).sort()[0] ?? ''
   /** In the memory of a page alone nobody else finds them. */
   const keeps = options.keepPictures === true && (options.photoStore ?? photosBeside) !== undefined

@@ -341,6 +341,14 @@ describe('a room', () => {
   const tooMany = (seconds: number) =>
     answers(429, { error: 'Rate limit exceeded', message: 'Too many requests' }, { 'Retry-After': String(seconds) })
 
+  it('asks once for a funnel that two try-ons want at once', async () => {
+    const room = open()
+    const tryOns = ['2001', '2002'].map((variantId) => watched(room.tryOn({ ...product, variantId })))
+    await Promise.all(tryOns.map((tryOn) => tryOn.start(person)))
+    for (const tryOn of tryOns) await world.until(tryOn, 'final')
+    expect(world.count('GET', '/funnel')).toBe(1)
+  })
+
   it('asks for a funnel once, and again after a 404', async () => {
     const room = open()
     const ids = ['2001', '2002']

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createClient, type Client } from 'fitting-room/client'
 import { refusal, refusedKey } from './support/answers.ts'
 import { manualClock, type ManualClock } from 'fitting-room/testing'
+import { putPhoto } from '../src/wire/put-photo.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
@@ -176,6 +177,19 @@ describe('the key and the base URL', () => {
   it('a base URL that is none makes no request', async () => {
     client = createClient({ baseUrl: () => 'nowhere', apiKey: 'key', clock })
     expect(await client.getFunnel([1])).toMatchObject({ kind: 'rejected', situation: 'invalid', at: 'baseUrl' })
+  })
+
+  it('can be sent where the runtime knows no redirect "error", as that of Cloudflare Workers', async () => {
+    const { fetch: send } = globalThis
+    const worker: typeof fetch = (to, init) =>
+      init?.redirect === 'error' ? Promise.reject(new TypeError('Invalid redirect value')) : send(to, init)
+    handler = json(404, { error: 'Not found' })
+    client = createClient({ baseUrl: url, apiKey: 'key', clock, fetch: worker })
+    expect(await client.getFunnel([1])).toMatchObject({ kind: 'rejected', situation: 'requestRefused' })
+    vi.stubGlobal('fetch', worker)
+    const photo = { bytes: new ArrayBuffer(1), type: 'image/png' } as const
+    expect(await putPhoto(url, photo, { signal: new AbortController().signal })).toBe(404)
+    vi.unstubAllGlobals()
   })
 
   it('never follow a redirect to another origin', async () => {

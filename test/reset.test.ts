@@ -978,6 +978,22 @@ it('the first word after an own reset() is taken, though storage could not be re
   await world.until(tryOn, 'final')
 })
 
+it('the first word after another page’s reset() is taken, though storage could not be read before', async () => {
+  const own = storage.another()
+  const other = world.room({ storage })
+  await started(other.tryOn(product))
+  own.meet(any, refused)
+  const tryOn = world.room({ storage: own }).tryOn(product)
+  tryOn.subscribe(() => {})
+  await world.pass(1_000)
+  await other.reset()
+  await world.pass(1_000)
+  own.recover()
+  // what is learnt of that reset() with the word, the page has heard before it was said
+  await tryOn.start(person)
+  await world.until(tryOn, 'final')
+})
+
 it('what the next shopper begins on a page that could not read storage, and has heard of no reset(), stays', async () => {
   vi.stubGlobal('BroadcastChannel', undefined)
   onTestFinished(() => void vi.unstubAllGlobals())

@@ -78,13 +78,15 @@ export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
 
   /** Which attempts they were is the former shopper's own. */
   function asFormer(counted: Taken): Taken {
-    former = new Map(counted.flatMap(({ id, isFormer }) => (isFormer ? [] : [[id, newId()]])))
+    const renamed = counted.flatMap(({ id, isFormer }) => (isFormer ? [] : [[id, newId()] as const]))
+    const counts = new Set(counted.map(({ id }) => id))
+    former = new Map([...[...former].filter(([, name]) => counts.has(name)), ...renamed])
     return counting(counted.map((each) => ({ ...each, id: former.get(each.id) ?? each.id, isFormer: true })))
   }
 
   /** This page load. */
   const own = newId()
-  /** What the places of the shopper before are called since: a refusal may come late. */
+  /** What the places of the shoppers before are called since: a refusal may come late. */
   let former = new Map<string, string>()
 
   return {

@@ -73,7 +73,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
   let doubtful: Counts = {}
   /** The last reset that was heard of a storage which this page does not know by any name. */
   let stranger: Counts = {}
-  /** Resets that were heard before it was known which storage this is. */
+  /** Resets that were heard before what could be read was. */
   const heard: Counts[] = []
   let isOpened = false
   let openedAt = Infinity
@@ -139,8 +139,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
 
   /** Whose storage was reset is known once it is read; where it can not be, it may be this one. */
   function doubt(found: Counts): void {
-    heard.push(found)
     if (isOpened) changeShopper()
+    else heard.push(found)
   }
 
   const eraOf = (stored: unknown) => date.safeParse(stored).data?.era
@@ -165,7 +165,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     },
     isOpened() {
       isOpened = true
-      if (!isSeen && heard.length > 0) changeShopper()
+      if (!isSeen && heard.splice(0).length > 0) changeShopper()
     },
     isUsed,
     learn,

@@ -228,9 +228,9 @@ export function tryOnActors(parts: TryOnParts): Provided {
   return {
     restore: task<Restored>(async () => ({ ...(await attempts.restore()), exclusive: attempts.isExclusive() })),
     consent: task(consent),
-    lookUpFunnel: request(async ({ record }, options) => {
-      const { funnel, funnelIds, attemptId: turn } = given(record)
-      return funnel ? { kind: 'accepted', data: funnel } : parts.funnels.find(funnelIds, { ...options, turn })
+    lookUpFunnel: request(async ({ record }) => {
+      const { funnel, funnelIds, attemptId } = given(record)
+      return funnel ? { kind: 'accepted', data: funnel } : parts.funnels.find(funnelIds, attemptId)
     }),
     uploadPhoto: request(async ({ record }) => {
       const { photo, customKey, attemptId: turn } = given(record)

@@ -48,14 +48,15 @@ export function createExchange(fetch: Fetch | undefined, addresses: Addresses): 
           ...(turn && isOwnOrigin(url) && { [wordHeader]: turn }),
         },
         ...(body && (streamed ? { body: streamOf(body), duplex: 'half' } : { body: JSON.stringify(body) })),
-        redirect: 'error',
+        // a key goes nowhere else; some servers' runtimes know no 'error'
+        redirect: 'manual',
         cache: 'no-store',
         // a proxy of the page's own may know its shopper by a cookie
         credentials: 'same-origin',
         signal,
       })
       const text = await answer.text()
-      // Chromium makes this of an interim answer (1xx) on a connection that ended behind it
+      // a redirect in a browser; Chromium makes this of an interim answer (1xx), too, on a connection that ended behind it
       if (text === '' && [...answer.headers].length === 0) return { came: 'nothing', why: 'lost' }
       const retryAfter = answer.headers.get('Retry-After')
       return { came: 'answer', status: answer.status, body: parsed(text, hide), retryAfter }

@@ -27,7 +27,7 @@ const putByFetch: PutPhoto = async (uploadUrl, photo, { signal, onProgress }) =>
     method: 'PUT',
     headers: { 'Content-Type': photo.type },
     body: photo.bytes,
-    redirect: 'error',
+    redirect: 'manual',
     credentials: 'omit',
     cache: 'no-store',
     signal,
