@@ -60,7 +60,10 @@ export interface FittingRoom {
   readonly ready: Promise<void>
   /** Wipes everything of every visitor, in every tab; rejects with kind `storage` when something could not be wiped. */
   reset(): Promise<void>
-  /** Stops timers; persisted work stays, and using the room again reopens it. */
+  /**
+   * Stops what goes on by itself; what is kept stays, and using the room again reopens it. What may be paid for, and storage
+   * has not taken, is written again every 5 s until it has.
+   */
   close(): void
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { FittingRoomOptions, MaybePromise, TryOn } from 'fitting-room'
+import type { Budget, FittingRoomOptions, MaybePromise, TryOn } from 'fitting-room'
 import { manualClock } from 'fitting-room/testing'
 import { boundedBudget } from '../src/budget/bounded.ts'
 import { createBudget } from '../src/budget/budget.ts'
@@ -20,7 +20,15 @@ import {
 import type { Operation } from '../src/contract/endpoints.ts'
 import { paceCodec, timesCodec } from '../src/records/learnt.ts'
 import { refusal } from './support/answers.ts'
-import { hung, isNobodys, testStorage, type TestStorage } from './support/storage.ts'
+import {
+  hung,
+  isNobodys,
+  isRecord,
+  isWrite,
+  refused as storageRefuses,
+  testStorage,
+  type TestStorage,
+} from './support/storage.ts'
 import { answers, createWorld, person, product, type World } from './support/world.ts'
 
 const now = 1_000_000
@@ -338,6 +346,12 @@ describe('a room', () => {
     tryOn.subscribe(() => {})
     return tryOn
   }
+  /** Storage takes a consent, and no claim. */
+  function refusesClaims() {
+    let records = 0
+    storage.meet((call) => isWrite(call) && isRecord(call) && ++records >= 2, storageRefuses)
+    return {}
+  }
   const tooMany = (seconds: number) =>
     answers(429, { error: 'Rate limit exceeded', message: 'Too many requests' }, { 'Retry-After': String(seconds) })
 
@@ -463,6 +477,30 @@ describe('a room', () => {
     expect(world.count('POST', '/generations')).toBe(1)
     vi.restoreAllMocks()
   })
+
+  const reached = { limit: 'perShopper', nextAt: null } as const
+  it.each([
+    ['sent', () => ({}), 'final', 0],
+    ['stopped by the device’s limit', () => ({ limit: { take: () => reached, giveBack() {} } }), 'rejected', null],
+    ['kept from its claim', refusesClaims, 'rejected', null],
+  ] as const)(
+    'hears once of each request that it has let go: of a submission that is %s',
+    async (_, withWhat, ends, heard) => {
+      const asked: string[] = []
+      const learnt: [string, number | null][] = []
+      const budget: Budget = {
+        ask: ({ operation }) => (asked.push(operation), 0),
+        learn: ({ operation }, refusedMs) => learnt.push([operation, refusedMs]),
+        price: () => 0,
+      }
+      const tryOn = watched(open({ budget, ...withWhat() }).tryOn(product))
+      await tryOn.start(person)
+      await world.until(tryOn, ends)
+      await world.settle()
+      expect(learnt.map(([operation]) => operation).sort()).toEqual(asked.sort())
+      expect(learnt.filter(([operation]) => operation === 'createGeneration')).toEqual([['createGeneration', heard]])
+    },
+  )
 
   it('looks before its deadline, and where the shopper asks for it, though all others go first', async () => {
     const urgent: boolean[] = []

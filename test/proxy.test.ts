@@ -808,6 +808,15 @@ describe('what is passed on', () => {
     expect([response.status, errors.map(String)]).toEqual([200, ['Error: broken']])
   })
 
+  it('teaches a budget nothing by what the service has not said', async () => {
+    const learnt: (number | null)[] = []
+    const budget: Budget = { ask: () => 0, learn: (_, refusedMs) => learnt.push(refusedMs), price: () => 0 }
+    await proxyOf({ budget })(generation())
+    const handle = proxyOf({ budget, fetch: () => Promise.reject(new TypeError('away')), onError() {} })
+    expect((await handle(asked('/context'))).status).toBe(502)
+    expect(learnt).toEqual([0, null])
+  })
+
   it('is answered where onError() breaks', async () => {
     const told = vi.spyOn(console, 'error').mockReturnValue()
     expect((await proxyOf({ apiKey: '', onError: () => broken() })(generation())).status).toBe(429)

@@ -50,9 +50,9 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     const send = await prepare(asked)
     const waitMs = await line.enter(asked.operation, shopper, signal)
     if (waitMs > 0) return tooMany(waitMs)
-    const answer = await send(signal)
+    const { answer, isOfService } = await send(signal)
     const outcome = meaningOf(asked, answer)
-    void budget.learn({ operation: asked.operation }, refusedMsOf(outcome))
+    void budget.learn({ operation: asked.operation }, isOfService ? refusedMsOf(outcome) : null)
     funnels.learn(asked, answer)
     // no shopper can mend the key of a server
     if (outcome.kind === 'rejected' && outcome.reason === 'key') {

@@ -29,7 +29,13 @@ const answerAtMost = 1_048_576
  * Makes a request ready, with its key. What it resolves with sends it once, whatever comes of it, and says that in the
  * contract's words; not at all where the signal has aborted.
  */
-export type Prepare = (routed: Routed) => Promise<(signal: AbortSignal) => Promise<Answer>>
+export type Prepare = (routed: Routed) => Promise<(signal: AbortSignal) => Promise<Answered>>
+
+/** What is answered, and whether the service has said it. */
+interface Answered {
+  answer: Answer
+  isOfService: boolean
+}
 
 export function createUpstream(options: UpstreamOptions, clock: Clock, onError: (error: unknown) => void): Prepare {
   const access = createAccess(options, clock, keyLimitMs)
@@ -64,11 +70,11 @@ export function createUpstream(options: UpstreamOptions, clock: Clock, onError: 
     const key = await access.key()
     return async (signal) => {
       try {
-        return await request(routed, key, signal)
+        return { answer: await request(routed, key, signal), isOfService: true }
       } catch (error) {
         onError(describedIn(error, routed.operation))
         const isSent = !(error instanceof NotSent || (options.fetch === undefined && neverConnected(error)))
-        return unanswered(routed.operation, isSent)
+        return { answer: unanswered(routed.operation, isSent), isOfService: false }
       }
     }
   }

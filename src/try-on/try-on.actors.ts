@@ -118,15 +118,27 @@ export function tryOnActors(parts: TryOnParts): Provided {
     return attempts.write(recordOfSubmission(record, probed, clock.now(), failures), record)
   }
 
-  /** The claim, once this device has a place for it. */
-  async function claim(record: AttemptRecord, _: TryOnContext, { signal }: RequestOptions): Promise<Written> {
+  /** The claim of what the budget has let go, once this device has a place for it. */
+  async function claim(record: AttemptRecord, _: TryOnContext, options: RequestOptions): Promise<Written> {
+    let isSent = false
+    try {
+      const written = await claimInPlace(record, options)
+      isSent = isClaim(written)
+      return written
+    } finally {
+      if (!isSent) client.release(record.attemptId)
+    }
+  }
+
+  const isClaim = (written: Written) => written.kind === 'stands' && written.record.phase === 'claimed'
+
+  async function claimInPlace(record: AttemptRecord, { signal }: RequestOptions): Promise<Written> {
     const reached = await places.take(record, signal)
     // the page was left meanwhile: whoever goes on with it, as this page may, claims it anew, and needs its place
     if (signal?.aborted) return { kind: 'overtaken' }
     if (reached) return attempts.write(advance(record, clock.now(), { phase: 'rejected', problem: reached }), record)
     const written = await attempts.claim(record, parts.isUntaken, signal)
-    const isClaimed = written.kind === 'stands' && written.record.phase === 'claimed'
-    if (!isClaimed && !signal?.aborted) places.giveBack(record)
+    if (!isClaim(written) && !signal?.aborted) places.giveBack(record)
     return written
   }
 
@@ -163,7 +175,10 @@ export function tryOnActors(parts: TryOnParts): Provided {
       return isHere && !signal?.aborted && clock.elapsed() - wordAt < consentLifetimeMs
     }
     // probing and claiming may have taken a while
-    if (!client.isSameInstallation()) return concluded(moved)
+    if (!client.isSameInstallation()) {
+      client.release(claimed.attemptId)
+      return concluded(moved)
+    }
     return concluded(await client.submit(order, { onLateAnswer: concluded, isWanted, turn: claimed.attemptId }))
   }
 

@@ -44,6 +44,8 @@ export interface RoomClient extends Client, Pick<Access, 'keyChanged' | 'install
   probe(options?: RequestOptions): Promise<Outcome<null>>
   /** `createGeneration`, which the budget has let go at a `probe()`. */
   submit: Client['createGeneration']
+  /** What a `probe()` has had the budget let go for that attempt is not sent. */
+  release(attemptId: string): void
   /** Forgets which e-mail addresses are to be hidden in answers. */
   forgetAddresses(): void
 }
@@ -183,12 +185,14 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     return waitMs === 0 ? proved : unanswered('createGeneration', { came: 'held', waitMs })
   }
 
+  const release = (turn?: string) => void budget.learn({ operation: 'createGeneration', turn }, null)
+
   async function submit(body: GenerationRequest, settings: SubmitOptions = {}, isGranted: boolean) {
     const base = access.baseUrl()
     const fits = firstMisfit('createGeneration', { body }) === null
     const proved = fits && !isDecided(base) ? await prove(base, { signal: settings.signal, turn: settings.turn }) : null
     if (proved !== null && proved.kind !== 'accepted') {
-      if (isGranted) void budget.learn({ operation: 'createGeneration', turn: settings.turn }, null)
+      if (isGranted) release(settings.turn)
       return proved
     }
     const streamed = base !== null && form.streams(base)
@@ -230,6 +234,7 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     operations,
     probe,
     submit: (body, settings) => submit(body, settings, true),
+    release,
     readKey: async () => (await access.key()) !== null,
     forgetAddresses: addresses.forget,
   }

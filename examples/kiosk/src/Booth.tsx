@@ -17,7 +17,7 @@ interface BoothProps {
 /** One piece in one size: its photo, its wait, its picture. */
 export function Booth({ piece, entry, onBack }: BoothProps) {
   const sizes = Object.values(piece.sizes)
-  const [size, setSize] = useState(() => sizes.find((id) => entry?.variantId.endsWith(id)) ?? sizes[0] ?? '')
+  const [size, setSize] = useState(() => sizes.find((id) => entry?.variantId === id) ?? sizes[0] ?? '')
   // what was left for another one is only looked at
   const [left, setLeft] = useState(() => (entry?.archived ? entry.open() : null))
   const [hasAnother, setHasAnother] = useState(false)

@@ -51,7 +51,7 @@ export const pieces: readonly Piece[] = [
   },
 ]
 
-export const pieceOf = (productId: string) => pieces.find((piece) => productId.endsWith(piece.productId))
+export const pieceOf = (productId: string) => pieces.find((piece) => piece.productId === productId)
 
 export const tryOnOf = ({ productId, funnelIds }: Piece, variantId: string) =>
   room.tryOn({ productId, variantId, funnelIds })

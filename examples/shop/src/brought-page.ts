@@ -31,7 +31,7 @@ export function broughtPage(room: FittingRoom, products: readonly Product[], bri
     const [{ attempt }, entries] = await Promise.all([tryOn.ready, room.list()])
     const [entry] = entries.filter(({ attemptId }) => attemptId === attempt?.id)
     // a picture is there to be looked at, also of what is sold elsewhere
-    const product = products.find(({ id }) => entry?.productId.endsWith(id)) ?? products[0]
+    const product = products.find(({ id }) => entry?.productId === id) ?? products[0]
     if (!entry || !product) throw new Error('it is not here')
     if (isLeft) return
     const panel = tryOnPanel(room, product, tryOn)

@@ -56,13 +56,13 @@ export function earlier(room: FittingRoom, products: readonly Product[]): Page {
   }
 
   const item = (entry: HistoryEntry) => {
-    const product = products.find(({ id }) => entry.productId.endsWith(id))
+    const product = products.find(({ id }) => entry.productId === id)
     if (!product) return null
     const picture = entry.result ?? entry.preview
     const image = h('img', { src: picture?.imageUrl ?? product.image, alt: '', loading: 'lazy' })
     if (picture) image.onerror = () => showKept(image, entry, product)
     // of what was left there is its picture to look at, the other goes on in its size
-    const variant = product.variants.find(({ id }) => entry.variantId.endsWith(id))
+    const variant = product.variants.find(({ id }) => entry.variantId === id)
     const href = entry.archived ? `#/try-ons/${entry.attemptId}` : `#/products/${product.id}/${variant?.id}`
     const labelled = (text: string, act: () => unknown, name: string) => {
       const made = button(text, act, 'quiet')
