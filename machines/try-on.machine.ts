@@ -1,4 +1,4 @@
-import type { Phase } from '../src/rules/record.ts'
+import type { Phase } from '../src/rules/phases.ts'
 import { following } from './try-on.following.ts'
 import { needsEmail } from './try-on.needs-email.ts'
 import { preparing } from './try-on.preparing.ts'

@@ -1,4 +1,4 @@
-import { consentLifetimeMs } from '../src/rules/record.ts'
+import { wordEndsAt } from '../src/rules/record.ts'
 import type { Wait } from './trouble.ts'
 import type { TryOnContext } from './try-on.types.ts'
 
@@ -28,7 +28,7 @@ export const requested = <Name extends string>(src: Name, repeats = Infinity) =>
       name: src,
       clock: context.clock,
       repeats,
-      until: context.wordAt + consentLifetimeMs,
+      until: wordEndsAt(context.wordAt),
       of: context,
     }),
     onError: breaks,

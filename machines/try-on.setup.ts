@@ -4,15 +4,15 @@ import type { UploadProgress } from '../src/ports.ts'
 import type { Problem } from '../src/rules/problem.ts'
 import { TryOnError } from '../src/rules/try-on-error.ts'
 import { askedWaitMs, waitAfter } from '../src/rules/backoff.ts'
+import { mayBePaid } from '../src/rules/copies.ts'
 import {
   ageOfWord,
-  consentLifetimeMs,
   isUnsent,
-  mayBePaid,
   mayBeRunning,
   waitLeftMs,
   wordOf,
   type AttemptRecord,
+  wordEndsAt,
 } from '../src/rules/record.ts'
 import { assign, fromPromise, sendTo, setup } from './setup.ts'
 import { requestMachine } from './request.machine.ts'
@@ -256,7 +256,7 @@ function timesOf(written: Written, { record: known, clock, wordAt, jobAt, deadli
 /** Whether nothing may be sent for this record any more without the shopper's word, or not before that is so. */
 function isTooLate(record: AttemptRecord | null, { clock, wordAt }: TryOnContext): boolean {
   const waitMs = record === null ? 0 : waitLeftMs(record, clock.now())
-  return clock.elapsed() + waitMs >= wordAt + consentLifetimeMs
+  return clock.elapsed() + waitMs >= wordEndsAt(wordAt)
 }
 
 /** The trouble began with the first of the failures in a row. */

@@ -56,7 +56,7 @@ export type {
 export type { RoomEvent, RoomEventType } from './rules/room-event.ts'
 export type { AttemptView, Progress, Trouble, TryOnResult, TryOnView } from './rules/view.ts'
 export type { Intent, TryOnGroup, TryOnState } from './rules/words.ts'
-export type { Phase } from './rules/record.ts'
+export type { Phase } from './rules/phases.ts'
 export type { Outcome, Refusal, Requested, Situation, Unusable } from './rules/outcome.ts'
 export type { InspectedRequest } from './wire/operations.ts'
 export type { Operation } from './contract/endpoints.ts'

@@ -1,6 +1,7 @@
 import * as is from '../../src/contract/schema.ts'
 import { apply } from '../../src/platform/apply.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
+import { jsonIn } from '../../src/platform/json.ts'
 import type { Clock, FlowStorage } from '../../src/ports.ts'
 import { part } from '../../src/records/names.ts'
 
@@ -48,13 +49,8 @@ export function keptValue<T>(
   }
 
   /** What nobody can read is nothing: it is the device's own, and no shopper's. */
-  function valueIn(text: unknown): T | null {
-    try {
-      return schema.safeParse(typeof text === 'string' ? JSON.parse(text) : text).data ?? null
-    } catch {
-      return null
-    }
-  }
+  const valueIn = (text: unknown): T | null =>
+    schema.safeParse(typeof text === 'string' ? jsonIn(text) : text).data ?? null
 
   return {
     read: () => queued(async () => valueIn(await storage.getItem(key))),

@@ -1,6 +1,6 @@
 import { webStorage } from '../storage/local-storage.ts'
 import * as is from '../../src/contract/schema.ts'
-import { steadyClock, withinLimit } from '../../src/platform/clock.ts'
+import { askWithin, steadyClock, withinLimit } from '../../src/platform/clock.ts'
 import { deferred } from '../../src/platform/deferred.ts'
 import { report } from '../../src/platform/guarded.ts'
 import { forgetLastMatch } from '../../src/platform/last-match.ts'
@@ -192,8 +192,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
 
   /** The next shopper's places are their own. */
   async function count(): Promise<void> {
-    const counted = Promise.resolve().then(() => limits?.nextShopper())
-    await withinLimit(clock, longestCountMs, counted).then(
+    await askWithin(clock, longestCountMs, () => limits?.nextShopper()).then(
       () => (isCounted = true),
       (error: unknown) => {
         isCounted = false

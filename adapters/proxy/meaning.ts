@@ -1,4 +1,5 @@
 import { endpoints } from '../../src/contract/endpoints.ts'
+import { jsonIn } from '../../src/platform/json.ts'
 import { outcomeOf, type Exchange, type Outcome } from '../../src/rules/outcome.ts'
 import type { Answer } from './answers.ts'
 import type { Routed } from './route.ts'
@@ -7,12 +8,4 @@ import type { Routed } from './route.ts'
 export function meaningOf({ operation }: Routed, { status, body, retryAfter = null }: Answer): Outcome<unknown> {
   const came: Exchange = { came: 'answer', status, body: jsonIn(body), retryAfter }
   return outcomeOf<unknown>(operation, came, endpoints[operation].data)
-}
-
-function jsonIn(body: string | null): unknown {
-  try {
-    return JSON.parse(body ?? '')
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,4 @@
-import { withinLimit } from '../../src/platform/clock.ts'
+import { askWithin } from '../../src/platform/clock.ts'
 import type { Budget, Clock } from '../../src/ports.ts'
 
 /** How long it may think, in ms, and how long is waited where it could not tell. */
@@ -9,11 +9,7 @@ const againMs = 1_000
 export function patientBudget(budget: Budget, clock: Clock, onError: (error: unknown) => void): Budget {
   return {
     ask: (request) =>
-      withinLimit(
-        clock,
-        askLimitMs,
-        Promise.resolve().then(() => budget.ask(request)),
-      ).catch((error: unknown) => {
+      askWithin(clock, askLimitMs, () => budget.ask(request)).catch((error: unknown) => {
         onError(error)
         return againMs
       }),

@@ -1,6 +1,7 @@
 import { asked, nothingSent, priceIn, refusedFor, type IpCount } from '../../src/budget/ip-count.ts'
 import * as is from '../../src/contract/schema.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
+import { jsonIn } from '../../src/platform/json.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import type { Budget, Clock } from '../../src/ports.ts'
 import { postgresRecords } from './postgres-records.ts'
@@ -82,10 +83,4 @@ const schema = is.object({
 })
 
 /** What can not be read is as good as nothing: the service's refusals tell it anew. */
-function readCount(stored: string | null): IpCount {
-  try {
-    return schema.safeParse(JSON.parse(stored ?? 'null')).data ?? nothingSent
-  } catch {
-    return nothingSent
-  }
-}
+const readCount = (stored: string | null): IpCount => schema.safeParse(jsonIn(stored)).data ?? nothingSent

@@ -1,4 +1,4 @@
-import { withinLimit } from '../platform/clock.ts'
+import { askWithin } from '../platform/clock.ts'
 import type { Budget, Clock } from '../ports.ts'
 
 /** How long a budget may think, and for how long it may let a request wait before it is asked again, in ms. */
@@ -20,11 +20,7 @@ export function boundedBudget(budget: Budget, clock: Clock, onError: (error: unk
       if (clock.monotonic() < restsUntil) return 0
       const askedAt = clock.monotonic()
       try {
-        const waitMs = await withinLimit(
-          clock,
-          askLimitMs,
-          Promise.resolve().then(() => budget.ask(request)),
-        )
+        const waitMs = await askWithin(clock, askLimitMs, () => budget.ask(request))
         return waitMs > 0 ? Math.min(Math.max(waitMs, leastWaitMs), longestWaitMs) : 0
       } catch (error) {
         if (clock.monotonic() - askedAt >= askLimitMs) restsUntil = clock.monotonic() + restMs

@@ -20,71 +20,32 @@ export const keyHeader = 'X-Service-SDK-Key'
 const nothing = is.object({})
 const visitor = is.object({ uniqueUserId: is.optional(uniqueUserId) })
 
+/** What most of them have in common. */
+const get = { method: 'GET', params: nothing, query: nothing, body: null, threshold: 120 } as const
+const post = { ...get, method: 'POST' } as const
+
 /**
  * The seven operations: what each takes, what its 200 holds in `data`, and the highest shared count per 60 s that it still
  * accepts (contract §8).
  */
 export const endpoints = {
-  getContext: {
-    method: 'GET',
-    path: '/context',
-    params: nothing,
-    query: nothing,
-    body: null,
-    data: storefrontContext,
-    threshold: 120,
-  },
-  getFunnel: {
-    method: 'GET',
-    path: '/funnel',
-    params: nothing,
-    query: is.object({ funnelIds }),
-    body: null,
-    data: funnel,
-    threshold: 120,
-  },
-  createUpload: {
-    method: 'POST',
-    path: '/uploads',
-    params: nothing,
-    query: nothing,
-    body: uploadRequest,
-    data: uploadTarget,
-    threshold: 120,
-  },
-  getRequestsLeft: {
-    method: 'GET',
-    path: '/requests-left',
-    params: nothing,
-    query: visitor,
-    body: null,
-    data: visitorStatus,
-    threshold: 120,
-  },
+  getContext: { ...get, path: '/context', data: storefrontContext },
+  getFunnel: { ...get, path: '/funnel', query: is.object({ funnelIds }), data: funnel },
+  createUpload: { ...post, path: '/uploads', body: uploadRequest, data: uploadTarget },
+  getRequestsLeft: { ...get, path: '/requests-left', query: visitor, data: visitorStatus },
   registerCustomer: {
-    method: 'POST',
+    ...post,
     path: '/customer-register',
-    params: nothing,
-    query: nothing,
     body: registerRequest,
     data: registeredVisitor,
     threshold: 60,
   },
-  createGeneration: {
-    method: 'POST',
-    path: '/generations',
-    params: nothing,
-    query: nothing,
-    body: generationRequest,
-    data: generationStarted,
-    threshold: 120,
-  },
+  createGeneration: { ...post, path: '/generations', body: generationRequest, data: generationStarted },
   getGeneration: {
-    method: 'GET',
+    ...get,
     path: '/generations/{jobId}',
     params: is.object({ jobId }),
     query: visitor,
-    body: null,
     data: polledJob,
     threshold: 240,
   },

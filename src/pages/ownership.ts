@@ -1,6 +1,7 @@
 import { hasLocks, keepsOthersOut } from '../platform/exclusive.ts'
 import { apply, textOf } from '../platform/apply.ts'
 import { TimeLimit, withinLimit } from '../platform/clock.ts'
+import { jsonIn } from '../platform/json.ts'
 import { newId } from '../platform/new-id.ts'
 import { quiet } from '../platform/quiet.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
@@ -266,11 +267,7 @@ function byLease({ storage, clock, key, list }: LeaseParts, turns: Turns): Hold 
 }
 
 function leaseIn(stored: string | null): Lease | null {
-  try {
-    const { owner, until } = JSON.parse(stored ?? '') as Lease
-    // of anything else each reading would be another lease, which never grows old
-    return typeof owner === 'string' && typeof until === 'number' ? { owner, until } : null
-  } catch {
-    return null
-  }
+  const { owner, until } = Object(jsonIn(stored)) as Partial<Lease>
+  // of anything else each reading would be another lease, which never grows old
+  return typeof owner === 'string' && typeof until === 'number' ? { owner, until } : null
 }

@@ -1,4 +1,4 @@
-import type { Clock, SteadyClock } from '../ports.ts'
+import type { Clock, MaybePromise, SteadyClock } from '../ports.ts'
 
 /** By how much, in ms, the platform's two clocks may move apart before that is taken for a sleep, or for being set. */
 const sleepMs = 60_000
@@ -69,6 +69,10 @@ export function withinLimit<T>(clock: Clock, ms: number, work: PromiseLike<T>): 
     )
   })
 }
+
+/** What an application's own code says, which may throw, or answer at once; else as `withinLimit`. */
+export const askWithin = <T>(clock: Clock, ms: number, ask: () => MaybePromise<T>): Promise<T> =>
+  withinLimit(clock, ms, Promise.resolve().then(ask))
 
 /** A time limit passed; what it limited may still finish. */
 export class TimeLimit extends Error {}

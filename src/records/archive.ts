@@ -1,5 +1,5 @@
-import { isBefore } from '../rules/copies.ts'
-import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import { isBefore, mayBePaid } from '../rules/copies.ts'
+import { type AttemptRecord } from '../rules/record.ts'
 import type { Catalog } from './catalog.ts'
 import type { Shopper } from './epochs.ts'
 import { readable, type Cell, type Kept } from './journal.ts'

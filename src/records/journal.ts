@@ -1,5 +1,6 @@
 import { removeFrom } from '../platform/apply.ts'
 import { withinLimit } from '../platform/clock.ts'
+import { jsonIn } from '../platform/json.ts'
 import { succeeds } from '../platform/succeeds.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
 import { createSlot, type Kept, type Slot } from './slot.ts'
@@ -102,20 +103,20 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
     seen: (isMeant) =>
       [...slots].flatMap(([key, slot]) => {
         const text = slot.onDisk()
-        return text !== null && isMeant(key, parsed(text)) ? [[key, text] as const] : []
+        return text !== null && isMeant(key, jsonIn(text)) ? [[key, text] as const] : []
       }),
     takeBack: (seen) => succeeds(Promise.all(seen.map(([key, text]) => slotAt(key).takeBack(text)))),
     forget(kept) {
       for (const [key, slot] of slots) if (!kept.includes(key)) slot.forget()
     },
     async remove(keys, isKept = () => false) {
-      const isKeptText = (text: string) => isKept(parsed(text))
+      const isKeptText = (text: string) => isKept(jsonIn(text))
       for (const slot of keys.map(slotAt)) if (!isKeptText(slot.inMemory() ?? '')) slot.forget()
       return succeeds(removeQueued(keys, isKeptText))
     },
     cell<T extends object>(key: string, { read, write }: Codec<T>): Cell<T> {
       const found = (text: string | null): Found<T> => {
-        const value = text === null ? null : read(parsed(text))
+        const value = text === null ? null : read(jsonIn(text))
         return value === 'wiped' ? null : value
       }
       const changed = (value: T | null | undefined) => (value ? JSON.stringify(write(value)) : value)
@@ -123,7 +124,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
         read: () =>
           using(key, async (slot) => {
             const text = await slot.read()
-            const isWiped = text !== null && read(parsed(text)) === 'wiped' && slot.inMemory() === undefined
+            const isWiped = text !== null && read(jsonIn(text)) === 'wiped' && slot.inMemory() === undefined
             if (isWiped) await slotAt(key).takeBack(text)
             return found(text)
           }),
@@ -142,14 +143,5 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
         },
       }
     },
-  }
-}
-
-/** The JSON that a text is; the text itself where it is none. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
   }
 }

@@ -1,4 +1,5 @@
-import { mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import { mayBePaid } from '../rules/copies.ts'
+import { type AttemptRecord } from '../rules/record.ts'
 import { archivedOf, isDoneWith, keepInArchive, readIn, type ArchiveParts, type Place } from './archive.ts'
 import { isAsSeen, isOf, type Current } from './current.ts'
 import type { Shopper } from './epochs.ts'

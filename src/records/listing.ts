@@ -1,6 +1,7 @@
 import { digitsOf } from '../contract/forms.ts'
 import type { Clock } from '../ports.ts'
-import { mayBeRunning, type AttemptRecord, type Phase } from '../rules/record.ts'
+import type { Phase } from '../rules/phases.ts'
+import { mayBeRunning, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnResult, TryOnView } from '../rules/view.ts'
 import type { TryOnState } from '../rules/words.ts'
 import { archiveHidden, isDoneWith, type ArchiveParts, type RecordCell } from './archive.ts'

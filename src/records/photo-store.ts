@@ -1,4 +1,4 @@
-import { withinLimit } from '../platform/clock.ts'
+import { askWithin, withinLimit } from '../platform/clock.ts'
 import { succeeds } from '../platform/succeeds.ts'
 import type { Clock, MaybePromise, PhotoStore, StoredPhoto } from '../ports.ts'
 import { dueNow } from '../rules/copies.ts'
@@ -23,7 +23,7 @@ export interface BoundedPhotoStore {
 }
 
 export function boundedPhotoStore(store: PhotoStore, clock: Clock, catalog: Catalog): BoundedPhotoStore {
-  const bounded = <T>(work: () => MaybePromise<T>) => withinLimit(clock, storeLimitMs, Promise.resolve().then(work))
+  const bounded = <T>(work: () => MaybePromise<T>) => askWithin(clock, storeLimitMs, work)
   const remove = (key: string) => succeeds(bounded(() => store.remove(key)))
   const writing = new Set<Promise<void>>()
 

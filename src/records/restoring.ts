@@ -1,6 +1,7 @@
 import type { Written } from '../../machines/try-on.types.ts'
 import type { Problem } from '../rules/problem.ts'
-import { isOwed, isUnsentTooLong, mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import { mayBePaid } from '../rules/copies.ts'
+import { isOwed, isUnsentTooLong, type AttemptRecord } from '../rules/record.ts'
 import { archivedOf, archiveHidden, isDoneWith, type ArchiveParts } from './archive.ts'
 import { isAsSeen, type Current, type CurrentParts } from './current.ts'
 import { readable, type Found } from './journal.ts'

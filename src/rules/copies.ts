@@ -1,3 +1,5 @@
+import { jobPhases, unsentPhases, type Phase } from './phases.ts'
+
 /**
  * Several tiers of storage may hold copies of one value, from page loads in which not all of them worked. Which copy
  * holds is judged by what the value says of itself, never by which tier it came from.
@@ -10,7 +12,7 @@ interface Value {
   until?: number | undefined
   attemptId?: string
   startedAt?: number
-  phase?: string
+  phase?: Phase
   job?: object | undefined
   problem?: { kind?: string; operation?: string } | undefined
   /** Of the catalog: what it names, which attempts were left or discarded, and how often each storage was reset. */
@@ -64,12 +66,10 @@ export function mayBePaid({ job, phase, problem }: Value): boolean {
   return job !== undefined || phase === 'claimed' || isAccepted
 }
 
-const paidPhases = ['accepted', 'preview', 'failed', 'final']
-
 /** How far the job of an attempt has come; 0 where there is none. */
-const progressOf = ({ phase = '' }: Value) => paidPhases.indexOf(phase) + 1
+const progressOf = ({ phase }: Value) => jobPhases.indexOf(phase as Phase) + 1
 /** What would be submitted without anybody's doing. */
-const goesOnByItself = ({ phase = '' }: Value) => ['consented', 'throttled', 'emailRegistered'].includes(phase)
+const goesOnByItself = ({ phase }: Value) => unsentPhases.includes(phase as Phase)
 
 /** Whether the other one has come further, or, of two attempts, was begun later. */
 export function isBefore(one: Value, other: Value): boolean {

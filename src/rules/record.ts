@@ -4,35 +4,19 @@ import * as is from '../contract/schema.ts'
 import { askedWaitMs, waitAfter } from './backoff.ts'
 import { mayBePaid } from './copies.ts'
 import type { Outcome, Unusable } from './outcome.ts'
+import { jobPhases, phases, unsentPhases, type Phase } from './phases.ts'
 import { problem, problemOf } from './problem.ts'
 
 /** How long a consent may go on by itself after a reload, in ms. */
 export const consentLifetimeMs = 600_000
 
+/** Until when the word holds that the shopper gave at that time, by the same clock. */
+export const wordEndsAt = (wordAt: number): number => wordAt + consentLifetimeMs
+
 /** How far ahead of this clock something may have been written, in ms: what comes from further ahead is of no known age. */
 export const clockSlackMs = 300_000
 
 const epochMs = is.integerFrom(0)
-
-const phases = [
-  'consented',
-  'claimed',
-  'throttled',
-  'awaitingEmail',
-  'emailRegistered',
-  'unauthorized',
-  'limitReached',
-  'rejected',
-  'protocolError',
-  'accepted',
-  'preview',
-  'final',
-  'failed',
-] as const
-
-/** How far an attempt has come; each phase replaces the one before it in one write. */
-const phase = is.oneOf(...phases)
-export type Phase = is.TypeOf<typeof phase>
 
 /** A phase that an attempt has stood in, or that nobody knew then what had come of its claim. */
 export type Passed = Phase | 'outcomeUnknown'
@@ -46,7 +30,7 @@ export const attemptRecord = is.object({
   savedAt: epochMs,
   attemptId: is.nonEmpty,
   startedAt: epochMs,
-  phase,
+  phase: is.oneOf(...phases),
   /** Which claim it was last submitted by: each page makes its own. */
   claim: is.optional(is.text),
   productId: is.nonEmpty,
@@ -93,9 +77,6 @@ function isConsistent({ phase: reached, job }: AttemptRecord): boolean {
   if (reached === 'claimed' || unsentPhases.includes(reached)) return job === undefined
   return job !== undefined || !jobPhases.includes(reached)
 }
-
-const unsentPhases: readonly Phase[] = ['consented', 'throttled', 'emailRegistered']
-const jobPhases: readonly Phase[] = ['accepted', 'preview', 'final', 'failed']
 
 /** How long ago the shopper gave the word, in ms: Infinity where a clock that ran ahead leaves no way to know. */
 export function ageOfWord(record: AttemptRecord, now: number): number {
@@ -191,8 +172,6 @@ export function recordOfPoll(record: AttemptRecord, job: PolledJob, now: number)
   const preview = reached === 'final' && record.phase === 'preview' ? { preview: record.result } : {}
   return advance(record, now, { phase: reached, ...(result && { result }), ...preview })
 }
-
-export { mayBePaid } from './copies.ts'
 
 /** Whether a paid job may still be running. */
 export function mayBeRunning(record: AttemptRecord): boolean {

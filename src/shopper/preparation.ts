@@ -1,5 +1,5 @@
 import { imageType } from '../contract/resources.ts'
-import { withinLimit } from '../platform/clock.ts'
+import { askWithin } from '../platform/clock.ts'
 import { report } from '../platform/guarded.ts'
 import { ownBytes } from '../platform/own-bytes.ts'
 import type { Clock, MaybePromise, PhotoAdvice, PreparedPhoto, PreparePhoto, StoredPhoto } from '../ports.ts'
@@ -37,7 +37,7 @@ interface Preparation {
 }
 
 export function createPreparation({ photos = {}, checkPhoto }: PreparationOptions, clock: Clock): Preparation {
-  const bounded = <T>(work: () => MaybePromise<T>) => withinLimit(clock, prepareLimitMs, Promise.resolve().then(work))
+  const bounded = <T>(work: () => MaybePromise<T>) => askWithin(clock, prepareLimitMs, work)
 
   /** Never the original in place of what could not be made of it. */
   const loaded = ({ load = () => import('../../adapters/photos/prepare.ts') }: PhotoOptions) =>

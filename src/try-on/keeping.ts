@@ -2,7 +2,8 @@ import type { Written } from '../../machines/try-on.types.ts'
 import { succeeds } from '../platform/succeeds.ts'
 import type { Clock } from '../ports.ts'
 import type { Attempts } from '../records/attempts.ts'
-import { consentLifetimeMs, mayBePaid, type AttemptRecord } from '../rules/record.ts'
+import { mayBePaid } from '../rules/copies.ts'
+import { consentLifetimeMs, type AttemptRecord } from '../rules/record.ts'
 import type { Runner } from './runner.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { withinLimit } from '../platform/clock.ts'
+import { askWithin } from '../platform/clock.ts'
 import { quiet } from '../platform/quiet.ts'
 import type { SteadyClock, SubmissionLimit } from '../ports.ts'
 import { problem, type Problem } from '../rules/problem.ts'
@@ -28,8 +28,7 @@ export function createPlaces(limit: SubmissionLimit | undefined, clock: SteadyCl
     giveBack,
     async take(record, signal) {
       if (!limit) return null
-      const taking = Promise.resolve(record.attemptId).then((id) => limit.take(id))
-      return withinLimit(clock, limitMs, taking).then(
+      return askWithin(clock, limitMs, () => limit.take(record.attemptId)).then(
         // an application's own may say what no page could read again
         (reached) => reached && (problem.safeParse({ ...reached, kind: 'deviceLimit' }).data ?? notTold),
         () => {

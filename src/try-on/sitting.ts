@@ -3,7 +3,7 @@ import { takeSeat, type Seat } from '../pages/seat.ts'
 import { withinLimit } from '../platform/clock.ts'
 import type { Clock } from '../ports.ts'
 import type { Attempts } from '../records/attempts.ts'
-import { mayBePaid } from '../rules/record.ts'
+import { mayBePaid } from '../rules/copies.ts'
 import type { Company } from './company.ts'
 import type { Runner } from './runner.ts'
 

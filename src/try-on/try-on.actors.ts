@@ -16,11 +16,11 @@ import type { Photos } from '../shopper/photos.ts'
 import type { SteadyClock, SubmissionLimit, UploadProgress } from '../ports.ts'
 import {
   advance,
-  consentLifetimeMs,
   recordOfPoll,
   recordOfStop,
   recordOfSubmission,
   whole,
+  wordEndsAt,
   type AttemptRecord,
 } from '../rules/record.ts'
 import type { VisitorStore } from '../shopper/visitor.ts'
@@ -172,7 +172,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     const isWanted = async () => {
       const isHere = (await attempts.isWanted(claimed)) && (await parts.holdsSeat())
       // a page may have slept in any of these, and its shopper have left it
-      return isHere && !signal?.aborted && clock.elapsed() - wordAt < consentLifetimeMs
+      return isHere && !signal?.aborted && clock.elapsed() < wordEndsAt(wordAt)
     }
     // probing and claiming may have taken a while
     if (!client.isSameInstallation()) {
@@ -235,7 +235,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
 
   /** A paid job goes on with a new key by itself; a submission only while its consent is young and no other page can. */
   async function keyChanged(record: AttemptRecord, { exclusive, wordAt }: TryOnContext): Promise<boolean> {
-    const isYoungWord = clock.elapsed() - wordAt < consentLifetimeMs
+    const isYoungWord = clock.elapsed() < wordEndsAt(wordAt)
     const mayGoOn = record.job !== undefined || (isYoungWord && exclusive)
     return mayGoOn && (await client.keyChanged()) && !parts.isPreparing()
   }

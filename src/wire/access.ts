@@ -1,5 +1,5 @@
 import * as is from '../contract/schema.ts'
-import { withinLimit } from '../platform/clock.ts'
+import { askWithin } from '../platform/clock.ts'
 import type { Clock } from '../ports.ts'
 import type { Outcome } from '../rules/outcome.ts'
 import { readBaseUrl } from './base-url.ts'
@@ -35,12 +35,8 @@ export function createAccess({ baseUrl, apiKey }: ClientOptions, clock: Clock, l
   }
 
   async function currentKey(): Promise<string | null> {
-    try {
-      const key = typeof apiKey === 'function' ? apiKey() : apiKey
-      return sendableKey.safeParse(await withinLimit(clock, limitMs, Promise.resolve(key))).data ?? null
-    } catch {
-      return null
-    }
+    const asked = askWithin(clock, limitMs, typeof apiKey === 'function' ? apiKey : () => apiKey)
+    return sendableKey.safeParse(await asked.catch(() => null)).data ?? null
   }
 
   return {
