@@ -1,41 +1,38 @@
-import { stopped, TryOnError } from '../rules/try-on-error.ts'
 import { createRunner } from '../../machines/runner.ts'
 import { tryOnMachine } from '../../machines/try-on.machine.ts'
 import type { TryOnEvent, TryOnInput } from '../../machines/try-on.types.ts'
-import { storedView } from '../../machines/try-on.stored.ts'
-import { tryOnView } from '../../machines/try-on.view.ts'
 import type { Ownership } from '../pages/ownership.ts'
 import type { Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
 import type { Notice, Readable } from '../ports.ts'
 import { quiet } from '../platform/quiet.ts'
-import { createValue } from '../platform/value.ts'
 import type { Teller } from '../telling.ts'
-import { digitsOf } from '../contract/forms.ts'
 import type { Shopper } from '../records/epochs.ts'
-import type { AttemptRecord } from '../rules/record.ts'
-import type { TryOnView } from '../rules/view.ts'
 import { restoringView } from '../rules/first-views.ts'
+import type { AttemptRecord } from '../rules/record.ts'
+import { stopped } from '../rules/try-on-error.ts'
+import type { TryOnView } from '../rules/view.ts'
 import { createAfterwards, type AfterwardsParts } from './afterwards.ts'
 import { createAsks } from './asks.ts'
 import { createCarryOut } from './carry-out.ts'
 import { createCompany } from './company.ts'
-import { preparingOver } from './hand.ts'
+import { createDisplay } from './display.ts'
 import { createHearing } from './hearing.ts'
 import { inspection } from './inspect.ts'
 import { consentCall } from './intents.ts'
-import { createKeeping, unstoredIn } from './keeping.ts'
+import { createKeeping } from './keeping.ts'
+import { createLife, type Life } from './life.ts'
 import { readyOf, resultOf, standing } from './result.ts'
 import type { Runner } from './runner.ts'
 import type { Said } from './said.ts'
 import { createSaying } from './saying.ts'
 import { createServing } from './serving.ts'
-import { createSitting } from './sitting.ts'
+import { createSitting, type Sitting } from './sitting.ts'
 import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
 
 /** What the room keeps of a try-on beside its public face. */
-export interface RunningTryOn {
+export interface RunningTryOn extends Pick<Life, 'stop' | 'close' | 'clear' | 'restart' | 'show'> {
   tryOn: TryOn
   isArchived: boolean
   /** Whether this page runs it, or follows the one that does: else what it shows may be of before. */
@@ -43,16 +40,6 @@ export interface RunningTryOn {
   /** Hears what the other pages of the room say. */
   hear(message: TabMessage): void
   wake(): void
-  /** Stops, and leaves the try-on to other pages, until this one is shown or used again: at once, or after `until`. */
-  stop(isFreezing?: boolean, until?: Promise<unknown> | null): void
-  /** Ends what waits for it, too. */
-  close(): void
-  /** Shows nothing of what was. */
-  clear(): void
-  /** Begins again from storage, where somebody is looking. */
-  restart(): void
-  /** As `restart()` where the page was hidden and is shown again; what was said meanwhile goes on. */
-  show(): void
   /** Says where it stands, for whoever listens to the room. */
   stand(): void
 }
@@ -91,25 +78,20 @@ export type RunningParts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' |
 
 export function createTryOn(parts: RunningParts): RunningTryOn {
   const { clock, input, inspect, name, notice, photos, post, telling } = parts
-  const value = createValue<TryOnView>(restoringView)
-  const shown: typeof value = {
-    ...value,
-    set(view) {
-      saying.sees(view.attempt?.id)
-      return value.set(view)
-    },
-  }
-  /** Ends when the room is closed. */
-  let life = new AbortController()
-  /** What is shown is from before the room was closed or its page put away: others may have gone on since, or have reset it. */
-  let isOld = false
-  /** No other page was heard of that is at the same try-on. */
-  let isAlone = true
   /** What was opened from the archive is over with its shopper: it shows nothing, and takes no part in anything. */
   const isOver = () => input.archived && parts.opener.aborted
   const gone = () => stopped('startedOver')
   const runnerNow = () => sitting.seat()?.runner ?? null
 
+  const display = createDisplay({
+    ...parts,
+    sitting: (): Sitting => sitting,
+    runner: runnerNow,
+    isPreparing: () => isPreparing(),
+    sees: (attempt) => saying.sees(attempt),
+    onShown: (runner) => keeping.look(runner),
+  })
+  const { shown, show, showOthers, stand, tellView } = display
   const carrying = createCarryOut({
     clock,
     photos,
@@ -150,17 +132,17 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     showOthers,
     stand,
   })
-
+  const { signal, watch, hasCompany, ...life } = createLife({
+    ...parts,
+    keeping,
+    sitting,
+    display,
+    isOver,
+    gone,
+    closed,
+  })
   /** For who waits, and is shown nothing. */
-  const inside: Pick<Readable<TryOnView>, 'get' | 'subscribe'> = {
-    get: shown.get,
-    subscribe(onChange) {
-      if (isOld && !sitting.seat() && !isOver()) shown.set(restoringView)
-      isOld = false
-      if (!isOver()) sitting.sit()
-      return shown.subscribe(onChange)
-    },
-  }
+  const inside: Pick<Readable<TryOnView>, 'get' | 'subscribe'> = { get: shown.get, subscribe: watch }
   const saying = createSaying({
     ...parts,
     asks,
@@ -168,7 +150,7 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     sitting,
     carrying,
     shown: inside,
-    life: () => life.signal,
+    life: signal,
     isOver,
     gone,
   })
@@ -216,47 +198,7 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     return runner
   }
 
-  /** Shows here, and to the other pages, where the machine stands, or that a consent is being made ready for it. */
-  function show(own: Seat<Runner>, runner: Runner): void {
-    const snapshot = runner.getSnapshot()
-    const stands = tryOnView(snapshot)
-    // a page that takes over goes on showing what it has shown until storage is read
-    const isNews = stands.state !== 'restoring' || snapshot.context.record !== null || !shown.get().attempt
-    if (!sitting.isCurrent(own) || !isNews) return
-    shown.set(isPreparing() ? preparingOver(stands) : stands)
-    showOthers(own)
-    stand()
-    keeping.look(runner)
-  }
-
-  function tellView(): void {
-    post({ type: 'view', name: name(), place: sitting.place(), view: shown.get() })
-  }
-
-  /** Shows the other pages what this one shows, unless it may not be the one any more that runs the flow. */
-  function showOthers(own: Seat<Runner>): void {
-    const tellThem = () => {
-      tellView()
-      const record = own.runner && unstoredIn(own.runner)
-      // a page that lives on when this one has gone is to have it, too
-      if (record) post({ type: 'lateAnswer', name: name(), record, durable: false })
-    }
-    if (own.isFresh()) tellThem()
-    else void own.isStill().then((is) => is && tellThem())
-  }
-
-  function stand(): void {
-    const { productId, variantId } = parts.product
-    telling.stand({
-      view: shown.get(),
-      record: runnerNow()?.getSnapshot().context.record ?? null,
-      product: { productId: digitsOf(productId), variantId: digitsOf(variantId) },
-      by: parts.shopper(),
-      isSeen: shown.isWatched() && globalThis.document?.visibilityState !== 'hidden',
-    })
-  }
-
-  const ready = () => quiet(readyOf(inside, life.signal))
+  const ready = () => quiet(readyOf(inside, signal()))
 
   const afterwards = createAfterwards({
     ...parts,
@@ -295,49 +237,17 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     result(options) {
       if (isOver()) return quiet(Promise.reject(gone()))
       const heard = saying.allDone().then((refused) => standing(refused, shown.get()))
-      return quiet(resultOf(inside, life.signal, parts.shopper(), heard, options))
+      return quiet(resultOf(inside, signal(), parts.shopper(), heard, options))
     },
-  }
-
-  /** Who hears nobody any more can not tell what has become of it: nothing is sent that others may have left or sent. */
-  function goDeaf(): void {
-    parts.attempts.dropHeld()
-    if (!isAlone || parts.hasWorked()) parts.attempts.dropUnsent()
-    isOld = true
-  }
-
-  function clear(why: TryOnError = gone()): void {
-    sitting.leave(why)
-    goDeaf()
-    isOld = false
-    shown.set(isOver() ? storedView(null, input, false) : restoringView)
-  }
-
-  function restart(why?: TryOnError): void {
-    clear(why)
-    if (shown.isWatched() && !isOver()) sitting.sit()
   }
 
   return {
     tryOn,
     isArchived: input.archived,
     isLive: () => sitting.seat() !== null,
-    // only a reset() has others wait until something is done
-    stop(isFreezing, until = null) {
-      if (!until) keeping.leave(isFreezing)
-      sitting.leave(until ? gone() : closed(), isFreezing, until)
-      goDeaf()
-    },
-    close() {
-      keeping.leave()
-      sitting.leave(closed(), false, telling.settling())
-      life.abort()
-      life = new AbortController()
-      goDeaf()
-    },
     hear(message) {
       if (!('name' in message) || message.name !== name()) return
-      isAlone = false
+      hasCompany()
       hear(message)
     },
     wake() {
@@ -345,15 +255,6 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
       stand()
     },
     stand,
-    clear,
-    restart,
-    show() {
-      const seat = sitting.seat()
-      // it has read storage since it was hidden
-      if (seat?.runner) showOthers(seat)
-      // what it holds of the one that runs the flow it has heard since
-      else if (seat?.isWaiting) sitting.sitAgain()
-      else if (!seat) restart(closed())
-    },
+    ...life,
   }
 }
