@@ -106,9 +106,10 @@ export function checkedProduct(product: TryOnProduct): TryOnProduct & { productI
 /** The base URL as it is now, absolute and without a trailing slash; throws `TryOnError` of kind `input` for any other. */
 export function resolvedBaseUrl(option: RoomOptions['baseUrl']): string {
   const url = readBaseUrl(option)
+  if (url !== null) return url
   // it may hold a password, or be a key that was put in its place
-  check(url, 'baseUrl', typeof option, 'an http(s) address, or in a page a path')
-  return url
+  const given = option === undefined ? 'undefined' : `a ${typeof option}`
+  throw new TryOnError({ kind: 'input', at: 'baseUrl', given, valid: 'an http(s) address, or in a page a path' })
 }
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null
@@ -133,6 +134,6 @@ function check(isRight: unknown, at: string, value: unknown, valid: string, exam
 /** What was given, short, and of an object no more than that it is one: it may hold a key. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 80))
-  if (Array.isArray(value)) return 'a list'
+  if (Array.isArray(value)) return value.length > 0 ? 'a list' : 'an empty list'
   return isObject(value) ? 'an object' : typeof value === 'function' ? 'a function' : String(value)
 }

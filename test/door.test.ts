@@ -128,7 +128,7 @@ describe('a page on which nobody tries anything on', () => {
     for (const card of cards)
       expect(card.get()).toMatchObject({
         state: 'idle',
-        problem: { kind: 'input', at: 'baseUrl', given: '"undefined"' },
+        problem: { kind: 'input', at: 'baseUrl', given: 'undefined' },
       })
     await expect(cards[0]?.start(person)).rejects.toMatchObject({ kind: 'input', problem: { at: 'baseUrl' } })
     await world.settle()

@@ -146,7 +146,7 @@ describe('the base URL', () => {
     undefined,
   ])('%j is refused without a page, and not repeated: it may be, or hold, a key', (url) => {
     const { problem, message } = refusalOf(() => resolvedBaseUrl(url as string))
-    expect(problem).toMatchObject({ at: 'baseUrl', given: JSON.stringify(typeof url) })
+    expect(problem).toMatchObject({ at: 'baseUrl', given: url === undefined ? 'undefined' : 'a string' })
     expect(message).toContain('valid is an http(s) address')
   })
 
@@ -159,6 +159,6 @@ describe('the base URL', () => {
     const missing = () => {
       throw new Error('not yet')
     }
-    expect(refusalOf(() => resolvedBaseUrl(missing)).problem).toMatchObject({ at: 'baseUrl', given: '"function"' })
+    expect(refusalOf(() => resolvedBaseUrl(missing)).problem).toMatchObject({ at: 'baseUrl', given: 'a function' })
   })
 })

@@ -94,6 +94,9 @@ describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
     for (const view of open) expect(words.sentence(view)).toMatch(mayCost)
     const unsent = viewOf('unauthorized', { attempt: { ...views.unauthorized.attempt, jobId: null } })
     expect(words.sentence(unsent)).not.toMatch(mayCost)
+    const misread = { ...problems.protocol, operation: 'getFunnel' } as const
+    const before = viewOf('protocolError', { attempt: { ...unsent.attempt, jobId: null }, problem: misread })
+    expect(words.sentence(before)).not.toMatch(mayCost)
     expect(words.intent('retry', views.final)).toMatch(mayCost)
     expect(words.problem({ kind: 'internal', sent: true })).toMatch(mayCost)
     expect(words.problem({ kind: 'internal', sent: false })).not.toMatch(mayCost)
@@ -102,6 +105,23 @@ describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
 })
 
 describe('words', () => {
+  it('of a problem are not said again where the sentence of the state has said them', () => {
+    const words = createWords(en)
+    const said = everyView.flatMap((view) =>
+      words.problem(view.problem) ? [[view.state, words.problem(view.problem, view)]] : [],
+    )
+    expect(said.filter(([, text]) => text !== null).map(([state]) => state)).toEqual(['rejected', 'stalled'])
+    expect(words.problem(problems.photo, views.failed)).toBe(words.problem(problems.photo))
+    expect(words.announcementOf(views.failed, views.processing)?.text).not.toContain(en.problems.jobFailed)
+  })
+
+  it('of a finished try-on promise no picture that can not be shown', () => {
+    const words = createWords(en)
+    const dead = viewOf('final', { problem: problems.picture })
+    expect(words.sentence(dead)).not.toMatch(/ready/)
+    expect(words.sentence(views.final)).toMatch(/ready/)
+  })
+
   it('of a merchant stand in for those of the state, and a page may replace any', () => {
     const words = createWords({ ...en, titles: { ...en.titles, final: 'Ta-da!' } })
     expect([words.title(views.final), words.title(views.failed)]).toEqual(['Ta-da!', en.titles.failed])

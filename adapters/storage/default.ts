@@ -1,13 +1,13 @@
 import type { Clock, FlowStorage } from '../../src/ports.ts'
 import { storageChain } from './chain.ts'
-import { databaseName } from './database.ts'
+import { databaseName, hasDatabase } from './database.ts'
 import { indexedDbStorage } from './indexed-db.ts'
 import { webStorage } from './local-storage.ts'
 import { memoryStorage } from './memory.ts'
 
 /** Pages have IndexedDB; a runtime that has none, or has it denied, keeps nothing unless it is given a storage. */
 export function defaultStorage(clock: Clock): FlowStorage {
-  if (!globalThis.indexedDB || isDenied()) return memoryStorage()
+  if (!hasDatabase() || isDenied()) return memoryStorage()
   return storageChain([indexedDbStorage(), webStorage()], clock)
 }
 

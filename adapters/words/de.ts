@@ -1,3 +1,4 @@
+import { nothingSent } from './nothing-sent.ts'
 import type { Texts } from './words.ts'
 
 const photos = {
@@ -58,12 +59,13 @@ export const de: Texts = {
     },
     unauthorized: ({ attempt, durable }) =>
       `Der Laden muss seinen Zugang erneuern. ${durable ? 'Ihre Anprobe bleibt erhalten' : 'Ihre Anprobe wartet hier'}${attempt?.jobId ? '; eine neue kann eine weitere Anprobe kosten' : ''}.`,
-    final: 'Ihr Bild ist fertig.',
+    final: ({ problem }) => (problem?.kind === 'picture' ? 'Ihre Anprobe ist fertig.' : 'Ihr Bild ist fertig.'),
     failed: 'Aus diesem Foto ließ sich kein Bild machen. Vielleicht gelingt es mit einem anderen.',
     outcomeUnknown: 'Ihre Anprobe läuft vielleicht schon; ein neuer Versuch kann eine weitere Anprobe kosten.',
     limitReached: 'Mehr Anproben sind im Moment nicht möglich.',
     rejected: 'Es wurde nichts begonnen und nichts gezählt.',
-    protocolError: 'Wir haben lieber aufgehört als geraten. Ein neuer Versuch kann eine weitere Anprobe kosten.',
+    protocolError: (view) =>
+      `Wir haben lieber aufgehört als geraten. ${nothingSent(view) ? 'Es wurde keine Anprobe begonnen.' : 'Ein neuer Versuch kann eine weitere Anprobe kosten.'}`,
   },
   intents: {
     start: 'Anprobieren',
@@ -151,7 +153,7 @@ export const de: Texts = {
         : 'Diese Anprobe wurde hier beendet.',
     core: ({ reload }) =>
       reload
-        ? 'Ein Teil dieser Seite konnte nicht geladen werden. Bitte laden Sie die Seite neu.'
+        ? 'Ein Teil dieser Seite konnte nicht geladen werden. Bitte versuchen Sie es noch einmal, oder laden Sie die Seite neu.'
         : 'Ein Teil dieser Seite konnte nicht geladen werden. Bitte versuchen Sie es noch einmal.',
     internal: ({ sent }) =>
       sent

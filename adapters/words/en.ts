@@ -1,3 +1,4 @@
+import { nothingSent } from './nothing-sent.ts'
 import type { Texts } from './words.ts'
 
 const photos = {
@@ -57,13 +58,13 @@ export const en: Texts = {
     },
     unauthorized: ({ attempt, durable }) =>
       `The shop has to renew its access. ${durable ? 'Your try-on is kept' : 'Your try-on waits here'}${attempt?.jobId ? '; a new one can cost another try-on' : ''}.`,
-    final: 'Your picture is ready.',
+    final: ({ problem }) => (problem?.kind === 'picture' ? 'Your try-on is finished.' : 'Your picture is ready.'),
     failed: 'The picture could not be made. Another photo may work better.',
     outcomeUnknown: 'Your try-on may already be under way; trying again can cost another try-on.',
     limitReached: 'You have reached the number of try-ons for now.',
     rejected: 'Nothing was started, and nothing was counted.',
-    protocolError:
-      'The answer could not be understood, so we stopped rather than guess. Trying again can cost another try-on.',
+    protocolError: (view) =>
+      `The answer could not be understood, so we stopped rather than guess. ${nothingSent(view) ? 'No try-on was started.' : 'Trying again can cost another try-on.'}`,
   },
   intents: {
     start: 'Try it on',
@@ -149,7 +150,7 @@ export const en: Texts = {
         : 'This try-on was ended here.',
     core: ({ reload }) =>
       reload
-        ? 'Part of this page could not be loaded. Please reload the page.'
+        ? 'Part of this page could not be loaded. Please try again, or reload the page.'
         : 'Part of this page could not be loaded. Please try again.',
     internal: ({ sent }) =>
       sent

@@ -1,3 +1,4 @@
+import { nothingSent } from './nothing-sent.ts'
 import type { Texts } from './words.ts'
 
 const photos = {
@@ -57,12 +58,13 @@ export const es: Texts = {
     },
     unauthorized: ({ attempt, durable }) =>
       `La tienda tiene que renovar su acceso. ${durable ? 'Tu prueba se conserva' : 'Tu prueba espera aquí'}${attempt?.jobId ? '; empezar otra puede costar otra prueba' : ''}.`,
-    final: 'Tu imagen está lista.',
+    final: ({ problem }) => (problem?.kind === 'picture' ? 'Tu prueba está terminada.' : 'Tu imagen está lista.'),
     failed: 'No se ha podido hacer la imagen. Quizá otra foto funcione mejor.',
     outcomeUnknown: 'Puede que tu prueba ya esté en marcha; volver a intentarlo puede costar otra prueba.',
     limitReached: 'Has llegado al número de pruebas por ahora.',
     rejected: 'No se ha empezado nada ni se ha contado nada.',
-    protocolError: 'Hemos preferido parar antes que adivinar. Volver a intentarlo puede costar otra prueba.',
+    protocolError: (view) =>
+      `Hemos preferido parar antes que adivinar. ${nothingSent(view) ? 'No se ha empezado ninguna prueba.' : 'Volver a intentarlo puede costar otra prueba.'}`,
   },
   intents: {
     start: 'Probármelo',
@@ -145,7 +147,7 @@ export const es: Texts = {
         : 'Esta prueba se ha terminado aquí.',
     core: ({ reload }) =>
       reload
-        ? 'No se ha podido cargar una parte de esta página. Vuelve a cargar la página.'
+        ? 'No se ha podido cargar una parte de esta página. Inténtalo otra vez o vuelve a cargar la página.'
         : 'No se ha podido cargar una parte de esta página. Inténtalo de nuevo.',
     internal: ({ sent }) =>
       sent

@@ -1,3 +1,4 @@
+import { nothingSent } from './nothing-sent.ts'
 import type { Texts } from './words.ts'
 
 const photos = {
@@ -58,12 +59,13 @@ export const fr: Texts = {
     },
     unauthorized: ({ attempt, durable }) =>
       `La boutique doit renouveler son accès. ${durable ? 'Votre essayage est conservé' : 'Votre essayage attend ici'}${attempt?.jobId ? ' ; recommencer peut coûter un essayage de plus' : ''}.`,
-    final: 'Votre image est prête.',
+    final: ({ problem }) => (problem?.kind === 'picture' ? 'Votre essayage est terminé.' : 'Votre image est prête.'),
     failed: 'L’image n’a pas pu être réalisée. Une autre photo conviendra peut-être mieux.',
     outcomeUnknown: 'Votre essayage est peut-être déjà en cours ; réessayer peut coûter un essayage de plus.',
     limitReached: 'Vous avez atteint le nombre d’essayages pour le moment.',
     rejected: 'Rien n’a commencé, et rien n’a été compté.',
-    protocolError: 'Nous avons préféré nous arrêter plutôt que deviner. Réessayer peut coûter un essayage de plus.',
+    protocolError: (view) =>
+      `Nous avons préféré nous arrêter plutôt que deviner. ${nothingSent(view) ? 'Aucun essayage n’a commencé.' : 'Réessayer peut coûter un essayage de plus.'}`,
   },
   intents: {
     start: 'Essayer',
@@ -149,7 +151,7 @@ export const fr: Texts = {
         : 'Cet essayage s’est terminé ici.',
     core: ({ reload }) =>
       reload
-        ? 'Une partie de cette page n’a pas pu être chargée. Veuillez recharger la page.'
+        ? 'Une partie de cette page n’a pas pu être chargée. Veuillez réessayer, ou recharger la page.'
         : 'Une partie de cette page n’a pas pu être chargée. Veuillez réessayer.',
     internal: ({ sent }) =>
       sent

@@ -53,8 +53,8 @@ export interface Words {
   title(of: Titled): string
   /** The merchant's own message, where there is one, stands in for the state's sentence. */
   sentence(view: TryOnView): string
-  /** Null where there is none. */
-  problem(problem: Problem | null): string | null
+  /** Null where there is none, or where the sentence of that view has said it. */
+  problem(problem: Problem | null, view?: TryOnView): string | null
   /** What holds it up, and until when; null while nothing does. */
   trouble(view: TryOnView): string | null
   /** Null while there is none. */
@@ -89,8 +89,8 @@ export function createWords(texts: Texts): Words {
   const title: Words['title'] = (of) => textOf(texts.titles[of.state], of)
   const sentence: Words['sentence'] = (view) => view.message || textOf(texts.sentences[view.state], view)
 
-  function problem(given: Problem | null): string | null {
-    if (given === null) return null
+  function problem(given: Problem | null, view?: TryOnView): string | null {
+    if (given === null || (view && saidBy[view.state] === given.kind)) return null
     // each text takes problems of its own kind
     return textOf(texts.problems[given.kind] as Text<Problem>, given)
   }
@@ -113,7 +113,7 @@ export function createWords(texts: Texts): Words {
     const isOther = before?.attempt != null && before.attempt.id !== view.attempt?.id
     const isNew = before?.state !== view.state || isOther
     if (isNew && view.state !== 'restoring' && (before !== null || view.state !== 'idle')) {
-      const said = new Set([title(view), sentence(view), problem(view.problem), lostIfLeft(view)])
+      const said = new Set([title(view), sentence(view), problem(view.problem, view), lostIfLeft(view)])
       const isUrgent = view.group === 'asks' || view.group === 'stopped'
       return {
         text: [...said].flatMap((each) => (each ? [ended(each)] : [])).join(' '),
@@ -149,6 +149,17 @@ export function createWords(texts: Texts): Words {
 }
 
 const textOf = <T>(text: Text<T>, about: T) => (typeof text === 'string' ? text : text(about))
+
+/** The problem that the sentence of a state has told. */
+const saidBy: Readonly<Partial<Record<TryOnState, ProblemKind>>> = {
+  needsEmail: 'emailRequired',
+  stalled: 'deadline',
+  unauthorized: 'key',
+  failed: 'jobFailed',
+  outcomeUnknown: 'outcomeUnknown',
+  limitReached: 'limitReached',
+  protocolError: 'protocol',
+}
 
 /** Read aloud, two texts are two only with something between them. */
 const ended = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`)

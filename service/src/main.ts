@@ -81,5 +81,5 @@ async function start(given: RunArguments): Promise<void> {
 main().catch((error: NodeJS.ErrnoException & { port?: number }) => {
   if (error instanceof ConfigError) fail(error.message)
   if (error.code === 'EADDRINUSE') fail(`port ${error.port} is taken; give another with --port or --operation`)
-  fail(`${error.message}\n${usage}`)
+  fail(`${error.message}\n--help says how it is used`)
 })

@@ -41,7 +41,7 @@ export interface SandboxLedger {
 export interface Sandbox {
   /** The address to give the room as `baseUrl`; nothing is sent to it. */
   readonly baseUrl: string
-  /** In place of `fetch`, for the room's option of that name. */
+  /** In place of `fetch`, for the room's option of that name; what is not the sandbox's, as its pictures, goes to `fetch`. */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
   /** For the room's option of that name: resolves with the status. */
   putPhoto(uploadUrl: string, photo: { bytes: ArrayBuffer; type: string }): Promise<number>
@@ -109,6 +109,8 @@ export function createSandbox({ config, pictures: given, clock = Date }: Sandbox
 
   async function send(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const request = new Request(input, init)
+    // its pictures lie where the page has them
+    if (!request.url.startsWith(`${baseUrl}/`)) return globalThis.fetch(request)
     const name = `${request.method} ${new URL(request.url).pathname}`
     ledger.requests.push(name)
     request.signal.throwIfAborted()

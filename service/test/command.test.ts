@@ -273,7 +273,7 @@ describe('npm run service', () => {
       ['--sandbox', '--operation', 'here'],
       '--operation must be PORT or HOST:PORT',
     ],
-    ['an unknown option', ['--nonsense'], 'usage:'],
+    ['an unknown option', ['--nonsense'], '--help says how it is used'],
   ])('%s: says what to do', async (_, args, text) => {
     const { code, err } = await run(...args).ended
     expect(code).toBe(2)

@@ -2,6 +2,7 @@ import { createSandbox } from '@fitting-room/service/sandbox'
 import { createFittingRoom } from 'fitting-room'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { expect, it } from 'vitest'
+import { serveFetch } from '../../test/support/serve-fetch.ts'
 
 const pictures = { preview: 'https://shop.test/preview.jpeg', final: 'https://shop.test/final.jpeg' }
 const png = new Blob([Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)], { type: 'image/png' })
@@ -30,6 +31,20 @@ it('a room reaches the pictures of the page, with one submission in the ledger',
   await sandbox.settle()
   room.close()
   await sandbox.close()
+})
+
+it('leaves its pictures to the page, which has them', async () => {
+  const page = await serveFetch(async () => new Response('a picture', { headers: { 'Content-Type': 'image/jpeg' } }))
+  const sandbox = createSandbox({ pictures: { preview: `${page.url}/preview`, final: `${page.url}/final` } })
+  const room = roomOf(sandbox)
+  const tryOn = tryOnOf(room, '1001', '2001')
+  await tryOn.start(png)
+  await tryOn.result()
+  expect(await (await tryOn.picture()).text()).toBe('a picture')
+  expect(sandbox.ledger.requests.filter((each) => /preview|final/.test(each))).toEqual([])
+  room.close()
+  await sandbox.close()
+  page.close()
 })
 
 it.each([

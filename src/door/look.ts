@@ -1,4 +1,4 @@
-import { databaseName, tableName } from '../../adapters/storage/database.ts'
+import { databaseName, hasDatabase, tableName } from '../../adapters/storage/database.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
 import { catalogOf, catalogVersion, formerIndexOf, type Names } from '../records/names.ts'
 
@@ -53,7 +53,7 @@ const isTable = (value: unknown) =>
 
 /** Of the default storage, without what it takes to write there: the catalog stands in each of its tiers that works. */
 async function defaultCatalog({ room, prefix }: Names): Promise<unknown> {
-  if (typeof indexedDB === 'undefined') return null
+  if (!hasDatabase()) return null
   const near = localStorage.getItem(catalogOf(room))
   const [found, former] = await valuesOf([catalogOf(room), formerIndexOf(prefix)])
   // of two that are not alike the core finds out which is right

@@ -1,3 +1,4 @@
+import { hasDatabase } from '../../adapters/storage/database.ts'
 import { checkedOptions, checkedProduct, fixedId, resolvedBaseUrl, type RoomOptions } from '../options.ts'
 import { isExclusive } from '../platform/exclusive.ts'
 import { report } from '../platform/guarded.ts'
@@ -34,7 +35,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const { storage, clock = systemClock } = options
   const ownId = fixedId(options.uniqueUserId)
   const terms: DoorTerms = {
-    durable: storage ? storage.durable !== false : typeof indexedDB !== 'undefined',
+    durable: storage ? storage.durable !== false : hasDatabase(),
     exclusive: !storage || isExclusive(storage),
   }
   const loadCore = options.core ?? (() => import('./core.ts'))

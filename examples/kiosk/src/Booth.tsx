@@ -83,7 +83,7 @@ function Sizes({ piece, chosen, onChoose }: SizesProps) {
 
 /** The words of the state, and what is wrong; a screen reader hears both once they change. */
 function Announced({ view, heading }: { view: TryOnView; heading: string | null }) {
-  const problem = words.problem(view.problem)
+  const problem = words.problem(view.problem, view)
   const trouble = words.trouble(view)
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => title.current?.focus(), [])

@@ -52,24 +52,29 @@ function show(view: TryOnView): void {
   if (heard) say('heard', heard.text)
   say('title', words.title(view))
   say('sentence', words.sentence(view))
-  say('problem', words.problem(view.problem))
+  // what was said of one photo is not said of the next
+  const isOfAnother = photo !== checked && view.problem?.kind.startsWith('photo')
+  say('problem', isOfAnother ? null : words.problem(view.problem, view))
   for (const note of ['trouble', 'notDurable', 'metadataKept'] as const) say(note, words[note](view))
 
   progress.hidden = view.progress === null
   progress.value = view.progress?.value ?? 0
   progress.ariaLabel = words.progress(view)
 
-  part('choice', HTMLElement).hidden = !can.start && !can.retry
+  // what may be used soon stays where it is, and keeps the focus
+  const isSoon = state === 'preparing'
+  part('choice', HTMLElement).hidden = !can.start && !can.retry && !isSoon
   form.hidden = !can.submitEmail
   say('submitEmail', words.intent('submitEmail', view))
   say('start', can.start && group === 'ready' ? words.intent('start', view) : null)
   start.disabled = photo === undefined
-  const isAdvisedAgainst = view.problem?.kind === 'photoAdvice' && photo !== undefined && photo === checked
+  const isAdvisedAgainst = view.problem?.kind === 'photoAdvice' && photo !== undefined && !isOfAnother
   say('allTheSame', isAdvisedAgainst ? words.despiteAdvice(view) : null)
   for (const intent of ['resume', 'retry'] as const) say(intent, can[intent] ? words.intent(intent, view) : null)
   // what is paid for and under way is not left here: this page has no list of what was tried on before
   const mayLeave = can.startOver && state !== 'processing' && state !== 'preview'
-  say('startOver', mayLeave ? words.intent('startOver', view) : null)
+  say('startOver', mayLeave || isSoon ? words.intent('startOver', view) : null)
+  part('startOver', HTMLButtonElement).disabled = !mayLeave
 }
 
 function submit(options?: StartOptions): void {

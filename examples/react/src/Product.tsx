@@ -56,11 +56,15 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
   const chosen = useObjectUrl(photo)
   const made = view.result ?? view.preview
   const picture = made?.imageUrl ?? chosen
-  const isAdvisedAgainst = view.problem?.kind === 'photoAdvice' && photo !== undefined && photo === checked
-  const problem = words.problem(view.problem)
+  // what was said of one photo is not said of the next
+  const isOfAnother = photo !== checked && view.problem?.kind.startsWith('photo')
+  const isAdvisedAgainst = view.problem?.kind === 'photoAdvice' && photo !== undefined && !isOfAnother
+  const problem = isOfAnother ? null : words.problem(view.problem, view)
   const notes = [words.trouble(view), words.notDurable(view), words.metadataKept(view)]
   // what is paid for and under way is not left here: this page has no list of what was tried on before
   const mayLeave = view.can.startOver && view.state !== 'processing' && view.state !== 'preview'
+  // what may be used soon stays where it is, and keeps the focus
+  const isSoon = view.state === 'preparing'
 
   function submit(options?: StartOptions) {
     setChecked(photo)
@@ -90,7 +94,7 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
       {problem && <p data-testid="problem">{problem}</p>}
       {notes.map((note) => note && <p key={note}>{note}</p>)}
       {view.progress && <progress value={view.progress.value} aria-label={words.progress(view) ?? ''} />}
-      {(view.can.start || view.can.retry) && (
+      {(view.can.start || view.can.retry || isSoon) && (
         <label>
           Your photo{' '}
           <input
@@ -131,8 +135,8 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
             {words.intent('retry', view)}
           </button>
         )}
-        {mayLeave && (
-          <button data-testid="startOver" onClick={() => tryOn.startOver()}>
+        {(mayLeave || isSoon) && (
+          <button data-testid="startOver" disabled={!mayLeave} onClick={() => tryOn.startOver()}>
             {words.intent('startOver', view)}
           </button>
         )}

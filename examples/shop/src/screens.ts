@@ -1,7 +1,6 @@
 import {
   isTryOnError,
   type FittingRoom,
-  type Problem,
   type StartOptions,
   type TryOn,
   type TryOnState,
@@ -41,8 +40,8 @@ type Draw = (stage: Stage, view: TryOnView) => Screen
 const heading = (view: TryOnView) => h('h2', { tabIndex: -1 }, words().title(view))
 const lead = (view: TryOnView) => h('p', { className: 'lead' }, words().sentence(view))
 
-function note(problem: Problem | null): HTMLElement {
-  const text = words().problem(problem)
+function note(view: Pick<TryOnView, 'problem'>, shown?: TryOnView): HTMLElement {
+  const text = words().problem(view.problem, shown)
   return h('p', { className: 'note', hidden: text === null }, text)
 }
 
@@ -77,7 +76,7 @@ const startOver = ({ tryOn, attempt }: Stage, view: TryOnView) =>
 
 /** A state that needs no more than words and its ways on. */
 const plain: Draw = (stage, view) => ({
-  element: screen(heading(view), lead(view), note(view.problem), ways(stage, view), notSaved(view)),
+  element: screen(heading(view), lead(view), note(view, view), ways(stage, view), notSaved(view)),
 })
 
 /** What is advised against is the shopper's to decide. */
@@ -99,7 +98,7 @@ const idle: Draw = (stage, view) => {
     },
     onPick: (photo) => stage.start(photo),
   })
-  const update = (next: TryOnView) => problem.replaceChildren(note(next.problem), ...overruling(stage, next))
+  const update = (next: TryOnView) => problem.replaceChildren(note(next, next), ...overruling(stage, next))
   update(view)
   return {
     element: screen(
@@ -161,11 +160,11 @@ const preview: Draw = (stage, view) => {
 const final: Draw = (stage, view) => {
   const { tryOn, product } = stage
   const before = stage.photo(view)
-  const problem = h('div', { attributes: { role: 'alert' } }, note(view.problem))
+  const problem = h('div', { attributes: { role: 'alert' } }, note(view, view))
   const trying = (work: () => Promise<void>) =>
     work().catch((error: unknown) => {
       if (!isTryOnError(error)) throw error
-      problem.replaceChildren(note(error.problem))
+      problem.replaceChildren(note(error))
     })
   const picture = compare({
     before,
@@ -193,7 +192,7 @@ const final: Draw = (stage, view) => {
       sentAsItIs(view),
     ),
     update(next) {
-      problem.replaceChildren(note(next.problem))
+      problem.replaceChildren(note(next, next))
       if (next.result) picture.showAnother(next.result.imageUrl)
     },
     leave: picture.leave,
@@ -201,7 +200,7 @@ const final: Draw = (stage, view) => {
 }
 
 const needsEmail: Draw = (stage, view) => {
-  const problem = note(view.problem)
+  const problem = note(view, view)
   const email = h('input', { type: 'email', name: 'email', autocomplete: 'email', required: true, id: 'email' })
   const name = h('input', { type: 'text', name: 'name', autocomplete: 'name', id: 'name' })
   const send = h('button', { type: 'submit', className: 'primary' }, words().intent('submitEmail', view))
@@ -225,7 +224,7 @@ const needsEmail: Draw = (stage, view) => {
     element: screen(heading(view), lead(view), problem, form),
     update(next) {
       send.disabled = !next.can.submitEmail
-      const text = words().problem(next.problem)
+      const text = words().problem(next.problem, next)
       problem.hidden = text === null
       problem.textContent = text
     },

@@ -41,8 +41,10 @@ function TryOnPanel(props: { variantId: string }) {
   })
   const made = () => view().result ?? view().preview
   const picture = () => made()?.imageUrl ?? chosen()
-  const isAdvisedAgainst = () =>
-    view().problem?.kind === 'photoAdvice' && photo() !== undefined && photo() === checked()
+  // what was said of one photo is not said of the next
+  const isOfAnother = () => photo() !== checked() && view().problem?.kind.startsWith('photo')
+  const isAdvisedAgainst = () => view().problem?.kind === 'photoAdvice' && photo() !== undefined && !isOfAnother()
+  const problem = () => (isOfAnother() ? null : words.problem(view().problem, view()))
 
   const notes = () => [words.trouble(view()), words.notDurable(view()), words.metadataKept(view())].filter(Boolean)
   // what a screen reader is to hear: what holds it up once, not each time that it is tried again
@@ -52,6 +54,8 @@ function TryOnPanel(props: { variantId: string }) {
   )
   // what is paid for and under way is not left here: this page has no list of what was tried on before
   const mayLeave = () => view().can.startOver && view().state !== 'processing' && view().state !== 'preview'
+  // what may be used soon stays where it is, and keeps the focus
+  const isSoon = () => view().state === 'preparing'
 
   function submit(options?: StartOptions) {
     setChecked(photo())
@@ -78,12 +82,12 @@ function TryOnPanel(props: { variantId: string }) {
         {words.title(view())}
       </h2>
       <p>{words.sentence(view())}</p>
-      <Show when={words.problem(view().problem)}>{(problem) => <p data-testid="problem">{problem()}</p>}</Show>
+      <Show when={problem()}>{(text) => <p data-testid="problem">{text()}</p>}</Show>
       <For each={notes()}>{(note) => <p>{note}</p>}</For>
       <Show when={view().progress}>
         {(progress) => <progress value={progress().value} aria-label={words.progress(view()) ?? ''} />}
       </Show>
-      <Show when={view().can.start || view().can.retry}>
+      <Show when={view().can.start || view().can.retry || isSoon()}>
         <label>
           Your photo{' '}
           <input
@@ -124,8 +128,8 @@ function TryOnPanel(props: { variantId: string }) {
             {words.intent('retry', view())}
           </button>
         </Show>
-        <Show when={mayLeave()}>
-          <button data-testid="startOver" onClick={() => tryOn().startOver()}>
+        <Show when={mayLeave() || isSoon()}>
+          <button data-testid="startOver" disabled={!mayLeave()} onClick={() => tryOn().startOver()}>
             {words.intent('startOver', view())}
           </button>
         </Show>

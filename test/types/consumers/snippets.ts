@@ -10,6 +10,7 @@ import {
 } from 'fitting-room'
 import { createSession, deviceLimits, newShopperId, type Session } from 'fitting-room/kiosk'
 import { preparePhoto } from 'fitting-room/photos'
+import type { ImageType } from 'fitting-room/contract'
 import { createProxy } from 'fitting-room/proxy'
 import { mockRoom, problems, viewOf } from 'fitting-room/testing'
 import { createWords } from 'fitting-room/words'
@@ -20,7 +21,7 @@ export function shown(view: TryOnView) {
   const words = createWords({ ...en, titles: { ...en.titles, final: 'Ta-da!' } })
   const heading = words.title(view)
   const label = words.intent('retry', view)
-  const wrong = words.problem(view.problem)
+  const wrong = words.problem(view.problem, view)
   return { heading, label, wrong }
 }
 
@@ -124,8 +125,9 @@ export function fromPhone(room: FittingRoom) {
   async function sendPhoto(file: File, word: string): Promise<void> {
     const terms = { maxSide: 2_048, advice: false }
     const photo = await preparePhoto({ bytes: await file.arrayBuffer(), type: file.type }, terms)
+    // which is not asked for
     if ('advice' in photo) return
-    const target = await room.client.createUpload({ contentType: photo.type as 'image/jpeg' })
+    const target = await room.client.createUpload({ contentType: photo.type as ImageType })
     if (target.kind !== 'accepted') throw new Error(target.kind)
     const { uploadUrl, imageUrl } = target.data
     const sent = await room.client.putPhoto(uploadUrl, photo)
@@ -137,12 +139,13 @@ export function fromPhone(room: FittingRoom) {
 
 export function seenBefore(
   room: FittingRoom,
+  words: ReturnType<typeof createWords>,
   earlier: HTMLElement,
   openLast: HTMLElement,
   show: (view: TryOnView) => void,
 ) {
   room.history.subscribe((entries) => {
-    const names = entries.map(({ productId, variantId, state }) => `${productId}/${variantId}: ${state}`)
+    const names = entries.map((entry) => `${entry.productId}/${entry.variantId}: ${words.title(entry)}`)
     earlier.textContent = names.join(', ')
   })
   openLast.onclick = () => room.history.get()[0]?.open().subscribe(show)
