@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { TryOn } from 'fitting-room'
 import { manualClock } from 'fitting-room/testing'
+import { hasLocks } from '../src/platform/exclusive.ts'
 import {
   any,
   hung,
@@ -41,6 +42,13 @@ const watched = (tryOn: TryOn) => {
   tryOn.subscribe(() => {})
   return tryOn
 }
+
+it('takes locks that a browser only names for none', () => {
+  vi.stubGlobal('isSecureContext', true)
+  expect(hasLocks()).toBe(true)
+  vi.stubGlobal('navigator', { locks: undefined })
+  expect(hasLocks()).toBe(false)
+})
 
 describe('without lock and atomic update', () => {
   beforeEach(async () => {

@@ -13,13 +13,19 @@ export const isRange = (text: string): boolean => ipaddr.isValid(text) || ipaddr
 export function clientOf(socket: string, forwarded: string | undefined, trusted: readonly string[]): string {
   let client = plainOf(socket)
   if (client === null) return socket
-  const isTrusted = trusts.get(trusted) ?? trustOf(trusted)
+  const isTrusted = trustIn(trusted)
   for (const hop of (forwarded?.split(',') ?? []).toReversed()) {
     const address = plainOf(hop)
     if (address === null || !isTrusted(client)) break
     client = address
   }
   return networkOf(client)
+}
+
+/** Whether the address of a socket is one of the trusted proxies. */
+export function isProxy(socket: string, trusted: readonly string[]): boolean {
+  const address = plainOf(socket)
+  return address !== null && trustIn(trusted)(address)
 }
 
 /** One spelling for all that an address has, without a port; null where it is none. */
@@ -40,6 +46,8 @@ const plainIPv4 = new RegExp(`^${octet}(?:\\.${octet}){3}$`)
 type Trust = (address: string) => boolean
 
 const trusts = new WeakMap<readonly string[], Trust>()
+
+const trustIn = (trusted: readonly string[]): Trust => trusts.get(trusted) ?? trustOf(trusted)
 
 /** How many addresses are remembered of which it is known whether they are proxies. */
 const mostKnown = 1_000

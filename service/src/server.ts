@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Service } from './assemble.ts'
+import { isProxy } from './client-address.ts'
 import { fewAtOnce } from './few-at-once.ts'
 import { checkKeys } from './keys.ts'
 import { mostConnections } from './most-connections.ts'
@@ -61,7 +62,8 @@ export async function serve(
     { errorHandler: () => Response.json(refusal, { status: 400, headers: refusalHeaders }) },
   )
   const { listener, endAnswered } = fewAtOnce((request, answer) => {
-    sayProcessing(request, answer)
+    // a proxy may take the first answer for the last
+    if (!isProxy(request.socket.remoteAddress ?? '', options.config.trustedProxies)) sayProcessing(request, answer)
     return respond(request, answer)
   })
   const server = createServer({ requireHostHeader: false, keepAliveTimeout, ...timeouts }, listener)

@@ -72,8 +72,8 @@ describe('what comes over the wire', () => {
   }
 
   /** The statuses that come back, up to the last one. */
-  async function statuses(request: string, said: Record<string, string>): Promise<string[]> {
-    const socket = connect(Number(new URL(await served()).port), '127.0.0.1')
+  async function statuses(request: string, said: Record<string, string>, config?: object): Promise<string[]> {
+    const socket = connect(Number(new URL(await served(config)).port), '127.0.0.1')
     onTestFinished(() => void socket.destroy())
     const lines = Object.entries({ Host: 'a', 'Content-Length': '2', ...said }).map((each) => each.join(': '))
     socket.write(`${[request, ...lines].join('\r\n')}\r\n\r\n{}`)
@@ -111,6 +111,11 @@ describe('what comes over the wire', () => {
   ])('a request %s is answered once', async (_, request, { ...said }) => {
     const isSaid = (each: [string, string | undefined]): each is [string, string] => each[1] !== undefined
     expect(await statuses(request, Object.fromEntries(Object.entries(said).filter(isSaid)))).toEqual(['401'])
+  })
+
+  it('a page’s POST is answered once where a trusted proxy brings it that does not say so', async () => {
+    const config = { ...suiteConfig, trustedProxies: ['127.0.0.0/8'] }
+    expect(await statuses('POST /generations HTTP/1.1', ofPage, config)).toEqual(['401'])
   })
 
   it('an expectation that nobody knows changes no answer', async () => {

@@ -1,7 +1,8 @@
 import type { FlowStorage } from '../ports.ts'
 
 /** The locks of a runtime that is no page do not reach beyond its process. */
-export const hasLocks = (): boolean => globalThis.isSecureContext === true && 'locks' in navigator
+export const hasLocks = (): boolean =>
+  globalThis.isSecureContext === true && typeof navigator.locks?.request === 'function'
 
 /** Whether the pages of that storage can be kept out of each other's way. */
 export const keepsOthersOut = (storage: FlowStorage): boolean =>

@@ -47,8 +47,16 @@ it('a page without a bundler carries a photo to the picture, and loads the core 
   await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}`)
   await page.locator('[data-state=idle]').waitFor()
   const before = scripts.length
-  await page.locator('input[type=file]').setInputFiles(photo)
+  const choice = page.locator('input[type=file][data-intent=start]')
+  const wrong = page.locator('.photo')
+  expect(await wrong.isVisible()).toBe(false)
+  // what is no photo is said to be none
+  await choice.setInputFiles({ name: 'photo.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('none') })
+  await wrong.waitFor()
+  expect(await page.locator('.photoAdvice').isVisible()).toBe(false)
+  await choice.setInputFiles(photo)
   await page.locator('[data-state=final]').waitFor()
+  expect(await page.locator('[data-intent=retry]:visible').count()).toBe(1)
   expect(await page.locator('img[data-picture]').getAttribute('src')).toMatch(/^http/)
   expect(await page.locator('[slot=busy]').isVisible()).toBe(false)
   // the worker that draws the photo is no file

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { constants, type Http2ServerResponse } from 'node:http2'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
@@ -8,6 +9,8 @@ export interface Wire {
   streamed: boolean
   /** Kills the connection; the answer goes nowhere. */
   drop(): void
+  /** Says in HTTP/2 that the request was not processed, as some proxies do of what they have passed on. */
+  refuse(): void
 }
 
 export interface FetchServer {
@@ -30,10 +33,12 @@ export async function serveFetch(
   const server = make((request, response) => {
     const answering = async () => {
       const drop = () => void sockets.get(request.socket.remotePort)?.destroy()
+      const refuse = () =>
+        (response as unknown as Partial<Http2ServerResponse>).stream?.close(constants.NGHTTP2_REFUSED_STREAM)
       const streamed = request.headers['content-length'] === undefined
       const ends = new AbortController()
       response.once('close', () => response.writableFinished || ends.abort())
-      const answer = await handle(await requestOf(request, url, ends.signal), { streamed, drop })
+      const answer = await handle(await requestOf(request, url, ends.signal), { streamed, drop, refuse })
       const body = Buffer.from(await answer.arrayBuffer())
       response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(body)
     }

@@ -93,18 +93,20 @@ interface Behaviour {
   closes?: boolean
   /** POST /uploads loses its connection, too. */
   losesUploads?: boolean
+  /** How often the submission under test is refused before its connection is lost. */
+  refusals?: number
 }
 
 /** The same API behind another server, which keeps its connections open, as most do. */
 async function another(
   make: (listener: RequestListener) => Server,
   scheme: 'http' | 'https',
-  { closes = false, losesUploads = false }: Behaviour = {},
+  { closes = false, losesUploads = false, refusals = 0 }: Behaviour = {},
 ): Promise<Front> {
   const reached: Reached[] = []
   const service = createService({ config, publicUrl: () => server.url })
   const server = await serveFetch(
-    async (request, { streamed, drop }) => {
+    async (request, { streamed, drop, refuse }) => {
       const { pathname } = new URL(request.url)
       const lose = () => {
         drop()
@@ -119,7 +121,9 @@ async function another(
         const body = await request.clone().text()
         if (isKilled(body)) {
           reached.push({ body, streamed })
-          return lose()
+          if (reached.length > refusals) return lose()
+          refuse()
+          throw new Error('it is not answered')
         }
       }
       const answer = await service.fetch(request, { ip: '127.0.0.1' })

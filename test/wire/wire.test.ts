@@ -106,6 +106,13 @@ describe.each(engines)('$name', (engine) => {
     expect(most > 1).toBe(isChromium)
   })
 
+  it('is why a proxy must not refuse what it has passed on', async () => {
+    const refusing = () => http2Kept({ refusals: 2 })
+    const bare = await send(refusing, 'bareFetch', 'cold')
+    const room = await send(refusing, 'fittingRoom', 'cold')
+    expect([bare.length > 1, room.length > 1]).toEqual([true, engine.name !== 'Chromium'])
+  })
+
   it('sends no submission while it is not known whether the origin takes streams', async () => {
     const front = await http2Kept({ losesUploads: true })
     const kind = await tab.run(`submit(${JSON.stringify(front.url)})`)
