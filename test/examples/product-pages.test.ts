@@ -126,6 +126,8 @@ describe.each(engines)('in $name', ({ launch }) => {
       expect(await violations()).toEqual([])
       await choosePhoto(photo)
       await expect.poll(() => tab.run(`!!${marked('allTheSame')}`)).toBe(false)
+      // nor is what was said of it said of the next one
+      expect(await tab.run(`${marked('problem')}?.textContent ?? ''`)).toBe('')
       await press('start')
       expect(jobs.size).toBe(0)
       await press('allTheSame')
