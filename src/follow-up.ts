@@ -5,7 +5,7 @@ import { withinLimit } from './platform/clock.ts'
 import { report } from './platform/guarded.ts'
 import { quiet } from './platform/quiet.ts'
 import type { Fetch, SteadyClock } from './ports.ts'
-import type { Place } from './records/archive.ts'
+import type { RecordCell } from './records/archive.ts'
 import type { Catalog } from './records/catalog.ts'
 import type { Shopper } from './records/epochs.ts'
 import type { Journal } from './records/journal.ts'
@@ -33,7 +33,7 @@ export interface FollowUpParts {
   store: BoundedPhotoStore
   clock: SteadyClock
   retentionMs: number
-  archiveOf: (attemptId: string) => Place
+  archiveOf: (attemptId: string) => RecordCell
   client: RoomClient
   errands: Errands
   visitor: VisitorStore
@@ -61,7 +61,7 @@ export interface FollowUp extends Pick<Telling, 'on'> {
     by: Shopper,
     ready: Promise<void>,
     hasJob: (jobId: string) => Promise<boolean>,
-  ): Promise<{ place: Place; record: AttemptRecord; durable: boolean }>
+  ): Promise<{ cell: RecordCell; record: AttemptRecord; durable: boolean }>
 }
 
 export function createFollowUp(parts: FollowUpParts): FollowUp {

@@ -18,7 +18,7 @@ import { systemClock } from './platform/system-clock.ts'
 import { withDefaults } from './platform/with-defaults.ts'
 import type { Fetch, Readable } from './ports.ts'
 import { createPresence } from './presence.ts'
-import { keepInArchive, type Place } from './records/archive.ts'
+import { keepInArchive, type RecordCell } from './records/archive.ts'
 import { createCatalog } from './records/catalog.ts'
 import { sweep, wipe } from './records/housekeeping.ts'
 import { createJournal, readable, type Codec } from './records/journal.ts'
@@ -73,11 +73,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     (own ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, fixedId(uniqueUserId)))
   const catalog = createCatalog({ journal, keys, clock, retentionMs, onReset: forgetAll })
   const store = boundedPhotoStore(options.photoStore ?? photosBeside ?? memoryPhotos(), clock, catalog)
-  const placeAt = (key: string): Place => ({ key, cell: journal.cell(key, catalog.dated(recordCodec)) })
-  const archiveOf = (attemptId: string) => placeAt(keys().attempt(attemptId))
-  const cellOf = (key: string) => placeAt(key).cell
+  const recordAt = (key: string): RecordCell => journal.cell(key, catalog.dated(recordCodec))
+  const archiveOf = (attemptId: string) => recordAt(keys().attempt(attemptId))
   const errands = createErrands(catalog.shopper)
-  const records = { catalog, journal, keys, store, clock, retentionMs, archiveOf, cellOf }
+  const records = { catalog, journal, keys, store, clock, retentionMs, archiveOf, recordAt }
   const visitor = createVisitor({ ...records, errands, ownId: uniqueUserId })
   const preparation = createPreparation(options, clock)
   const photos = createPhotos({
@@ -172,7 +171,6 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     visitor,
     forecast,
     ownership,
-    placeAt,
     durable: journal.durable,
     mayClaimInMemory: outside.mayClaimInMemory ?? ((isKnown) => ownership.isFirm || !(isKnown || journal.hasWorked())),
     input: { clock, nextLookMs, deadlineMs, askVisitorFirst, customerEmail: outside.customerEmail ?? null },
@@ -243,17 +241,17 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         return (await list()).some((each) => each.jobId === jobId)
       }
       const by = catalog.shopper()
-      const { place, record, durable } = await followUp.claim(ticket, by, open(), hasJob)
+      const { cell, record, durable } = await followUp.claim(ticket, by, open(), hasJob)
       // nobody else writes it before somebody opens it
       const keep = async () => {
         const kept = await keepInArchive(records, record, by, false)
         if (kept === 'memory') later(keep, true)
         if (kept === 'stored') tell(true)
       }
-      const tell = (isKept: boolean) => post({ type: 'lateAnswer', name: place.key, record, durable: isKept })
+      const tell = (isKept: boolean) => post({ type: 'lateAnswer', name: cell.key, record, durable: isKept })
       if (!durable) later(keep, true)
       tell(durable)
-      return tryOns.archived(place.key, record)
+      return tryOns.archived(cell.key, record)
     },
     stored: () => told(() => storedIn(records)),
     async reset(onCounted) {

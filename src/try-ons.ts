@@ -2,7 +2,7 @@ import { storedView } from '../machines/try-on.stored.ts'
 import type { TryOnInput } from '../machines/try-on.types.ts'
 import { isExclusive } from './platform/exclusive.ts'
 import type { FlowStorage } from './ports.ts'
-import type { Place } from './records/archive.ts'
+import type { RecordCell } from './records/archive.ts'
 import { createAttempts, type AttemptsParts } from './records/attempts.ts'
 import type { Catalog } from './records/catalog.ts'
 import type { Keys } from './records/keys.ts'
@@ -17,8 +17,8 @@ interface TryOnsParts extends Omit<RunningParts, 'attempts' | 'input' | 'name' |
   catalog: Catalog
   storage: FlowStorage
   keys: () => Keys
-  placeAt: (key: string) => Place
-  archiveOf: (attemptId: string) => Place
+  recordAt: (key: string) => RecordCell
+  archiveOf: (attemptId: string) => RecordCell
   retentionMs: number
   /** Whether storage keeps anything for other pages. */
   durable: boolean
@@ -43,7 +43,7 @@ export interface TryOns {
 }
 
 export function createTryOns(parts: TryOnsParts): TryOns {
-  const { catalog, storage, keys, placeAt, ownership } = parts
+  const { catalog, storage, keys, recordAt, ownership } = parts
   const running = new Map<string, RunningTryOn>()
   const products = new Map<string, Product>()
   const inputOf = (archived: boolean): TryOnInput => ({ ...parts.input, exclusive: isExclusive(storage), archived })
@@ -51,7 +51,7 @@ export function createTryOns(parts: TryOnsParts): TryOns {
   function run(
     name: string,
     product: Product,
-    candidates: () => readonly Place[],
+    candidates: () => readonly RecordCell[],
     archived: boolean,
     opener = catalog.shopper(),
   ): TryOn {
@@ -93,7 +93,7 @@ export function createTryOns(parts: TryOnsParts): TryOns {
 
   function of(product: Product): TryOn {
     const { productId, variantId } = product
-    return run(nameOf(product), known(product), () => keys().tryOn(productId, variantId).map(placeAt), false)
+    return run(nameOf(product), known(product), () => keys().tryOn(productId, variantId).map(recordAt), false)
   }
 
   return {
@@ -103,7 +103,7 @@ export function createTryOns(parts: TryOnsParts): TryOns {
       known(product).funnelIds = product.funnelIds
       return of(product)
     },
-    archived: (key, record, opener) => run(key, productOf(record), () => [placeAt(key)], true, opener),
+    archived: (key, record, opener) => run(key, productOf(record), () => [recordAt(key)], true, opener),
     viewOf(record, archived) {
       for (const { tryOn, isLive } of running.values())
         if (isLive() && tryOn.get().attempt?.id === record.attemptId) return tryOn.get()

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports.ts'
-import type { Place } from '../records/archive.ts'
+import type { RecordCell } from '../records/archive.ts'
 import type { Catalog } from '../records/catalog.ts'
 import type { Shopper } from '../records/epochs.ts'
 import type { AttemptRecord } from '../rules/record.ts'
@@ -11,14 +11,14 @@ export interface ClaimParts {
   catalog: Catalog
   clock: Clock
   retentionMs: number
-  archiveOf: (attemptId: string) => Place
+  archiveOf: (attemptId: string) => RecordCell
   /** Whether the room has an attempt with this job; rejects where storage can not be read. */
   hasJob: (jobId: string) => Promise<boolean>
 }
 
 /** A job that a ticket has brought here, as it stands in the archive. */
 export interface Claimed {
-  place: Place
+  cell: RecordCell
   record: AttemptRecord
   durable: boolean
 }
@@ -37,10 +37,10 @@ export async function claim(
   if (Math.abs(now - told.startedAt) > retentionMs) return 'old'
   if (await parts.hasJob(told.jobId)) return 'repeated'
   const record = attemptOf(told, now)
-  const place = archiveOf(record.attemptId)
-  const listed = await catalog.list(place.key, shopper)
+  const cell = archiveOf(record.attemptId)
+  const listed = await catalog.list(cell.key, shopper)
   let isUnreadable = false
-  const kept = await place.cell.update(
+  const kept = await cell.update(
     (found) => {
       isUnreadable = found === 'unreadable'
       return found === null && !shopper.aborted ? record : undefined
@@ -49,7 +49,7 @@ export async function claim(
   )
   if (shopper.aborted) return 'gone'
   if (isUnreadable) return 'unreadable'
-  return kept === 'unchanged' ? 'repeated' : { place, record, durable: listed === 'stored' && kept === 'stored' }
+  return kept === 'unchanged' ? 'repeated' : { cell, record, durable: listed === 'stored' && kept === 'stored' }
 }
 
 /** One name for one job, whichever pages claim it; events tell it, and it hides the job. */

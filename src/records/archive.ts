@@ -1,21 +1,16 @@
 import { isBefore, mayBePaid } from '../rules/copies.ts'
-import { type AttemptRecord } from '../rules/record.ts'
+import type { AttemptRecord } from '../rules/record.ts'
 import type { Catalog } from './catalog.ts'
 import type { Shopper } from './epochs.ts'
 import { readable, type Cell, type Kept } from './journal.ts'
 
-export type RecordCell = Cell<AttemptRecord>
-
 /** Where a record is kept. */
-export interface Place {
-  key: string
-  cell: RecordCell
-}
+export type RecordCell = Cell<AttemptRecord>
 
 export interface ArchiveParts {
   catalog: Catalog
   /** Where an archived attempt is kept. */
-  archiveOf: (attemptId: string) => Place
+  archiveOf: (attemptId: string) => RecordCell
 }
 
 /**
@@ -29,8 +24,8 @@ export async function keepInArchive(
   shopper: Shopper,
   isHeld: boolean,
 ): Promise<Kept> {
-  const { key, cell } = archiveOf(record.attemptId)
-  const listed = await catalog.list(key, shopper)
+  const cell = archiveOf(record.attemptId)
+  const listed = await catalog.list(cell.key, shopper)
   if (listed === 'gone') return 'unchanged'
   if (listed === 'memory' && isHeld) return 'memory'
   let known = null as AttemptRecord | null
@@ -48,7 +43,7 @@ export async function keepInArchive(
   if (kept === 'unchanged' && known && cell.onDisk() === null) return 'memory'
   if (kept !== 'stored' || listed === 'stored') return kept
   // what no list names outlasts a reset(), and no later page finds it
-  return (await catalog.list(key, shopper)) === 'stored' ? 'stored' : 'memory'
+  return (await catalog.list(cell.key, shopper)) === 'stored' ? 'stored' : 'memory'
 }
 
 /**
@@ -64,8 +59,8 @@ export async function isDoneWith(parts: ArchiveParts, record: AttemptRecord): Pr
   return archived !== null && mayBePaid(archived)
 }
 
-/** What stands in a place, as far as it can be read. */
-export const readIn = ({ cell }: Place): Promise<AttemptRecord | null> => cell.read().then(readable, () => null)
+/** What stands there, as far as it can be read. */
+export const readIn = (cell: RecordCell): Promise<AttemptRecord | null> => cell.read().then(readable, () => null)
 
 /** What the archive has of an attempt, as far as it can be read. */
 export const archivedOf = ({ archiveOf }: ArchiveParts, attemptId: string): Promise<AttemptRecord | null> =>

@@ -63,7 +63,7 @@ export interface AttemptsParts extends LeavingParts, RestoringParts, CurrentPart
 export function createAttempts(parts: AttemptsParts): Attempts {
   const { catalog, archiveOf } = parts
   const current = createCurrent(parts)
-  const { place, isAlive, put, remove, notArchived, stopped, written } = current
+  const { cell, isAlive, put, remove, notArchived, stopped, written } = current
   /** Attempts that no other page knows where storage has taken nothing yet; those that were read are another one's, too. */
   const begun = new Set<string>()
   const leaving = createLeaving(parts, current)
@@ -98,7 +98,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   /** Puts what was begun where nothing could be read in place of what was there before, as any later word leaves it. */
   async function putInPlace(record: AttemptRecord): Promise<Kept> {
     if (!blind.has(record.attemptId)) return 'unchanged'
-    const stands = await readIn(place())
+    const stands = await readIn(cell())
     if (!stands || stands.attemptId === record.attemptId || stands.startedAt >= record.startedAt) return 'unchanged'
     if (mayBePaid(stands) && !(await archive(stands, true))) return 'unchanged'
     return put(record, (each) => isAsSeen(each, stands))
@@ -133,7 +133,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
   function dropFromMemory(ids: ReadonlySet<string>, isMeant: (record: AttemptRecord) => boolean): void {
     if (ids.size === 0) return
     const drop = () =>
-      place().cell.forget((found) => {
+      cell().forget((found) => {
         const record = readable(found)
         return record !== null && ids.has(record.attemptId) && isMeant(record)
       })
@@ -165,7 +165,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return record && (await isDoneWith(parts, record)) ? null : record
     },
 
-    isExclusive: () => parts.isExclusive(place().key),
+    isExclusive: () => parts.isExclusive(cell().key),
 
     begin: writes.tracked(async (record, previous, signal) => {
       catalog.speaks()
@@ -192,8 +192,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     write: writes.tracked(keep),
 
     async rescue(record) {
-      const found = await place()
-        .cell.read()
+      const found = await cell()
+        .read()
         .catch(() => record)
       if (mayBePaid(record) && !isOf(found, record.attemptId)) await keep(record, record)
     },
@@ -219,7 +219,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     async isKept(attemptId, before) {
       await writes.underWay()
       // what only memory has goes with its page
-      await readIn(place())
+      await readIn(cell())
       const found = readable(current.onDisk())
       // where nobody is kept out nobody goes on with what was not sent
       if (found?.attemptId !== attemptId || (parts.isOpenToAll && found.phase === 'consented')) return false
@@ -245,7 +245,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
         return notArchived(record)
       }
       const archived = archiveOf(record.attemptId)
-      await archived.cell.update((found) => (isOf(found, record.attemptId) ? null : undefined))
+      await archived.update((found) => (isOf(found, record.attemptId) ? null : undefined))
       return without(record)
     }),
 

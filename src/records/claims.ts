@@ -29,9 +29,9 @@ export function createClaims(
   leaving: Leaving,
   begun: ReadonlySet<string>,
 ): Claims {
-  const { place, replace, remove } = current
+  const { replace, remove } = current
 
-  const copies = () => place().cell.copies()
+  const copies = () => current.cell().copies()
 
   /** Storage did not take the claim and holds the consent, with which a reload would submit again: that goes first. */
   async function claimAnew(claimed: AttemptRecord, isWanted: () => boolean): Promise<Kept> {
@@ -77,7 +77,7 @@ export function createClaims(
       isGivenUp = true
       // another page may have taken over from one whose storage fails, and what stands is that page's
       if (!(await isUntaken())) {
-        place().cell.forget()
+        current.cell().forget()
         return { kind: 'overtaken' }
       }
       await leaving.stop(claimed)
@@ -86,7 +86,7 @@ export function createClaims(
 
     async isWanted(claimed) {
       if (!(await current.isAlive(claimed))) return false
-      const { cell } = place()
+      const cell = current.cell()
       // who has taken the consent back could not see a claim that only memory has
       const isSeen = isOf(cell.onDisk(), claimed.attemptId)
       if (!isSeen && (await parts.catalog.fateOf(claimed.attemptId))) return false

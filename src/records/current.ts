@@ -3,7 +3,7 @@ import type { Clock } from '../ports.ts'
 import type { Problem } from '../rules/problem.ts'
 import { mayBePaid } from '../rules/copies.ts'
 import { advance, type AttemptRecord } from '../rules/record.ts'
-import type { Place } from './archive.ts'
+import type { RecordCell } from './archive.ts'
 import type { Catalog } from './catalog.ts'
 import type { Shopper } from './epochs.ts'
 import { readable, type Found, type Kept } from './journal.ts'
@@ -14,7 +14,7 @@ type Condition = (found: Found<AttemptRecord>) => boolean
 export interface Current {
   /** The first record of that shopper that can be read, else none; what can not be read is left, and was skipped. */
   find(shopper: Shopper): Promise<{ record: AttemptRecord | null; skipped: boolean }>
-  place(): Place
+  cell(): RecordCell
   /** The shopper in whose time this page has begun or restored an attempt, unless another one came since. */
   shopperOf(attemptId: string): Shopper | undefined
   /** An attempt is of that shopper, who is the present one. */
@@ -51,7 +51,7 @@ export interface CurrentParts {
   /** False for storage that a reload empties. */
   isDurable: boolean
   /** Where the record may be: the first that is not left alone. */
-  candidates: () => readonly Place[]
+  candidates: () => readonly RecordCell[]
 }
 
 export const isOf = (found: Found<AttemptRecord>, attemptId: string) => readable(found)?.attemptId === attemptId
@@ -71,8 +71,8 @@ export function isAsLeft(found: Found<AttemptRecord>, seen: AttemptRecord | null
 }
 
 export function createCurrent({ catalog, clock, isDurable, candidates }: CurrentParts): Current {
-  let chosen: Place | null = null
-  const place = (): Place => (chosen ??= candidates()[0] as Place)
+  let chosen: RecordCell | null = null
+  const cell = (): RecordCell => (chosen ??= candidates()[0] as RecordCell)
   /** Whose attempt it is, of every attempt of the present shopper that this page has begun or restored. */
   const shoppers = new Map<string, Shopper>()
 
@@ -85,7 +85,7 @@ export function createCurrent({ catalog, clock, isDurable, candidates }: Current
 
   async function list({ attemptId }: AttemptRecord) {
     const shopper = shoppers.get(attemptId)
-    return shopper === undefined ? 'gone' : catalog.list(place().key, shopper)
+    return shopper === undefined ? 'gone' : catalog.list(cell().key, shopper)
   }
 
   async function asWhole(record: AttemptRecord, listed: 'stored' | 'memory', kept: Kept): Promise<Kept> {
@@ -95,13 +95,13 @@ export function createCurrent({ catalog, clock, isDurable, candidates }: Current
   }
 
   const replace: Current['replace'] = (record, condition, isWanted = () => true) =>
-    place().cell.update(
+    cell().update(
       // a record is dated as it is written: what was wiped by then must not count as new
       (found) => (shoppers.get(record.attemptId)?.aborted === false && condition(found) ? record : undefined),
       async () => isWanted() && isAlive(record),
     )
 
-  const onDisk = () => place().cell.onDisk()
+  const onDisk = () => cell().onDisk()
 
   const isStored = (record: AttemptRecord | null) => isDurable && (record === null || isAsSeen(onDisk(), record))
 
@@ -115,11 +115,11 @@ export function createCurrent({ catalog, clock, isDurable, candidates }: Current
   return {
     async find(shopper) {
       const listed = Object.keys(await catalog.entries())
-      let free: Place | null = null
+      let free: RecordCell | null = null
       let skipped = catalog.isUnreadable()
       for (const candidate of candidates()) {
         if (free !== null && !listed.includes(candidate.key)) continue
-        const record = await candidate.cell.read()
+        const record = await candidate.read()
         if (record === 'unreadable') skipped = true
         else if (record === null) free ??= candidate
         else {
@@ -132,7 +132,7 @@ export function createCurrent({ catalog, clock, isDurable, candidates }: Current
       chosen = free ?? chosen
       return { record: null, skipped }
     },
-    place,
+    cell,
     shopperOf: (attemptId) => shoppers.get(attemptId),
     remember({ attemptId }, shopper) {
       for (const [id, each] of shoppers) if (each !== shopper) shoppers.delete(id)
@@ -148,12 +148,12 @@ export function createCurrent({ catalog, clock, isDurable, candidates }: Current
       return asWhole(record, listed, await replace(record, condition))
     },
     remove: (seen, condition = (found) => isAsSeen(found, seen)) =>
-      place().cell.update((found) => (condition(found) ? null : undefined)),
+      cell().update((found) => (condition(found) ? null : undefined)),
     onDisk,
     isStored,
     async stands(record) {
-      const found = await place()
-        .cell.read()
+      const found = await cell()
+        .read()
         .catch(() => record)
       return isAsSeen(found, record)
     },

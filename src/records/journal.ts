@@ -27,6 +27,7 @@ type Change<T extends object> = (old: Found<T>) => T | null | undefined
 
 /** One typed place in storage. */
 export interface Cell<T extends object> {
+  readonly key: string
   /** Rejects when storage fails: that is no absence. */
   read(): Promise<Found<T>>
   /** Whether storage can be read, whatever memory knows. */
@@ -121,6 +122,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
       }
       const changed = (value: T | null | undefined) => (value ? JSON.stringify(write(value)) : value)
       return {
+        key,
         read: () =>
           using(key, async (slot) => {
             const text = await slot.read()

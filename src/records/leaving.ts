@@ -1,6 +1,6 @@
 import { mayBePaid } from '../rules/copies.ts'
-import { type AttemptRecord } from '../rules/record.ts'
-import { archivedOf, isDoneWith, keepInArchive, readIn, type ArchiveParts, type Place } from './archive.ts'
+import type { AttemptRecord } from '../rules/record.ts'
+import { archivedOf, isDoneWith, keepInArchive, readIn, type ArchiveParts, type RecordCell } from './archive.ts'
 import { isAsSeen, isOf, type Current } from './current.ts'
 import type { Shopper } from './epochs.ts'
 import { readable, type Found, type Kept } from './journal.ts'
@@ -41,7 +41,7 @@ export interface LeavingParts extends ArchiveParts {
 
 export function createLeaving(parts: LeavingParts, current: Current): Leaving {
   const { catalog, archiveOf } = parts
-  const { place, remove } = current
+  const { cell, remove } = current
   /** What was left for the archive and stands in memory only, and whose it is. */
   const ahead = new Map<string, { record: AttemptRecord; shopper: Shopper }>()
   /** Attempts that were to be left and may come back from storage all the same. */
@@ -49,14 +49,14 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
   /** What was left, and its place has not let go yet, as it stands there. */
   const stuck = new Map<string, AttemptRecord>()
 
-  const placesOf = (attemptId: string) => [place(), archiveOf(attemptId)]
+  const cellsOf = (attemptId: string) => [cell(), archiveOf(attemptId)]
 
-  const copies = () => place().cell.copies()
+  const copies = () => cell().copies()
 
   const mark = (id: string) => catalog.mark(id, 'left', current.shopperOf(id))
 
   const standingOf: Leaving['standingOf'] = ({ attemptId }) =>
-    Promise.all(placesOf(attemptId).map(({ cell }) => cell.read().catch(() => 'unreadable' as const)))
+    Promise.all(cellsOf(attemptId).map((each) => each.read().catch(() => 'unreadable' as const)))
 
   /** Whether some tier holds the attempt, as what would be found again. */
   const mayBeFound = async (record: AttemptRecord) =>
@@ -75,18 +75,18 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
 
   /** Takes a consent away; resolves with what is there of its attempt all the same, or was when storage last said so. */
   async function takeAway(attemptId: string): Promise<AttemptRecord[]> {
-    const places = placesOf(attemptId)
-    await place().cell.update((found) => {
+    const cells = cellsOf(attemptId)
+    await cell().update((found) => {
       const record = readable(found)
       return record?.attemptId === attemptId && !isSubmitted(record) ? null : undefined
     })
-    const found = await Promise.all(places.map(({ cell }) => cell.copies()))
+    const found = await Promise.all(cells.map((each) => each.copies()))
     return found.flat().filter((copy) => copy.attemptId === attemptId)
   }
 
   return {
     async archive(record, isLeft = false) {
-      const newest = newestOf(await readIn(place()), record)
+      const newest = newestOf(await readIn(cell()), record)
       const isHeld = isOf(current.onDisk(), record.attemptId)
       const shopper = current.shopperOf(record.attemptId) ?? catalog.shopper()
       const kept = await keepInArchive(parts, newest, shopper, isHeld)
@@ -117,9 +117,9 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
     },
 
     async isLeft(attemptId, isForGood) {
-      const isEmpty = async ({ cell }: Place) => (await cell.read()) === null
+      const isEmpty = async (of: RecordCell) => (await of.read()) === null
       const isGone = async () => {
-        await place().cell.read()
+        await cell().read()
         return !isOf(current.onDisk(), attemptId) && (!isForGood || isEmpty(archiveOf(attemptId)))
       }
       return isGone().catch(() => false)

@@ -40,7 +40,7 @@ export interface ListingParts extends ArchiveParts {
   keys: () => Keys
   clock: Clock
   retentionMs: number
-  cellOf: (key: string) => RecordCell
+  recordAt: (key: string) => RecordCell
 }
 
 /** Every attempt of the room's visitor that storage holds and that has not expired, newest first. */
@@ -49,9 +49,9 @@ export async function listAttempts<Opened>(
   viewOf: (record: AttemptRecord, archived: boolean) => TryOnView,
   open: (attempt: StoredAttempt) => Opened,
 ): Promise<Listed<Opened>[]> {
-  const { keys, clock, retentionMs, cellOf } = parts
+  const { keys, clock, retentionMs, recordAt } = parts
   const shopper = parts.catalog.shopper()
-  for (const { key, record } of await readRecords(parts)) await archiveHidden(parts, cellOf(key), record, shopper)
+  for (const { key, record } of await readRecords(parts)) await archiveHidden(parts, recordAt(key), record, shopper)
   const known = await readRecords(parts)
   const shown = shownKeys(known, keys())
   return (
@@ -73,9 +73,9 @@ export async function listAttempts<Opened>(
 
 /** The records of the room's visitor that can be read; rejects where storage fails. */
 async function readRecords(parts: ListingParts) {
-  const { catalog, keys, cellOf } = parts
+  const { catalog, keys, recordAt } = parts
   const listed = Object.keys(await catalog.entries()).filter((key) => keys().isOwn(key) && kindOf(key) === 'attempt')
-  const found = await Promise.all(listed.map(async (key) => ({ key, record: readable(await cellOf(key).read()) })))
+  const found = await Promise.all(listed.map(async (key) => ({ key, record: readable(await recordAt(key).read()) })))
   const known = found.flatMap(({ key, record }) => (record ? [{ key, record }] : []))
   // another tier of storage may have a copy of what was discarded, or left before anything was sent
   const done = await Promise.all(known.map(({ record }) => isDoneWith(parts, record)))

@@ -63,7 +63,7 @@ export function createRestoring(parts: RestoringParts, current: Current, begun: 
     const { record } = found
     if (record === null || gone.includes(record.attemptId)) return nothing
     const isOver = await isDoneWith(parts, record)
-    if (!isOver) await archiveHidden(parts, current.place().cell, record, shopper)
+    if (!isOver) await archiveHidden(parts, current.cell(), record, shopper)
     const expiry = isOver ? null : expiryOf(record)
     if (expiry !== undefined) {
       // where it is not gone what is read and what is changed are not the same: storage can not be relied on
