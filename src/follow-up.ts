@@ -4,8 +4,9 @@ import { createLoader } from './loader.ts'
 import { withinLimit } from './platform/clock.ts'
 import { report } from './platform/guarded.ts'
 import { quiet } from './platform/quiet.ts'
+import type { TabMessage } from './pages/tabs.ts'
 import type { Fetch, SteadyClock } from './ports.ts'
-import type { RecordCell } from './records/archive.ts'
+import { keepInArchive, type RecordCell } from './records/archive.ts'
 import type { Catalog } from './records/catalog.ts'
 import type { Shopper } from './records/epochs.ts'
 import type { Journal } from './records/journal.ts'
@@ -44,6 +45,7 @@ export interface FollowUpParts {
   standAll: () => void
   /** Has something done a while later: in a closed room only what is owed. */
   later: (run: () => void, isOwed?: boolean) => void
+  post: (message: TabMessage) => void
 }
 
 /** What a room does once there is a job: it tells of it, keeps its pictures and makes its ticket. The code for that is loaded then. */
@@ -55,17 +57,17 @@ export interface FollowUp extends Pick<Telling, 'on'> {
   /** Removes what is kept of an attempt's pictures; resolves with whether it is gone. */
   dropPictures(attemptId: string): Promise<boolean>
   ticketOf(of: Variant, attempt: AttemptView | null): Promise<string>
-  /** Takes the job of a ticket into the archive; `ready` settles once storage was read. */
+  /** Takes the job of a ticket into the archive, and tells other pages of it; `ready` settles once storage was read. */
   claim(
     ticket: string,
     by: Shopper,
     ready: Promise<void>,
     hasJob: (jobId: string) => Promise<boolean>,
-  ): Promise<{ cell: RecordCell; record: AttemptRecord; durable: boolean }>
+  ): Promise<{ key: string; record: AttemptRecord }>
 }
 
 export function createFollowUp(parts: FollowUpParts): FollowUp {
-  const { catalog, keys, store, clock, keeps, standAll } = parts
+  const { catalog, keys, store, clock, keeps, standAll, later, post } = parts
   let knowing: Promise<Pictures> | null = null
   const load = createLoader(() => import('./afterwards/afterwards.ts'), clock)
 
@@ -129,7 +131,17 @@ export function createFollowUp(parts: FollowUpParts): FollowUp {
       if (claimed === 'gone') throw stopped('startedOver')
       if (claimed === 'unreadable') throw new TryOnError({ kind: 'recordUnreadable' })
       if (typeof claimed === 'string') throw new TryOnError({ kind: 'ticket', reason: claimed })
-      return claimed
+      const { cell, record, durable } = claimed
+      // nobody else writes it before somebody opens it
+      const keep = async () => {
+        const kept = await keepInArchive(parts, record, by, false)
+        if (kept === 'memory') later(keep, true)
+        if (kept === 'stored') tell(true)
+      }
+      const tell = (isKept: boolean) => post({ type: 'lateAnswer', name: cell.key, record, durable: isKept })
+      if (!durable) later(keep, true)
+      tell(durable)
+      return { key: cell.key, record }
     },
   }
 }

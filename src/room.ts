@@ -18,7 +18,7 @@ import { systemClock } from './platform/system-clock.ts'
 import { withDefaults } from './platform/with-defaults.ts'
 import type { Fetch, Readable } from './ports.ts'
 import { createPresence } from './presence.ts'
-import { keepInArchive, type RecordCell } from './records/archive.ts'
+import type { RecordCell } from './records/archive.ts'
 import { createCatalog } from './records/catalog.ts'
 import { sweep, wipe } from './records/housekeeping.ts'
 import { createJournal, readable, type Codec } from './records/journal.ts'
@@ -154,6 +154,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     keeps,
     standAll: () => tryOns.each((each) => each.stand()),
     later,
+    post,
   })
 
   const { pollIntervalMs, deadlineMs } = timing
@@ -240,18 +241,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
         checkUp()
         return (await list()).some((each) => each.jobId === jobId)
       }
-      const by = catalog.shopper()
-      const { cell, record, durable } = await followUp.claim(ticket, by, open(), hasJob)
-      // nobody else writes it before somebody opens it
-      const keep = async () => {
-        const kept = await keepInArchive(records, record, by, false)
-        if (kept === 'memory') later(keep, true)
-        if (kept === 'stored') tell(true)
-      }
-      const tell = (isKept: boolean) => post({ type: 'lateAnswer', name: cell.key, record, durable: isKept })
-      if (!durable) later(keep, true)
-      tell(durable)
-      return tryOns.archived(cell.key, record)
+      const { key, record } = await followUp.claim(ticket, catalog.shopper(), open(), hasJob)
+      return tryOns.archived(key, record)
     },
     stored: () => told(() => storedIn(records)),
     async reset(onCounted) {
