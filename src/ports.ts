@@ -28,8 +28,9 @@ export interface FlowStorage {
   /** False for a storage that a reload empties. */
   readonly durable?: boolean | undefined
   /**
-   * False of a value that may be older than what another page has written, or this one before a loss of power, though there
-   * are locks or `update`: nothing is submitted by itself for it. As of the last read of that key, or in general before.
+   * Whether what was last read under that key is what any page has written there last; with an empty key, whether that is so of
+   * the storage as a whole. Return false where a read may be stale though there are locks or `update`, as of localStorage:
+   * then nothing is submitted by itself. Default: true.
    */
   isExclusive?(key: string): boolean
   /** Where photos wait that are kept beside these records; without it they wait in memory. */
@@ -83,6 +84,7 @@ export type AtomicStorage = FlowStorage & Required<Pick<FlowStorage, 'update'>>
 /** A photo's raw bytes and their image type. */
 export interface StoredPhoto {
   bytes: ArrayBuffer
+  /** Its MIME type, as `image/jpeg` (contract §2, `contentType`). */
   type: string
   /** Whether it tells more than the picture; where that is not known it is made ready before it is uploaded. */
   metadataKept?: boolean | undefined

@@ -14,11 +14,15 @@ export interface Listed<Opened> {
   /** As the consent had it: digits, or `gid://…/digits`; digits where a ticket has brought it. */
   productId: string
   variantId: string
+  /** How far it has come, as it is written down; `state` says what a page makes of that. */
   phase: Phase
+  /** Null until the service has answered with it. */
   jobId: string | null
+  /** When its consent was given, in epoch ms. */
   startedAt: number
   /** Which notice the shopper agreed to when it was started, by its version; null where none was asked for. */
   notice: string | null
+  /** When it was last written down, in epoch ms. */
   savedAt: number
   /** False for the attempt that its try-on shows. */
   archived: boolean

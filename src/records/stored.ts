@@ -4,7 +4,10 @@ import { isBytes, kindOf } from './keys.ts'
 
 /** Something that a room keeps of its shoppers. */
 export interface Stored {
-  /** An attempt with its consent, job and result; a photo's bytes, until it is uploaded; a picture's, where they are kept; the visitor's ID, the addresses of photos, or which events were told. */
+  /**
+   * `attempt`: one with its consent, job and result. `photo`: its bytes, until it is uploaded. `picture`: its bytes, where
+   * they are kept. `shopper`: the visitor's ID, the addresses of photos, or which events were told.
+   */
   kind: ReturnType<typeof kindOf>
   /** What it is called in storage, or, where that fails, in the memory of the page. */
   key: string

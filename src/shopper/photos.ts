@@ -17,6 +17,7 @@ import type { Prepare } from './preparation.ts'
 
 /** The room's photo: the next try-on may use it again. `imageUrl` is null until it is uploaded. */
 export interface RoomPhoto {
+  /** Another one for each photo that is chosen. */
   id: string
   imageUrl: string | null
   /** It could not be made ready here, and is as it was given. */
