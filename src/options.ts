@@ -1,5 +1,6 @@
 import { isFunnelId, isStoreId, type StoreId } from './contract/forms.ts'
 import type { FlowStorage, Notice, PhotoStore, SubmissionLimit } from './ports.ts'
+import { check, isObject } from './rules/check.ts'
 import { TryOnError } from './rules/try-on-error.ts'
 import type { FollowPageLife } from './pages/page-life.ts'
 import type { RandomBytes } from './platform/new-id.ts'
@@ -112,8 +113,6 @@ export function resolvedBaseUrl(option: RoomOptions['baseUrl']): string {
   throw new TryOnError({ kind: 'input', at: 'baseUrl', given, valid: 'an http(s) address, or in a page a path' })
 }
 
-const isObject = (value: unknown) => typeof value === 'object' && value !== null
-
 const checkObject = (at: string, value: unknown) => check(isObject(value), at, value, 'an object')
 
 /** Storage keys and addresses are made of it, which half a character can not be in. */
@@ -125,15 +124,3 @@ const checkMs = (at: string, value: unknown) =>
 
 const checkId = (at: string, value: unknown, type: 'Product' | 'ProductVariant') =>
   check(isStoreId(type)(value), at, value, `digits, or gid://<platform>/${type}/<digits>`, "'1001'")
-
-function check(isRight: unknown, at: string, value: unknown, valid: string, example?: string): asserts isRight {
-  if (isRight) return
-  throw new TryOnError({ kind: 'input', at, given: textOf(value), valid, ...(example && { example }) })
-}
-
-/** What was given, short, and of an object no more than that it is one: it may hold a key. */
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80))
-  if (Array.isArray(value)) return value.length > 0 ? 'a list' : 'an empty list'
-  return isObject(value) ? 'an object' : typeof value === 'function' ? 'a function' : String(value)
-}

@@ -3,7 +3,7 @@ import * as is from '../../src/contract/schema.ts'
 import { newId } from '../../src/platform/new-id.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import type { ReachedLimit, SubmissionLimit } from '../../src/ports.ts'
-import { TryOnError } from '../../src/rules/try-on-error.ts'
+import { check } from '../../src/rules/check.ts'
 import { keptValue, type DeviceOptions } from './kept.ts'
 
 export interface DeviceLimitsOptions extends DeviceOptions {
@@ -45,8 +45,7 @@ const hourMs = 3_600_000
 export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
   const { storage = webStorage(), clock = systemClock, name = 'default' } = options
   const { perShopper = Infinity, perHour = Infinity } = options
-  for (const [at, limit] of Object.entries({ perShopper, perHour }))
-    if (!(limit >= 1)) throw new TryOnError({ kind: 'input', at, given: String(limit), valid: 'a number from 1' })
+  for (const [at, limit] of Object.entries({ perShopper, perHour })) check(limit >= 1, at, limit, 'a number from 1')
   const kept = keptValue(storage, clock, [name, 'taken'], is.object({ taken }))
 
   /** Those that still count; where the clock was set back they count from now on, until it may be right again. */

@@ -9,8 +9,9 @@ import { systemClock } from '../../src/platform/system-clock.ts'
 import { createValue } from '../../src/platform/value.ts'
 import type { Readable } from '../../src/ports.ts'
 import type { FittingRoom, HistoryEntry } from '../../src/room.types.ts'
+import { check } from '../../src/rules/check.ts'
 import type { Problem } from '../../src/rules/problem.ts'
-import { isTryOnError, TryOnError } from '../../src/rules/try-on-error.ts'
+import { isTryOnError } from '../../src/rules/try-on-error.ts'
 import { keptValue, type DeviceOptions } from './kept.ts'
 import { createLifetime } from './lifetime.ts'
 import type { DeviceLimits } from './limits.ts'
@@ -263,8 +264,4 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
       letDisplayGo()
     },
   }
-}
-
-function check(isRight: boolean, at: string, given: number, valid: string): void {
-  if (!isRight) throw new TryOnError({ kind: 'input', at, given: String(given), valid })
 }

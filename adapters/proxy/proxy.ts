@@ -3,7 +3,7 @@ import { refusedMsOf } from '../../src/budget/refused.ts'
 import { reporter } from '../../src/platform/guarded.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import type { Budget, Clock } from '../../src/ports.ts'
-import { TryOnError } from '../../src/rules/try-on-error.ts'
+import { check } from '../../src/rules/check.ts'
 import { problem, responseOf, tooMany, type Answer } from './answers.ts'
 import { exactBudget } from './exact-budget.ts'
 import { createFunnelAnswers } from './funnel-answers.ts'
@@ -94,7 +94,3 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
 
 /** What no script of the page can leave out. */
 const isOfBrowser = ({ headers }: Request) => headers.has('Origin') || headers.has('Sec-Fetch-Site')
-
-function check(isRight: boolean, at: string, given: unknown, valid: string): void {
-  if (!isRight) throw new TryOnError({ kind: 'input', at, given: JSON.stringify(given), valid })
-}

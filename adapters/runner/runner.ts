@@ -9,6 +9,7 @@ import {
 import { reporter } from '../../src/platform/guarded.ts'
 import { newId } from '../../src/platform/new-id.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
+import { check } from '../../src/rules/check.ts'
 import { TryOnError } from '../../src/rules/try-on-error.ts'
 import { readPhoto, type PhotoInput } from '../../src/shopper/photo-input.ts'
 import { createPreparation } from '../../src/shopper/preparation.ts'
@@ -131,7 +132,9 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
 
   async function found(id: string): Promise<Item> {
     checkId(id)
-    return (await items.read(id)) ?? refuse('id', id, 'the id of a try-on that was added')
+    const item = await items.read(id)
+    check(item, 'id', id, 'the id of a try-on that was added')
+    return item
   }
 
   /** What has ended, as it was seen. */
@@ -169,7 +172,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
         await put()
         item = await found(id)
       }
-      if (JSON.stringify(item.order) !== JSON.stringify(order)) refuse('id', id, 'an id that stands for nothing else')
+      check(JSON.stringify(item.order) === JSON.stringify(order), 'id', id, 'an id that stands for nothing else')
       if (!item.isEnded) await enqueue(item)
       return entryOf(item)
     },
@@ -205,7 +208,7 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
     async run({ atOnce = 20 } = {}) {
       checkOpen()
       if (isRunning) throw new Error('the runner runs already')
-      if (!Number.isInteger(atOnce) || atOnce < 1 || atOnce > 100) refuse('atOnce', atOnce, 'an integer from 1 to 100')
+      check(Number.isInteger(atOnce) && atOnce >= 1 && atOnce <= 100, 'atOnce', atOnce, 'an integer from 1 to 100')
       isRunning = true
       // what a process has left that ended before it had swept
       await items.sweep().catch(onError)
@@ -235,10 +238,11 @@ export async function openRunner(options: RunnerOptions): Promise<Runner> {
 function checkedRunnerOptions(options: RunnerOptions) {
   const { baseUrl, database, name = 'fitting_room', customerEmail } = checkedOptions(options)
   if (typeof baseUrl !== 'function') resolvedBaseUrl(baseUrl)
-  if (typeof Object(database).query !== 'function') refuse('database', database, 'an object with query()')
-  if (!/^(?!pg_)[a-z_][a-z0-9_]{0,30}$/.test(name)) refuse('name', name, 'lower-case letters, digits and _')
+  check(typeof Object(database).query === 'function', 'database', database, 'an object with query()')
+  check(/^(?!pg_)[a-z_][a-z0-9_]{0,30}$/.test(name), 'name', name, 'lower-case letters, digits and _')
+  // which is nobody else's business
   if (customerEmail !== undefined && !contract.email.safeParse(customerEmail).success)
-    refuse('customerEmail', undefined, 'an e-mail address')
+    throw new TryOnError({ kind: 'input', at: 'customerEmail', valid: 'an e-mail address' })
   return { database, name, customerEmail }
 }
 
@@ -266,10 +270,5 @@ const checkId = (id: unknown) => checkText('id', id)
 function checkText(at: keyof typeof longestName, value: unknown): void {
   const most = longestName[at]
   const isText = typeof value === 'string' && /^[^\0\p{Surrogate}]+$/u.test(value) && value.length <= most
-  if (!isText) refuse(at, value, `text of 1 to ${most} characters`)
-}
-
-function refuse(at: string, given: unknown, valid: string): never {
-  const shown = typeof given === 'string' ? JSON.stringify(given.slice(0, 80)) : `a ${typeof given}`
-  throw new TryOnError({ kind: 'input', at, given: shown, valid })
+  check(isText, at, value, `text of 1 to ${most} characters`)
 }
