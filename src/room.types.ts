@@ -1,6 +1,6 @@
 import type { Private } from '../machines/private.ts'
 import type { Readable } from './ports.ts'
-import type { Counts } from './records/epochs.ts'
+import type { Counts } from './rules/counts.ts'
 import type { Listed } from './records/listing.ts'
 import type { Variant } from './records/names.ts'
 import type { Stored } from './records/stored.ts'

@@ -1,5 +1,6 @@
 import { databaseName, hasDatabase, tableName } from '../../adapters/storage/database.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
+import type { Counts } from '../rules/counts.ts'
 import { catalogOf, catalogVersion, formerIndexOf, type Names } from '../records/names.ts'
 
 /** What storage tells of a room, without being changed. */
@@ -9,7 +10,7 @@ export interface Seen {
   /** Whether something has expired, which the core removes. */
   isDue?: boolean
   /** How often this storage was reset, by its IDs; undefined where nobody can tell. */
-  epochs?: Readonly<Record<string, number>> | undefined
+  epochs?: Counts | undefined
 }
 
 /** How long the look may take, in ms, before it is left to the core. */

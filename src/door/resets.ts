@@ -1,6 +1,6 @@
 import { deferred } from '../platform/deferred.ts'
 import { quiet } from '../platform/quiet.ts'
-import { onceMore } from '../platform/was-reset.ts'
+import { onceMore, type Counts } from '../rules/counts.ts'
 import type { Core } from '../room.types.ts'
 import type { Entry } from './entry.ts'
 import type { Seen } from './look.ts'
@@ -106,8 +106,6 @@ export function createResets({ entry, look, isLooking, listen, hears, forget }: 
     },
   }
 }
-
-type Counts = NonNullable<Seen['epochs']>
 
 /** What storages count after one reset more than was seen `before`; undefined where nobody could tell. */
 function afterOne(counts: Counts, before: Counts | undefined, remembered: Counts): Counts {

@@ -1,7 +1,7 @@
 import { deferred, type Deferred } from '../platform/deferred.ts'
 import { ownBytes } from '../platform/own-bytes.ts'
 import { quiet } from '../platform/quiet.ts'
-import { wasReset } from '../platform/was-reset.ts'
+import { wasReset } from '../rules/counts.ts'
 import { idleView, idleWith, preparingView, restoringView, unloadedView } from '../rules/first-views.ts'
 import { stopped, TryOnError } from '../rules/try-on-error.ts'
 import type { TryOnView } from '../rules/view.ts'

@@ -1,6 +1,6 @@
 import { funnel, jobSuccess } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
-import { isFormer } from '../rules/copies.ts'
+import { isFormer, type Counts } from '../rules/counts.ts'
 import { problem, type Problem } from '../rules/problem.ts'
 import { attemptRecord, type AttemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
@@ -51,20 +51,17 @@ export interface Tabs {
   close(): void
 }
 
-/** How often each storage was reset, by its ID. */
-type Epochs = Readonly<Record<string, number>>
-
 export interface TabsParts {
   /** What the rooms have in common that may hear each other: origin, installation and namespace. */
   name: string
   /** What tells this room's storage from every other, each with how often it was reset. */
-  epochs: () => Epochs
+  epochs: () => Counts
   /** Whether a message with these epochs is of this storage and of its present shopper. */
-  isOfNow: (epochs: Epochs) => boolean
+  isOfNow: (epochs: Counts) => boolean
   /** Looks whether storage has another ID by now. */
   lookAgain: () => Promise<unknown>
   onMessage: (message: TabMessage) => void
-  onReset: (epochs: Epochs) => void
+  onReset: (epochs: Counts) => void
 }
 
 const name = is.text

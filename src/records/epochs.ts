@@ -1,17 +1,11 @@
 import * as is from '../contract/schema.ts'
 import { newId } from '../platform/new-id.ts'
 import type { Clock } from '../ports.ts'
-import { isFormer } from '../rules/copies.ts'
+import { isFormer, type Counts } from '../rules/counts.ts'
 import type { Codec } from './journal.ts'
 
 /** Stands for everything of one shopper: aborted from the moment on in which this page knows of a reset(). */
 export type Shopper = AbortSignal
-
-/**
- * What tells one storage from every other, each ID with how often that storage was reset: rooms that have no ID in
- * common do not share it.
- */
-export type Counts = Readonly<Record<string, number>>
 
 /** What storage says of its resets: how many there were, and when the last one was, in epoch ms. */
 interface Found {

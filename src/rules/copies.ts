@@ -1,3 +1,4 @@
+import { isFormer } from './counts.ts'
 import { jobPhases, unsentPhases, type Phase } from './phases.ts'
 
 /**
@@ -30,10 +31,6 @@ export const dueNow = 0
 /** The same names, all of them due. */
 export const allDue = (entries: Record<string, number>): Record<string, number> =>
   Object.fromEntries(Object.keys(entries).map((key) => [key, dueNow]))
-
-/** Whether counts of resets are from before one that others tell of, by an ID that both have. */
-export const isFormer = (counts: Readonly<Record<string, number>>, told: Readonly<Record<string, number>>): boolean =>
-  Object.entries(counts).some(([id, count]) => count < Number(told[id]))
 
 /** The copy that holds of `texts`; null where there is none. Catalogs are merged. */
 export function prevailing(texts: readonly (string | null)[]): string | null {

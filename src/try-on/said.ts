@@ -1,7 +1,7 @@
-import { wasReset } from '../platform/was-reset.ts'
 import type { SteadyClock } from '../ports.ts'
 import type { Catalog } from '../records/catalog.ts'
-import type { Counts, Shopper } from '../records/epochs.ts'
+import type { Shopper } from '../records/epochs.ts'
+import { wasReset, type Counts } from '../rules/counts.ts'
 import { stopped } from '../rules/try-on-error.ts'
 import type { Call } from './intents.ts'
 

@@ -110,7 +110,8 @@ export function createSaying(parts: SayingParts): Saying {
     const number = ++words
     const signal = life()
     const isUnread = shown.get().state === 'restoring'
-    const seen = said.saw === undefined ? (isUnread ? undefined : seenAttempt()) : said.saw
+    /** Which attempt its shopper saw as it was said; undefined where nothing was shown yet. */
+    const seen = said.saw !== undefined ? said.saw : isUnread ? undefined : seenAttempt()
     const own = ownAttempt(call)
     const before = sitting.seat()
     const first = sitting.sit()
@@ -134,7 +135,8 @@ export function createSaying(parts: SayingParts): Saying {
       return asItStands({ ...word, seen, own }, taken, carryOut(taken, runner, { ...word, seen, own }))
     }
     // what was shown only then is nothing that a consent was left for
-    const attempt = said.saw !== undefined ? said.saw : seen === undefined && own ? null : seenAttempt()
+    const shownNow = seen === undefined && own ? null : seenAttempt()
+    const attempt = said.saw !== undefined ? said.saw : shownNow
     if (call.intent === 'discard' && seen === undefined && isBegunSince(said) && attempt !== null)
       throw notAllowed(call)
     const wasPermitted = shown.get().can[call.intent]
