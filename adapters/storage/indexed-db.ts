@@ -28,7 +28,7 @@ export function indexedDbStorage(name = databaseName): AtomicStorage {
 /** Does something in a transaction of its own. */
 type Store = <T>(mode: IDBTransactionMode, use: (items: IDBObjectStore) => Promise<T>) => Promise<T>
 
-/** One object store in a database of its own; a connection that died is opened once more. */
+/** One object store in a database of its own; where the browser has ended what was under way it is asked once more. */
 function strictStore(database: string): Store {
   let opened: Promise<IDBDatabase> | null = null
   const open = () => {
@@ -54,8 +54,11 @@ function strictStore(database: string): Store {
     try {
       return await use(transaction(connection, mode))
     } catch (error) {
-      if (!(error instanceof DOMException && error.name === 'InvalidStateError')) throw error
-      return await use(transaction(await open(), mode))
+      const name = error instanceof DOMException && error.name
+      if (name === 'InvalidStateError') opened = null
+      // a browser ends what is under way on a page that it puts away, and nothing of it is done
+      else if (name !== 'AbortError') throw error
+      return await use(transaction(await (opened ?? open()), mode))
     }
   }
 }
@@ -76,7 +79,8 @@ function updateIn<T>(store: Store, keys: readonly string[], change: (old: T | nu
       new Promise((resolve, reject) => {
         const { transaction } = items
         transaction.oncomplete = () => resolve()
-        transaction.onabort = () => reject(transaction.error)
+        // a browser that ends it by itself gives no error
+        transaction.onabort = () => reject(transaction.error ?? new DOMException('ended', 'AbortError'))
         for (const key of keys) {
           const reading: IDBRequest<T | undefined> = items.get(key)
           reading.onsuccess = () => {

@@ -30,6 +30,29 @@ it('IndexedDB: a database that another page deletes is given up, and opened agai
   expect(await storage.getItem('a')).toBe('{"n":2}')
 })
 
+it('IndexedDB: what the browser ends by itself, as on a page that it puts away, is done once more', async () => {
+  const storage = indexedDbStorage('ended')
+  await storage.setItem('a', '{"n":1}')
+  const { transaction } = IDBDatabase.prototype
+  const ending = (times: number) =>
+    void (IDBDatabase.prototype.transaction = function begin(this: IDBDatabase, ...given) {
+      const begun = transaction.apply(this, given)
+      if (times-- > 0) queueMicrotask(() => begun.abort())
+      return begun
+    })
+  try {
+    ending(1)
+    expect(await storage.getItem('a')).toBe('{"n":1}')
+    ending(1)
+    await storage.update('a', (old) => old && old.replace('1', '2'))
+    ending(2)
+    await expect(Promise.resolve(storage.getItem('a'))).rejects.toMatchObject({ name: 'AbortError' })
+  } finally {
+    IDBDatabase.prototype.transaction = transaction
+  }
+  expect(await storage.getItem('a')).toBe('{"n":2}')
+})
+
 it('IndexedDB: a connection that died is opened once more', async () => {
   const open = indexedDB.open.bind(indexedDB)
   const opened: IDBDatabase[] = []
