@@ -181,8 +181,19 @@ describe('the key and the base URL', () => {
 
   it('can be sent where the runtime knows no redirect "error", as that of Cloudflare Workers', async () => {
     const { fetch: send } = globalThis
-    const worker: typeof fetch = (to, init) =>
-      init?.redirect === 'error' ? Promise.reject(new TypeError('Invalid redirect value')) : send(to, init)
+    const checkRedirect = (init?: RequestInit) => {
+      if (init?.redirect === 'error') throw new TypeError('Invalid redirect value')
+    }
+    const worker: typeof fetch = async (to, init) => (checkRedirect(init), send(to, init))
+    vi.stubGlobal(
+      'Request',
+      class extends Request {
+        constructor(to: string, init?: RequestInit) {
+          checkRedirect(init)
+          super(to, init)
+        }
+      },
+    )
     handler = json(404, { error: 'Not found' })
     client = createClient({ baseUrl: url, apiKey: 'key', clock, fetch: worker })
     expect(await client.getFunnel([1])).toMatchObject({ kind: 'rejected', situation: 'requestRefused' })

@@ -6,6 +6,7 @@ import type { Exchange } from '../rules/outcome.ts'
 import { withoutAddresses, withoutKey, type Addresses } from './addresses.ts'
 import { streamOf } from './body-form.ts'
 import { neverConnected } from './never-connected.ts'
+import { noRedirect } from './no-redirect.ts'
 
 /** What an operation is given. */
 export interface RequestParts {
@@ -48,8 +49,7 @@ export function createExchange(fetch: Fetch | undefined, addresses: Addresses): 
           ...(turn && isOwnOrigin(url) && { [wordHeader]: turn }),
         },
         ...(body && (streamed ? { body: streamOf(body), duplex: 'half' } : { body: JSON.stringify(body) })),
-        // a key goes nowhere else; some servers' runtimes know no 'error'
-        redirect: 'manual',
+        redirect: noRedirect(),
         cache: 'no-store',
         // a proxy of the page's own may know its shopper by a cookie
         credentials: 'same-origin',

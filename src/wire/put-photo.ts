@@ -1,4 +1,8 @@
 import type { PutPhoto } from '../ports.ts'
+import { noRedirect } from './no-redirect.ts'
+
+/** The status of what was led elsewhere. */
+const redirected = 307
 
 /** The browser's PUT: only XMLHttpRequest tells how many bytes have gone. */
 const putByXhr: PutPhoto = (uploadUrl, photo, { signal, onProgress }) =>
@@ -12,12 +16,18 @@ const putByXhr: PutPhoto = (uploadUrl, photo, { signal, onProgress }) =>
     if (onProgress) {
       request.upload.onprogress = ({ loaded, total }) => onProgress({ sent: loaded, total })
     }
-    request.onload = () => resolve(request.status)
+    // it follows redirects, and what has come to another address is not at this one
+    request.onload = () => resolve(isLedElsewhere(request, uploadUrl) ? redirected : request.status)
     request.onerror = failed
     request.onabort = failed
     signal.addEventListener('abort', () => request.abort(), { once: true })
     request.send(photo.bytes)
   })
+
+/** A browser may have made it https by itself, and not every platform says where it was answered. */
+const isLedElsewhere = ({ responseURL }: XMLHttpRequest, uploadUrl: string) =>
+  Boolean(responseURL) && bareOf(responseURL) !== bareOf(new URL(uploadUrl).href)
+const bareOf = (url: string) => url.replace(/^https?:|#.*/g, '')
 
 /** The PUT of every other platform; it tells of the start and the end only. */
 const putByFetch: PutPhoto = async (uploadUrl, photo, { signal, onProgress }) => {
@@ -27,7 +37,7 @@ const putByFetch: PutPhoto = async (uploadUrl, photo, { signal, onProgress }) =>
     method: 'PUT',
     headers: { 'Content-Type': photo.type },
     body: photo.bytes,
-    redirect: 'manual',
+    redirect: noRedirect(),
     credentials: 'omit',
     cache: 'no-store',
     signal,

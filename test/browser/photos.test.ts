@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, inject, it, vi } from 'vitest'
 import { openCamera, preparePhoto, type StoredPhoto } from 'fitting-room/photos'
+import { putPhoto } from '../../src/wire/put-photo.ts'
 
 const terms = { maxSide: 2_048, advice: true }
 const secret = 'GPS of a home'
@@ -245,4 +246,10 @@ describe('a camera in the page', () => {
     })
     vi.restoreAllMocks()
   })
+})
+
+it('is not taken for sent where its target leads elsewhere', async () => {
+  const photo = { bytes: new ArrayBuffer(3), type: 'image/png' } as const
+  const put = (path: string) => putPhoto(inject('baseUrl') + path, photo, { signal: new AbortController().signal })
+  expect([await put('/led'), await put('/arrived'), await put('/arrived#here')]).toEqual([307, 200, 200])
 })
