@@ -3,6 +3,7 @@ import type { Budget, FittingRoomOptions, MaybePromise, TryOn } from 'fitting-ro
 import { manualClock } from 'fitting-room/testing'
 import { boundedBudget } from '../src/budget/bounded.ts'
 import { createBudget } from '../src/budget/budget.ts'
+import { deferred } from '../src/platform/deferred.ts'
 import { weightOf, weightUpTo, withObserved, type Histogram } from '../src/budget/durations.ts'
 import { nextLookMs, noTimes, type JobTimes } from '../src/budget/look.ts'
 import {
@@ -499,6 +500,29 @@ describe('a room', () => {
       await world.settle()
       expect(learnt.map(([operation]) => operation).sort()).toEqual(asked.sort())
       expect(learnt.filter(([operation]) => operation === 'createGeneration')).toEqual([['createGeneration', heard]])
+    },
+  )
+
+  it.each(['startOver', 'discard'] as const)(
+    'hears of what it lets go for a word that %s() has left meanwhile',
+    async (leave) => {
+      const thinks = deferred()
+      const learnt: string[] = []
+      const budget: Budget = {
+        ask: ({ operation }) => (operation === 'createGeneration' ? thinks.promise.then(() => 0) : 0),
+        learn: ({ operation }, refusedMs) => learnt.push(`${operation} ${refusedMs}`),
+        price: () => 0,
+      }
+      const tryOn = watched(open({ budget }).tryOn(product))
+      await tryOn.start(person)
+      await world.until(tryOn, 'submitting')
+      await tryOn[leave]()
+      thinks.resolve()
+      await world.settle()
+      expect([
+        learnt.filter((each) => each.startsWith('createGeneration')),
+        world.count('POST', '/generations'),
+      ]).toEqual([['createGeneration null'], 0])
     },
   )
 

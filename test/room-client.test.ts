@@ -435,6 +435,9 @@ it('an answer without a header and a body is none: it stands for a connection th
   expect(await client().createGeneration(order)).toMatchObject({ kind: 'outcomeUnknown', situation: 'lost' })
   answer = () => new Response(null, { headers: { Date: 'Mon, 30 Nov 2026 02:00:00 GMT' } })
   expect(await client().createGeneration(order)).toMatchObject({ kind: 'protocolError' })
+  // no interim answer has such a status
+  answer = () => new Response(null, { status: 401 })
+  expect(await client().createGeneration(order)).toMatchObject({ kind: 'rejected', reason: 'key' })
 })
 
 it('an address that was there and can not be read for a while has refused no job', async () => {

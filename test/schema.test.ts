@@ -48,6 +48,9 @@ describe('a schema', () => {
     expect(is.tableOf(is.number).safeParse({ a: 1 }).success).toBe(true)
     expect(is.tableOf(is.number).safeParse({ a: '1' }).success).toBe(false)
     expect(is.tableOf(is.number).safeParse([1]).success).toBe(false)
+    // what is looked up under such a name is there in every object
+    for (const text of ['{"constructor":1}', '{"__proto__":1}'])
+      expect(is.tableOf(is.number).safeParse(JSON.parse(text)).success).toBe(false)
   })
 
   it('of a value with all that is in it keeps what it does not name', () => {

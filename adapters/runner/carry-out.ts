@@ -2,7 +2,6 @@ import { Private } from '../../machines/private.ts'
 import { resolvedBaseUrl, type RoomOptions } from '../../src/options.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { AtomicStorage } from '../../src/ports.ts'
-import { catalogOf, namesOf } from '../../src/records/names.ts'
 import { createRoom } from '../../src/room.ts'
 import type { Core, Outside } from '../../src/room.types.ts'
 import type { Problem } from '../../src/rules/problem.ts'
@@ -214,12 +213,8 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     return to
   }
 
-  async function wipe(item: Item): Promise<void> {
-    const { room } = namesOf(resolvedBaseUrl(item.begunAt ?? options.baseUrl), item.namespace)
-    await withRoom(roomAt(item), (own) => own.room.reset())
-    // whoever comes late asks whether its consent stands, and no other consent comes to be kept here
-    await storage.removeItem(catalogOf(room))
-  }
+  // what stays is how often it was reset, by which a late answer is known to be nobody's
+  const wipe = (item: Item) => withRoom(roomAt(item), ({ room }) => room.reset())
 
   async function withRoom<T>(own: OwnRoom, work: (own: OwnRoom) => Promise<T>): Promise<T> {
     const { room } = own

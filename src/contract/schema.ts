@@ -104,5 +104,9 @@ export const listOf = <T>(schema: Schema<T>) =>
 /** Names, each with a value that fits. */
 export const tableOf = <T>(schema: Schema<T>) =>
   that<Record<string, T>>(
-    (value) => isObject(value) && !Array.isArray(value) && Object.values(value).every((each) => fits(schema, each)),
+    (value) =>
+      isObject(value) &&
+      !Array.isArray(value) &&
+      // what every object has under such a name is none of these
+      Object.entries(value).every(([name, each]) => !(name in Object.prototype) && fits(schema, each)),
   )

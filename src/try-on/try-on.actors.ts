@@ -123,7 +123,7 @@ export function tryOnActors(parts: TryOnParts): Provided {
     let isSent = false
     try {
       const written = await claimInPlace(record, options)
-      isSent = isClaim(written)
+      isSent = isClaim(written) && !options.signal?.aborted
       return written
     } finally {
       if (!isSent) client.release(record.attemptId)

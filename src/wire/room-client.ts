@@ -182,7 +182,10 @@ export function createRoomClient(options: ClientOptions): RoomClient {
     const proved = await prove(access.baseUrl(), settings)
     if (proved.kind !== 'accepted') return proved
     const waitMs = await budget.ask({ operation: 'createGeneration', turn: settings.turn })
-    return waitMs === 0 ? proved : unanswered('createGeneration', { came: 'held', waitMs })
+    if (waitMs > 0) return unanswered('createGeneration', { came: 'held', waitMs })
+    if (!settings.signal?.aborted) return proved
+    release(settings.turn)
+    return unanswered('createGeneration', { came: 'notSent', why: 'unwanted' })
   }
 
   const release = (turn?: string) => void budget.learn({ operation: 'createGeneration', turn }, null)
