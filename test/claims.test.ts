@@ -4,6 +4,7 @@ import type { PageLife } from 'fitting-room'
 import { tryOnMachine, tryOnView, type TryOnContext, type Written } from 'fitting-room/machines'
 import { steadyClock } from '../src/platform/clock.ts'
 import type { AttemptRecord } from '../src/rules/record.ts'
+import { deferred } from '../src/platform/deferred.ts'
 import {
   full,
   hung,
@@ -175,6 +176,26 @@ it('a claim whose room is closed before it lands is none, and the next page goes
   await claim.reached
   room.close()
   claim.release()
+  await world.settle()
+  expect([phaseKept(), submissions()]).toEqual(['consented', 0])
+  await world.until(world.room().tryOn(product), 'final')
+  expect(submissions()).toBe(1)
+})
+
+it('a claim that has landed as its room is closed is taken back, and the next page goes on with the consent', async () => {
+  const landed = deferred()
+  const told = deferred()
+  storage.meet(isClaim, async (call) => {
+    await call.land()
+    landed.resolve()
+    await told.promise
+  })
+  const room = world.room()
+  await room.tryOn(product).start(person)
+  await landed.promise
+  storage.recover()
+  room.close()
+  told.resolve()
   await world.settle()
   expect([phaseKept(), submissions()]).toEqual(['consented', 0])
   await world.until(world.room().tryOn(product), 'final')

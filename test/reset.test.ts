@@ -994,6 +994,30 @@ it('the first word after another page’s reset() is taken, though storage could
   await world.until(tryOn, 'final')
 })
 
+it.each(['began after it', 'is read by a clock that is behind'])(
+  'what the next shopper begins on a page that could not read storage, and has heard of the reset(), stays where that storage %s',
+  async (how) => {
+    const own = storage.another()
+    own.meet(any, refused)
+    const room = world.room({ storage: own })
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    await world.pass(1_000)
+    const ahead = how === 'began after it' ? 0 : 60_000
+    const clock = { ...world.clock, now: () => world.clock.now() + ahead }
+    const other = world.room({ storage, clock })
+    await other.ready
+    await other.reset()
+    await world.pass(1_000)
+    await tryOn.start(person)
+    await world.until(tryOn, 'processing')
+    own.recover()
+    await world.until(tryOn, 'final')
+    await world.pass(20_000)
+    expect([tryOn.get().state, (await room.list()).length]).toEqual(['final', 1])
+  },
+)
+
 it('what the next shopper begins on a page that could not read storage, and has heard of no reset(), stays', async () => {
   vi.stubGlobal('BroadcastChannel', undefined)
   onTestFinished(() => void vi.unstubAllGlobals())

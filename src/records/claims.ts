@@ -71,8 +71,13 @@ export function createClaims(
       if (kept === 'unchanged' && !(await isHeld(consented))) return { kind: 'overtaken' }
       const isKnown = !begun.has(claimed.attemptId)
       const isClaimed = kept === 'stored' || (kept === 'memory' && parts.mayClaimInMemory(isKnown))
-      if (isClaimed && listed !== 'gone' && !(await mayComeBack(claimed)))
-        return current.written(claimed, await current.asWhole(claimed, listed, kept))
+      if (isClaimed && listed !== 'gone' && !(await mayComeBack(claimed))) {
+        const written = await current.asWhole(claimed, listed, kept)
+        // the page was left as it landed, and sends nothing: the consent stands again, as the later of the two
+        const again = { ...consented, savedAt: claimed.savedAt + 1 }
+        const isLeft = signal?.aborted && (await replace(again, (found) => isAsSeen(found, claimed))) === 'stored'
+        return isLeft ? { kind: 'overtaken' } : current.written(claimed, written)
+      }
       // what lands later would say that it may have been sent
       isGivenUp = true
       // another page may have taken over from one whose storage fails, and what stands is that page's

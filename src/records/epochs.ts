@@ -69,6 +69,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
   let stranger: Counts = {}
   /** Resets that were heard before what could be read was. */
   const heard: Counts[] = []
+  /** What was heard of resets while nobody knew which storage this is: none of those is missed. */
+  let told: Counts = {}
   let isOpened = false
   let openedAt = Infinity
   /** When the present shopper was last known to be the present one. */
@@ -108,7 +110,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     isSeen = true
     doubtful = found
     const isNew = Object.entries(found).some(([id, count]) => count > 0 && bornAt(id) > openedAt)
-    const isMissed = isNew || resetAt > shopperSince
+    const isTold = Object.entries(found).every(([id, count]) => count <= (told[id] ?? 0))
+    const isMissed = !isTold && (isNew || resetAt > shopperSince)
     // what was written under an ID from before a reset is nobody's; the next shopper's may be under it, too
     counts = isOwnUsed && !wasResetSince(shopperSince) ? { ...counts, ...found } : { ...found }
     if (heard.splice(0).some(sharesId) || isMissed) changeShopper()
@@ -133,6 +136,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
 
   /** Whose storage was reset is known once it is read; where it can not be, it may be this one. */
   function doubt(found: Counts): void {
+    told = { ...told, ...found }
     if (isOpened) changeShopper()
     else heard.push(found)
   }
