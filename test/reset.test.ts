@@ -954,7 +954,13 @@ it('what a page has read before another one’s reset() is not the next shopper�
 
 it('a page that could read nothing learns of a reset() from who knows its storage by the ID that it has made up', async () => {
   const onReset = vi.fn<() => void>()
-  const epochs = createEpochs({ clock: world.clock, isOnDisk: () => false, onNext: () => {}, onReset })
+  const epochs = createEpochs({
+    clock: world.clock,
+    isOnDisk: () => false,
+    onNext: () => {},
+    onRenewed: () => {},
+    onReset,
+  })
   const [own = ''] = Object.keys(epochs.counts())
   epochs.isOpened()
   epochs.isReset({ [own]: 1 })
@@ -993,6 +999,25 @@ it('the first word after another page’s reset() is taken, though storage could
   await tryOn.start(person)
   await world.until(tryOn, 'final')
 })
+
+it.each([false, true])(
+  'what waits on a page that could not read the list alone is not sent after a reset() that it has heard, be the list readable since: %s',
+  async (isReadable) => {
+    const own = storage.another()
+    const other = world.room({ storage })
+    await other.ready
+    await other.reset()
+    own.meet(({ key }) => key.endsWith(':catalog'), refused)
+    world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 20 })])
+    const tryOn = await started(world.room({ storage: own }).tryOn(product))
+    await world.until(tryOn, ({ trouble }) => trouble?.kind === 'throttled')
+    await other.reset()
+    if (isReadable) own.recover()
+    await world.pass(60_000)
+    expect([tryOn.get().state, world.count('POST', '/generations')]).toEqual(['idle', 1])
+    expect(await world.room({ storage }).list()).toEqual([])
+  },
+)
 
 it.each(['began after it', 'is read by a clock that is behind'])(
   'what the next shopper begins on a page that could not read storage, and has heard of the reset(), stays where that storage %s',

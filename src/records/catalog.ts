@@ -106,7 +106,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   let isTakenOver = false
   const fates = new Map<string, { fate: Fate; until: number }>()
   const isOnDisk = () => cellAt(candidate).onDisk() !== null
-  const epochs = createEpochs({ clock, isOnDisk, onNext: () => fates.clear(), onReset })
+  const onRenewed = () => cellAt(candidate).forget()
+  const epochs = createEpochs({ clock, isOnDisk, onNext: () => fates.clear(), onRenewed, onReset })
 
   const empty = (): CatalogValue => ({
     savedAt: clock.now(),

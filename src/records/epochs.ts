@@ -53,13 +53,15 @@ export interface EpochsParts {
   isOnDisk: () => boolean
   /** There is a new shopper. */
   onNext: () => void
+  /** This page has made up another ID: what memory has under the one before counts no more. */
+  onRenewed: () => void
   /** Another page has reset the room. */
   onReset: () => void
 }
 
 const date = is.object({ era: is.object({ 0: is.text, 1: is.number }) })
 
-export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts): Epochs {
+export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: EpochsParts): Epochs {
   let counts: Counts = { [storageIdAt(clock.now())]: 0 }
   /** Whether this page has read the stored counts: what it sees first tells it of no reset. */
   let isSeen = false
@@ -137,8 +139,17 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
   /** Whose storage was reset is known once it is read; where it can not be, it may be this one. */
   function doubt(found: Counts): void {
     told = { ...told, ...found }
-    if (isOpened) changeShopper()
+    if (isOpened) renew()
     else heard.push(found)
+  }
+
+  /** What was written under the ID that this page has made up is the former shopper's, and that ID is of a lost storage. */
+  function renew(): void {
+    resetAt = Math.max(resetAt, clock.now() - 1)
+    counts = { [storageIdAt(clock.now())]: 0 }
+    isOwnUsed = false
+    onRenewed()
+    changeShopper()
   }
 
   const eraOf = (stored: unknown) => date.safeParse(stored).data?.era
@@ -163,7 +174,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onReset }: EpochsParts):
     },
     isOpened() {
       isOpened = true
-      if (!isSeen && heard.splice(0).length > 0) changeShopper()
+      if (!isSeen && heard.splice(0).length > 0) renew()
     },
     isUsed,
     learn,
