@@ -128,15 +128,23 @@ describe('room', () => {
     expect(submission?.body.imageUrl).toContain('look-')
   })
 
-  it('a subscriber that throws stops nothing', async () => {
+  it.each([
+    [
+      'throws',
+      (bug: Error) => {
+        throw bug
+      },
+    ],
+    ['rejects', (bug: Error) => Promise.reject(bug)],
+  ])('a subscriber that %s stops nothing, nor the process', async (_, breaks) => {
     const { told, end } = reported()
     const room = world.room()
     const tryOn = room.tryOn(product)
     let thrown = false
     room.visitor.subscribe(() => {
-      if (thrown) return
+      if (thrown) return undefined
       thrown = true
-      throw new Error('a bug of the page')
+      return breaks(new Error('a bug of the page')) as unknown as undefined
     })
     await started(tryOn)
     await world.until(tryOn, 'final')

@@ -1,8 +1,9 @@
 /** A listener whose failure is reported, and stops nothing of the room's. */
-export function guarded<T>(listener: (value: T) => void): (value: T) => void {
+export function guarded<T>(listener: (value: T) => unknown): (value: T) => void {
   return (value) => {
     try {
-      listener(value)
+      const done = listener(value)
+      if (done instanceof Promise) done.catch(report)
     } catch (error) {
       report(error)
     }

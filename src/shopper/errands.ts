@@ -2,7 +2,7 @@ import type { Shopper } from '../records/epochs.ts'
 
 /** Requests on behalf of the room's shopper that several try-ons may be waiting for: one of a name at a time. */
 export interface Errands {
-  /** The one of that name that is under way, or a new one; its signal is aborted when nobody wants it any more. */
+  /** The one of that name that is under way, or a new one; its signal is aborted once its shopper has gone, or the room is closed. */
   run<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>
   isRunning(name: string): boolean
   /** The room is closed: what waits for its key does not leave any more. */
