@@ -107,10 +107,13 @@ describe.each(engines)('$name', (engine) => {
   })
 
   it('is why a proxy must not refuse what it has passed on', async () => {
-    const refusing = () => http2Kept({ refusals: 2 })
-    const bare = await send(refusing, 'bareFetch', 'cold')
-    const room = await send(refusing, 'fittingRoom', 'cold')
-    expect([bare.length > 1, room.length > 1]).toEqual([true, engine.name !== 'Chromium'])
+    const isRepeated = async (sender: string) => {
+      // whether a browser has seen by then that an earlier connection is gone is a matter of moments
+      for (let turn = 0; turn < 10; turn++)
+        if ((await send(() => http2Kept({ refusals: 2 }), sender, 'cold')).length > 1) return true
+      return false
+    }
+    expect([await isRepeated('bareFetch'), await isRepeated('fittingRoom')]).toEqual([true, engine.name !== 'Chromium'])
   })
 
   it('sends no submission while it is not known whether the origin takes streams', async () => {
