@@ -1009,9 +1009,13 @@ it.each([false, true])(
     await other.reset()
     own.meet(({ key }) => key.endsWith(':catalog'), refused)
     world.fault('POST', '/generations', [refuses('rateLimitExceeded', { retryAfter: 20 })])
-    const tryOn = await started(world.room({ storage: own }).tryOn(product))
+    // a message takes a moment
+    const clock = { ...world.clock, now: () => world.clock.now() + 5 }
+    const tryOn = await started(world.room({ storage: own, clock }).tryOn(product))
     await world.until(tryOn, ({ trouble }) => trouble?.kind === 'throttled')
     await other.reset()
+    // it has heard of it by then
+    await world.settle()
     if (isReadable) own.recover()
     await world.pass(60_000)
     expect([tryOn.get().state, world.count('POST', '/generations')]).toEqual(['idle', 1])

@@ -145,7 +145,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
 
   /** What was written under the ID that this page has made up is the former shopper's, and that ID is of a lost storage. */
   function renew(): void {
-    resetAt = Math.max(resetAt, clock.now() - 1)
+    // what is written from now on is not from before it
+    resetAt = Math.max(resetAt, clock.now() - 1, bornAt(oldest()))
     counts = { [storageIdAt(clock.now())]: 0 }
     isOwnUsed = false
     onRenewed()

@@ -120,13 +120,13 @@ export function tryOnActors(parts: TryOnParts): Provided {
 
   /** The claim of what the budget has let go, once this device has a place for it. */
   async function claim(record: AttemptRecord, _: TryOnContext, options: RequestOptions): Promise<Written> {
-    let isSent = false
+    let goesOut = false
     try {
       const written = await claimInPlace(record, options)
-      isSent = isClaim(written) && !options.signal?.aborted
+      goesOut = isClaim(written) && !options.signal?.aborted
       return written
     } finally {
-      if (!isSent) client.release(record.attemptId)
+      if (!goesOut) client.release(record.attemptId)
     }
   }
 

@@ -56,9 +56,9 @@ export function createExchange(fetch: Fetch | undefined, addresses: Addresses): 
         signal,
       })
       const text = await answer.text()
-      // Chromium makes this of an interim answer (1xx) on a connection that ended behind it; and what was led elsewhere has no status
-      const isNone = answer.status === 200 && text === '' && [...answer.headers].length === 0
-      if (isNone || answer.status === 0) return { came: 'nothing', why: 'lost' }
+      // Chromium makes this of an interim answer (1xx) on a connection that ended behind it
+      const isInterim = answer.status === 200 && text === '' && [...answer.headers].length === 0
+      if (isInterim) return { came: 'nothing', why: 'lost' }
       const retryAfter = answer.headers.get('Retry-After')
       return { came: 'answer', status: answer.status, body: parsed(text, hide), retryAfter }
     } catch (error) {
