@@ -95,6 +95,8 @@ export function createPresence(parts: PresenceParts): Presence {
   }
 
   function follow(): void {
+    // one that could not be opened is opened once more
+    stopFollowing()
     stopFollowing = (parts.pageLife ?? followPageLife)({
       onWake: () => each((tryOn) => tryOn.wake()),
       onHide(isFreezing) {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { memoryStorage } from 'fitting-room/storage/memory'
 import { testStorage, recordKey } from './support/storage.ts'
 import { reported } from './support/reported.ts'
 import { answers, createWorld, person, product, started, type World } from './support/world.ts'
@@ -201,6 +202,22 @@ describe('a base URL', () => {
     base = 'https://api.test'
     await world.until(tryOn, 'final')
   })
+})
+
+it('a room that can not be opened yet follows its page’s life once, and not any more once it is closed', async () => {
+  let base = ''
+  const followed = new Set<object>()
+  const room = world.room({
+    baseUrl: () => base,
+    storage: memoryStorage(),
+    pageLife: (life) => (followed.add(life), () => followed.delete(life)),
+  })
+  for (let tries = 0; tries < 3; tries++) await expect(room.ready).rejects.toMatchObject({ problem: { at: 'baseUrl' } })
+  base = 'https://api.test'
+  await room.ready
+  expect(followed.size).toBe(1)
+  room.close()
+  expect(followed.size).toBe(0)
 })
 
 it('an e-mail address that the service repeats in its refusal is neither kept nor shown', async () => {

@@ -1,11 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { inMemory, usualData } from './open-data.ts'
 
-export const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
+const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
        fitting-room-service key (refresh | disconnect) STORE --config FILE [--data DIR]
        fitting-room-service store (import STORE-FILE | remove STORE) --config FILE [--data DIR]
 
   --help         says this
+  --version      says which version this is
   --sandbox      the store of the examples, and a product whose variants force every outcome
   --config FILE  stores, products and times, as JSON; read again at SIGUSR2
   --port N       default: 8787; 0 takes a free one
@@ -42,13 +44,15 @@ export interface Command {
 
 const isCommand = (name: string): name is CommandName => (commands as readonly string[]).includes(name)
 
-export type RunArguments = Exclude<ReturnType<typeof readArguments>, { command: Command } | null>
+export type RunArguments = Exclude<ReturnType<typeof readArguments>, { command: Command } | string>
 
+/** What is to be run, or what is only to be said. */
 export function readArguments() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       help: { type: 'boolean', short: 'h', default: false },
+      version: { type: 'boolean', default: false },
       sandbox: { type: 'boolean', default: false },
       config: { type: 'string' },
       port: { type: 'string', default: '8787' },
@@ -58,7 +62,8 @@ export function readArguments() {
       operation: { type: 'string' },
     },
   })
-  if (values.help) return null
+  if (values.help) return usage
+  if (values.version) return version()
   if (positionals.length > 0) {
     const { data = usualData, config } = values
     const [subject, verb, of, ...more] = positionals
@@ -78,6 +83,11 @@ export function readArguments() {
     port,
     operation: values.operation === undefined ? null : addressOf(values.operation),
   }
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  return manifest.version
 }
 
 function addressOf(text: string): { host: string; port: number } {

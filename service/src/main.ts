@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { readArguments, usage, type RunArguments } from './arguments.ts'
+import { readArguments, type RunArguments } from './arguments.ts'
 import { ConfigError } from './config.ts'
 import { connectPatiently } from './connecting.ts'
 import { canLock } from './embedded/folder-lock.ts'
@@ -19,7 +19,7 @@ function fail(message: string): never {
 async function main(): Promise<void> {
   connectPatiently()
   const given = readArguments()
-  if (given === null) return console.log(usage)
+  if (typeof given === 'string') return console.log(given)
   if (given.command === null) return start(given)
   const { carryOut } = await import('./command.ts')
   console.log(await carryOut(given.command, process.env['DATABASE_URL']).catch((error: Error) => fail(error.message)))

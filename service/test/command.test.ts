@@ -10,6 +10,7 @@ import { freePort } from '../../test/support/free-port.ts'
 import { suiteConfig } from '../../test/support/suite-config.ts'
 import { inMemory, openData } from '../src/open-data.ts'
 import { deadAddress } from '../src/run.ts'
+import manifest from '../package.json' with { type: 'json' }
 import { png } from './contract.suite.ts'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
@@ -252,6 +253,11 @@ describe('npm run service', () => {
   it('says how it is used', async () => {
     const { line, ended } = run('--help')
     expect([await line, await ended]).toEqual([expect.stringMatching(/^usage: /), { code: 0, err: '' }])
+  })
+
+  it('says which version it is', async () => {
+    const { line, ended } = run('--version')
+    expect([await line, await ended]).toEqual([`${manifest.version}\n`, { code: 0, err: '' }])
   })
 
   it('says where its pictures can not be found by others', () => {

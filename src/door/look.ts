@@ -23,8 +23,12 @@ export const unclear: Seen = { mayHold: () => true }
 export function lookInto(storage: FlowStorage | undefined, names: Names, clock: Clock): Promise<Seen> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(() => resolve(unclear), lookLimitMs)
-    const look = async () =>
-      seenIn(await (storage ? storage.getItem(catalogOf(names.room)) : defaultCatalog(names)), clock)
+    const look = async () => {
+      const found = await (storage ? storage.getItem(catalogOf(names.room)) : defaultCatalog(names))
+      // what version 0.1.0 has listed the core takes over
+      const former = found ?? (await storage?.getItem(formerIndexOf(names.prefix)))
+      return seenIn(former ? (found ?? {}) : null, clock)
+    }
     void look()
       .catch(() => unclear)
       .then((seen) => {
@@ -34,7 +38,7 @@ export function lookInto(storage: FlowStorage | undefined, names: Names, clock: 
   })
 }
 
-/** Rejects for what is of another version, or broken: the core knows what to do with it. */
+/** Throws for what is of another version, or broken: the core knows what to do with it. */
 function seenIn(found: unknown, clock: Clock): Seen {
   // nothing was ever listed
   if (found === undefined || found === null) return { mayHold: () => false, epochs: {} }

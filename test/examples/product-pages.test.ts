@@ -232,9 +232,11 @@ describe('in one page after the other', () => {
     await tab.run(`(() => {
     const status = ${marked('try-on')}.querySelector('[role="status"]')
     globalThis.heard = []
+    globalThis.left = []
     globalThis.times = new Set()
     new MutationObserver(() => {
       if (heard.at(-1) !== status.textContent) heard.push(status.textContent)
+      if (left.at(-1) !== !!${marked('startOver')}) left.push(!!${marked('startOver')})
       for (const [time] of ${marked('try-on')}.innerText.matchAll(/Next try at .+/g)) times.add(time)
     }).observe(${marked('try-on')}, { subtree: true, childList: true, characterData: true })
   })()`)
@@ -245,6 +247,8 @@ describe('in one page after the other', () => {
       'Getting your photo ready. Your photo is on its way.',
       'The fitting room is not answering. It goes on by itself.',
     ])
+    // what cancels it, once there, stays: the focus may be on it
+    expect(await tab.run('left')).toEqual([false, true])
     await tab.close()
   })
 
