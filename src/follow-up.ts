@@ -27,7 +27,7 @@ import type { RoomClient } from './wire/room-client.ts'
 /** How long another page may have to wait until it is noted what this one has told, in ms. */
 const noteLimitMs = 5_000
 
-export interface FollowUpParts {
+interface FollowUpParts {
   catalog: Catalog
   journal: Journal
   keys: () => Keys
@@ -49,7 +49,7 @@ export interface FollowUpParts {
 }
 
 /** What a room does once there is a job: it tells of it, keeps its pictures and makes its ticket. The code for that is loaded then. */
-export interface FollowUp extends Pick<Telling, 'on'> {
+interface FollowUp extends Pick<Telling, 'on'> {
   /** Those who listen, and whatever keeps pictures. */
   watching: Teller
   /** What knows of pictures; where it could not be loaded it is tried again. */

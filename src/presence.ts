@@ -28,7 +28,7 @@ interface PresenceParts {
 }
 
 /** Whether a room is in use: then it has read storage, hears the other pages and follows the life of its own. */
-export interface Presence extends Pick<Later, 'later'>, Pick<Tabs, 'post'> {
+interface Presence extends Pick<Later, 'later'>, Pick<Tabs, 'post'> {
   /** Whether it was opened, and not closed since. */
   isUp(): boolean
   /** Whether storage can not be read, though another page may have reset the room: nothing of it is told. */

@@ -28,7 +28,7 @@ interface TryOnsParts extends Omit<RunningParts, 'attempts' | 'input' | 'name' |
 }
 
 /** The try-ons of a room: each product variant's is there once, and so is each one that was opened from the archive. */
-export interface TryOns {
+interface TryOns {
   each(tell: (tryOn: RunningTryOn) => void): void
   /** The one of that product variant. */
   of(product: Product): TryOn

@@ -1,7 +1,7 @@
 import * as is from '../../src/contract/schema.ts'
 import { apply } from '../../src/platform/apply.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
-import { jsonIn } from '../../src/platform/json.ts'
+import { jsonIn } from '../../src/rules/json.ts'
 import type { Clock, FlowStorage } from '../../src/ports.ts'
 import { part } from '../../src/records/names.ts'
 

@@ -1,5 +1,5 @@
 import { endpoints } from '../../src/contract/endpoints.ts'
-import { jsonIn } from '../../src/platform/json.ts'
+import { jsonIn } from '../../src/rules/json.ts'
 import { outcomeOf, type Exchange, type Outcome } from '../../src/rules/outcome.ts'
 import type { Answer } from './answers.ts'
 import type { Routed } from './route.ts'

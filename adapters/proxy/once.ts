@@ -13,10 +13,10 @@ const keptMs = 60_000
 const repeatsAtMost = 20
 
 /** Answers a request with what `send` gives, which does not reject, or with what the same one was given that it repeats. */
-export type Once = (asked: Said, signal: AbortSignal, send: () => Promise<Answer>) => Promise<Answer>
+export type Once = (asked: Submission, signal: AbortSignal, send: () => Promise<Answer>) => Promise<Answer>
 
 /** A request, and what of it is the same where it is said again. */
-type Said = Routed & { said: string | null | undefined }
+type Submission = Routed & { said: string | null | undefined }
 
 interface Out {
   answering: Promise<Answer>

@@ -3,7 +3,7 @@ import { withinLimit } from '../../src/platform/clock.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Items, RunnerEntry } from './items.ts'
 
-export interface RunnerEvents {
+interface RunnerEvents {
   on(listener: (entry: RunnerEntry) => unknown): { unsubscribe(): void }
   /** Resolves once `isSo`, which is asked again and again; rejects where it was closed before. */
   until(isSo: () => Promise<boolean>): Promise<void>

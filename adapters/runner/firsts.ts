@@ -1,4 +1,5 @@
 import { withinLimit } from '../../src/platform/clock.ts'
+import { succeeds } from '../../src/platform/succeeds.ts'
 import type { Clock } from '../../src/ports.ts'
 
 /** How long the first of a kind is waited for, in ms: who waits keeps a place from all others. */
@@ -14,11 +15,7 @@ export function createFirsts(clock: Clock) {
     const first = firsts.get(kind)
     let passed = () => {}
     if (first) {
-      const isFound = await withinLimit(clock, firstMs, first).then(
-        () => true,
-        () => false,
-      )
-      if (!isFound) return 'again'
+      if (!(await succeeds(withinLimit(clock, firstMs, first)))) return 'again'
     } else {
       firsts.set(kind, new Promise((resolve) => (passed = resolve)))
       void firsts.get(kind)?.then(() => firsts.delete(kind))

@@ -9,7 +9,7 @@ import { statementMs, type Consent } from './items.ts'
 type Queued = Consent & { waits?: number }
 
 /** Which try-on is whose turn, among all processes of a database. */
-export interface RunnerQueue {
+interface RunnerQueue {
   /** Queues a consent once, however often that is said. */
   add(consent: Consent): Promise<void>
   /**

@@ -1,7 +1,7 @@
 import { asked, nothingSent, priceIn, refusedFor, type IpCount } from '../../src/budget/ip-count.ts'
 import * as is from '../../src/contract/schema.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
-import { jsonIn } from '../../src/platform/json.ts'
+import { jsonIn } from '../../src/rules/json.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import type { Budget, Clock } from '../../src/ports.ts'
 import { postgresRecords } from './postgres-records.ts'

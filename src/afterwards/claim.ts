@@ -5,7 +5,7 @@ import type { Shopper } from '../records/epochs.ts'
 import type { AttemptRecord } from '../rules/record.ts'
 import { markOf, readTicket, type Ticket, type TicketReason } from './ticket.ts'
 
-export interface ClaimParts {
+interface ClaimParts {
   /** What the pages of the room have in common. */
   room: string
   catalog: Catalog
@@ -17,7 +17,7 @@ export interface ClaimParts {
 }
 
 /** A job that a ticket has brought here, as it stands in the archive. */
-export interface Claimed {
+interface Claimed {
   cell: RecordCell
   record: AttemptRecord
   durable: boolean
@@ -45,7 +45,7 @@ export async function claim(
       isUnreadable = found === 'unreadable'
       return found === null && !shopper.aborted ? record : undefined
     },
-    async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
+    () => catalog.isWanted(record.attemptId, shopper),
   )
   if (shopper.aborted) return 'gone'
   if (isUnreadable) return 'unreadable'

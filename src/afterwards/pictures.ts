@@ -17,7 +17,7 @@ import { perShopper } from './per-shopper.ts'
 /** Why there is no picture. */
 type PictureReason = PictureProblem['reason']
 
-export interface PicturesParts {
+interface PicturesParts {
   catalog: Catalog
   keys: () => Keys
   store: BoundedPhotoStore
@@ -165,10 +165,7 @@ export function createPictures(parts: PicturesParts): Pictures {
   async function save(id: string, key: string, picture: Blob, by: Shopper): Promise<void> {
     // what no later page could find to remove is not kept
     if ((await catalog.list(key, by)) !== 'stored') return
-    const isWanted = async () =>
-      (await catalog.isPresent(by)) &&
-      (await catalog.fateOf(id)) !== 'discarded' &&
-      (await catalog.entries())[key] !== undefined
+    const isWanted = async () => (await catalog.isWanted(id, by)) && (await catalog.entries())[key] !== undefined
     try {
       await store.set(key, { bytes: await picture.arrayBuffer(), type: picture.type }, isWanted)
     } catch {

@@ -35,7 +35,7 @@ const codec: Codec<Told> = {
   write: (value) => value,
 }
 
-export interface TellerParts {
+interface TellerParts {
   catalog: Catalog
   journal: Journal
   /** Where it is noted what was told. */

@@ -5,7 +5,7 @@ import type { Budget, BudgetRequest, Clock } from '../ports.ts'
 import { isForgotten, paceOfMany, priceAt, refusedIn, sentIn, waitFor, widened, type Pace } from './pace.ts'
 
 /** Where several pages keep what they have learnt, one change at a time. */
-export interface KeptPace {
+interface KeptPace {
   update(change: (old: Pace | null) => Pace): Promise<unknown>
 }
 

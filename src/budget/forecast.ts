@@ -7,7 +7,7 @@ import { nextLookMs, noTimes, type JobTimes } from './look.ts'
 export type Times = Readonly<Record<string, JobTimes>>
 
 /** Where what was learnt is kept, one change at a time. */
-export interface KeptTimes {
+interface KeptTimes {
   read(): Promise<Times | null>
   update(change: (old: Times | null) => Times): MaybePromise<unknown>
 }

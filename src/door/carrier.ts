@@ -5,7 +5,7 @@ import type { Seen } from './look.ts'
 import type { Resets, Wiped } from './resets.ts'
 
 /** What a room knows of its shopper, and of what may have taken them away. */
-export interface Surroundings {
+interface Surroundings {
   clock: Clock
   /** Another one after each time that the room was closed, which rejects then. */
   life: () => Promise<never>
@@ -19,7 +19,7 @@ export interface Surroundings {
 }
 
 /** Who has said something, and what was known then. */
-export interface Said {
+export interface Speaker {
   life: unknown
   shopper: unknown
   /** What storage held then; null where this room was about to wipe it. */
@@ -31,7 +31,7 @@ export interface Said {
 
 /** Carries what is said over the time that the core takes to load. */
 export interface Carrier {
-  sayNow(): Said
+  sayNow(): Speaker
   /**
    * Gives it to the core once that is there and what was said `before` it is done, and runs what `say` makes of it there as
    * of now, for the shopper who says it, or has said it, and saw that attempt. Rejects where that one has gone, or may have.
@@ -39,14 +39,14 @@ export interface Carrier {
   carry<T>(
     opening: Promise<Core>,
     say: (core: Core) => () => T | Promise<T>,
-    by?: Said,
+    by?: Speaker,
     saw?: string | null,
     before?: Promise<unknown> | null,
   ): Promise<T>
 }
 
 export function createCarrier({ clock, life, look, shopper, resets, ear }: Surroundings): Carrier {
-  const sayNow = (): Said => ({
+  const sayNow = (): Speaker => ({
     life: life(),
     shopper: shopper(),
     seen: resets.wiped() ? null : look(),
@@ -56,7 +56,7 @@ export function createCarrier({ clock, life, look, shopper, resets, ear }: Surro
   })
 
   /** What may have become of the shopper who said it, while it waited. */
-  function check(by: Said, seen: Seen | null, wiped: Wiped | null): void {
+  function check(by: Speaker, seen: Seen | null, wiped: Wiped | null): void {
     if (by.life !== life()) throw stopped('closed')
     // what was heard since tells of resets that came before storage was read, or was wiped
     const isHeard = by.others !== (wiped?.others ?? resets.others())

@@ -34,7 +34,7 @@ export function createEntry({ load, wiping, onUse, onOpen }: EntryParts): Entry 
   let core: Core | null = null
   let making: Promise<Core> | null = null
   let opening: Promise<Core> | null = null
-  let isOpen = false
+  let opened: Core | null = null
   let ends = beginLife()
   const life = () => ends.promise
 
@@ -51,7 +51,7 @@ export function createEntry({ load, wiping, onUse, onOpen }: EntryParts): Entry 
     if (begun === life()) await made.ready.catch(() => undefined)
     await wiping()?.catch(() => undefined)
     if (begun !== life()) return begun
-    isOpen = true
+    opened = made
     onOpen(made)
     return made
   }
@@ -66,7 +66,7 @@ export function createEntry({ load, wiping, onUse, onOpen }: EntryParts): Entry 
   return {
     life,
     core: () => core,
-    opened: () => (isOpen ? core : null),
+    opened: () => opened,
     isWanted: () => opening !== null,
     make,
     open,
@@ -78,7 +78,7 @@ export function createEntry({ load, wiping, onUse, onOpen }: EntryParts): Entry 
       ends.reject(stopped('closed'))
       ends = beginLife()
       opening = null
-      isOpen = false
+      opened = null
     },
   }
 }

@@ -2,7 +2,7 @@ import { createValue } from '../platform/value.ts'
 import type { Readable } from '../ports.ts'
 
 /** Something that can be watched before what it follows is there. */
-export interface Relay<T> extends Readable<T> {
+interface Relay<T> extends Readable<T> {
   readonly initial: T
   set(value: T): void
   isWatched(): boolean

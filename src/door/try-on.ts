@@ -8,7 +8,7 @@ import type { TryOnView } from '../rules/view.ts'
 import type { Intent } from '../rules/words.ts'
 import type { Core } from '../room.types.ts'
 import type { TryOn } from '../try-on/try-on.types.ts'
-import type { Carrier, Said } from './carrier.ts'
+import type { Carrier, Speaker } from './carrier.ts'
 import type { Seen } from './look.ts'
 import { createRelay } from './relay.ts'
 
@@ -49,7 +49,7 @@ interface DoorTryOnParts {
 /** A consent that waits for the core, in memory; `by` is the shopper whose photo it is. */
 interface Word {
   given: Parameters<TryOn['start']>
-  by: Said
+  by: Speaker
   /** The core has it, and does not give it back. */
   isSaid: boolean
   /** Why the core could not be loaded for it, where it waits for another word. */
@@ -105,7 +105,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   }
 
   /** Says it to the core's own, as of now, for the shopper who says it, or has said it before, and which attempt that one saw. */
-  async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Said, saw?: string | null): Promise<T> {
+  async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Speaker, saw?: string | null): Promise<T> {
     const ready = parts.core()
     const before = ahead
     if (ready && !earlier && !before)

@@ -1,7 +1,7 @@
 import { hasLocks, keepsOthersOut } from '../platform/exclusive.ts'
 import { apply, textOf } from '../platform/apply.ts'
 import { TimeLimit, withinLimit } from '../platform/clock.ts'
-import { jsonIn } from '../platform/json.ts'
+import { jsonIn } from '../rules/json.ts'
 import { newId } from '../platform/new-id.ts'
 import { quiet } from '../platform/quiet.ts'
 import type { Clock, FlowStorage } from '../ports.ts'

@@ -51,7 +51,7 @@ export interface Tabs {
   close(): void
 }
 
-export interface TabsParts {
+interface TabsParts {
   /** What the rooms have in common that may hear each other: origin, installation and namespace. */
   name: string
   /** What tells this room's storage from every other, each with how often it was reset. */

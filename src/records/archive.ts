@@ -37,7 +37,7 @@ export async function keepInArchive(
       const isNews = known === null || (!isOther && !isBefore(record, known))
       return isNews && !shopper.aborted ? record : undefined
     },
-    async () => (await catalog.isPresent(shopper)) && (await catalog.fateOf(record.attemptId)) !== 'discarded',
+    () => catalog.isWanted(record.attemptId, shopper),
   )
   // what has come further there may have done so in memory alone
   if (kept === 'unchanged' && known && cell.onDisk() === null) return 'memory'

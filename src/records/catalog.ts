@@ -45,6 +45,8 @@ export interface Catalog extends Pick<
   /** Takes back what this page has marked; another page's mark stays. */
   unmark(attemptId: string): Promise<void>
   fateOf(attemptId: string): Promise<Fate | null>
+  /** Whether that shopper is there, and has not discarded the attempt. */
+  isWanted(attemptId: string, shopper: Shopper): Promise<boolean>
   /**
    * Counts a reset: from now on every key that is listed is due, whatever it holds. Resolves with those keys, whether the
    * count stands in storage, without which there was no reset, and whether what version 0.1.0 has listed is among them.
@@ -90,7 +92,7 @@ const codec: Codec<CatalogValue> = {
   write: (value) => ({ version: catalogVersion, ...value }),
 }
 
-export interface CatalogParts {
+interface CatalogParts {
   journal: Journal
   keys: () => Keys
   clock: Clock
@@ -102,11 +104,12 @@ export interface CatalogParts {
 export function createCatalog({ journal, keys, clock, retentionMs, onReset }: CatalogParts): Catalog {
   let candidate = 0
   const cellAt = (index: number): Cell<CatalogValue> => journal.cell(keys().catalog[index] ?? '', codec)
+  const cell = () => cellAt(candidate)
   let isUnreadable = false
   let isTakenOver = false
   const fates = new Map<string, { fate: Fate; until: number }>()
-  const isOnDisk = () => cellAt(candidate).onDisk() !== null
-  const onRenewed = () => cellAt(candidate).forget()
+  const isOnDisk = () => cell().onDisk() !== null
+  const onRenewed = () => cell().forget()
   const epochs = createEpochs({ clock, isOnDisk, onNext: () => fates.clear(), onRenewed, onReset })
 
   const empty = (): CatalogValue => ({
@@ -118,7 +121,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   })
 
   async function look(): Promise<CatalogValue | null> {
-    const found = await cellAt(candidate)
+    const found = await cell()
       .read()
       .then(readable, () => null)
     if (found === null) return null
@@ -139,7 +142,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   /** A change of what is there, or of an empty catalog where it was lost. */
   async function change(next: (old: CatalogValue) => Partial<CatalogValue> | undefined): Promise<Kept> {
     const tried = candidate
-    const kept = await cellAt(candidate).update((found) => {
+    const kept = await cell().update((found) => {
       const known = learnt(found)
       if (found === 'unreadable') return undefined
       const old = known ?? empty()
@@ -186,10 +189,22 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     isTakenOver = kept === 'stored' && (await journal.remove(keys().former))
   }
 
+  async function isPresent(of: Shopper): Promise<boolean> {
+    if (!of.aborted) await look()
+    return !of.aborted
+  }
+
+  async function fateOf(attemptId: string): Promise<Fate | null> {
+    const own = () => fates.get(attemptId)?.fate ?? null
+    const found = own() === 'discarded' ? null : await look()
+    if (found?.discarded[attemptId] !== undefined) return 'discarded'
+    return found?.left[attemptId] === undefined ? own() : 'left'
+  }
+
   /** A page that stood still takes for failed what has landed, and may have been read there since. */
   async function isMarkedOnDisk(attemptId: string, fate: Fate): Promise<boolean> {
     await look()
-    return readable(cellAt(candidate).onDisk())?.[fate][attemptId] !== undefined
+    return readable(cell().onDisk())?.[fate][attemptId] !== undefined
   }
 
   function lasting(table: Record<string, number>): Record<string, number> {
@@ -204,21 +219,18 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       const isRead = await succeeds(find())
       // another page may begin it at the same moment: what stands then is everybody's
       if (isRead && !epochs.isSeen()) {
-        await cellAt(candidate).update((found) => (found === null ? empty() : undefined))
+        await cell().update((found) => (found === null ? empty() : undefined))
         await find().catch(() => undefined)
       }
       epochs.isOpened()
       await takeOver()
     },
-    async isPresent(of) {
-      if (!of.aborted) await look()
-      return !of.aborted
-    },
+    isPresent,
     hear(found) {
       if (epochs.hear(found)) void look()
     },
     isUnreadable: () => isUnreadable,
-    isReadable: () => cellAt(candidate).isReadable(),
+    isReadable: () => cell().isReadable(),
     async list(key, of) {
       const kept = await change(({ entries }) => {
         if (of.aborted || Number(entries[key]) > clock.now()) return undefined
@@ -226,11 +238,11 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       })
       if (of.aborted) return 'gone'
       // nothing to change is no proof that storage has it: memory may have
-      const isOnDisk = readable(cellAt(candidate).onDisk())?.entries[key] !== undefined
+      const isOnDisk = readable(cell().onDisk())?.entries[key] !== undefined
       return kept === 'stored' || isOnDisk ? 'stored' : 'memory'
     },
     async entries() {
-      return learnt(await cellAt(candidate).read())?.entries ?? {}
+      return learnt(await cell().read())?.entries ?? {}
     },
     reschedule(changes) {
       return change(({ entries: { ...entries }, left, discarded }) => {
@@ -243,7 +255,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       })
     },
     async listsFormer(keys) {
-      const copies = await cellAt(candidate).copies()
+      const copies = await cell().copies()
       return copies.some(({ entries, epochs: counts }) =>
         keys.some(
           (key) => entries[key] === dueNow || (entries[key] !== undefined && isFormer(counts, epochs.counts())),
@@ -266,12 +278,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       const isOther = ([id, until]: readonly [string, number]) => id !== attemptId || until !== own.until
       await change((old) => ({ [own.fate]: Object.fromEntries(Object.entries(old[own.fate]).filter(isOther)) }))
     },
-    async fateOf(attemptId) {
-      const own = () => fates.get(attemptId)?.fate ?? null
-      const found = own() === 'discarded' ? null : await look()
-      if (found?.discarded[attemptId] !== undefined) return 'discarded'
-      return found?.left[attemptId] === undefined ? own() : 'left'
-    },
+    fateOf,
+    isWanted: async (attemptId, of) => (await isPresent(of)) && (await fateOf(attemptId)) !== 'discarded',
     async reset() {
       if (!isTakenOver) await takeOver()
       epochs.nextShopper()
@@ -284,7 +292,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       })
       // a number that storage did not take is nobody's: another page may count the next reset by it
       if (kept === 'stored') epochs.isReset(counted)
-      else cellAt(candidate).forget()
+      else cell().forget()
       // what was read until the count stood may be the former shopper's
       epochs.nextShopper()
       return { listed, isCounted: kept === 'stored', isTakenOver }

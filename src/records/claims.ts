@@ -18,7 +18,7 @@ export interface Claims {
   isWanted(claimed: AttemptRecord): Promise<boolean>
 }
 
-export interface ClaimsParts extends LeavingParts {
+interface ClaimsParts extends LeavingParts {
   clock: Clock
 }
 

@@ -47,7 +47,7 @@ export interface Epochs {
   wasResetSince(at: number): boolean
 }
 
-export interface EpochsParts {
+interface EpochsParts {
   clock: Clock
   /** Whether storage was seen to have a catalog: what only memory has tells nothing of it. */
   isOnDisk: () => boolean

@@ -7,7 +7,7 @@ import type { Codec, Journal } from './journal.ts'
 import { isBytes, kindOf, leaseOf, picturedIn, type Keys } from './keys.ts'
 import type { BoundedPhotoStore } from './photo-store.ts'
 
-export interface HousekeepingParts {
+interface HousekeepingParts {
   catalog: Catalog
   journal: Journal
   keys: () => Keys

@@ -1,6 +1,6 @@
 import { removeFrom } from '../platform/apply.ts'
 import { withinLimit } from '../platform/clock.ts'
-import { jsonIn } from '../platform/json.ts'
+import { jsonIn } from '../rules/json.ts'
 import { succeeds } from '../platform/succeeds.ts'
 import type { Clock, FlowStorage } from '../ports.ts'
 import { createSlot, type Kept, type Slot } from './slot.ts'

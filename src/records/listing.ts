@@ -40,7 +40,7 @@ interface StoredAttempt {
   archived: boolean
 }
 
-export interface ListingParts extends ArchiveParts {
+interface ListingParts extends ArchiveParts {
   keys: () => Keys
   clock: Clock
   retentionMs: number

@@ -5,7 +5,7 @@ import type { Shopper } from './epochs.ts'
 import { readable, type Codec, type Journal } from './journal.ts'
 
 /** One value of the room's shopper, which a reload finds until it expires. */
-export interface Saved<T extends object> {
+interface Saved<T extends object> {
   /** What an earlier page has saved; null where there is nothing that still holds. */
   restore(): Promise<T | null>
   /** Saves what is made of the value that stands, if anything, unless that shopper was wiped meanwhile. */

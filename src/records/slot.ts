@@ -46,7 +46,7 @@ export interface Slot {
 /** What a text becomes: another one, null to remove it, undefined to leave it. */
 type Decide = (old: string | null) => string | null | undefined
 
-export interface SlotParts {
+interface SlotParts {
   storage: FlowStorage
   clock: Clock
   /** Storage has taken a write. */

@@ -1,4 +1,5 @@
 import { isFormer } from './counts.ts'
+import { jsonIn } from './json.ts'
 import { jobPhases, unsentPhases, type Phase } from './phases.ts'
 
 /**
@@ -50,7 +51,7 @@ export const isEverywhere = (text: string | null): boolean => text !== null && v
  */
 export function leftOf(copy: string, current: string | null, base: string | null): string | null {
   const old = valueIn(copy)
-  const known = [current, base].map((text) => valueIn(text ?? '').attemptId)
+  const known = [current, base].map((text) => valueIn(text).attemptId)
   const isOther = old.attemptId !== undefined && current !== null && !known.includes(old.attemptId)
   return isOther && mayBePaid(old) ? copy : null
 }
@@ -111,11 +112,4 @@ function highest(one: Record<string, number> = {}, other: Record<string, number>
   return all
 }
 
-function valueIn(text: string): Value {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
-}
+const valueIn = (text: string | null): Value => Object(jsonIn(text))

@@ -152,23 +152,13 @@ function unusable(
   answer: Refusal,
   { at, retryAfterMs = null }: Details,
 ): Unusable {
-  const of = { operation, situation, answer }
-  const where = at === undefined ? {} : { at }
-  const meaning = meanings[situation][columnOf(operation)]
-  switch (meaning) {
-    case 'rejected.email':
-      return { ...of, kind: 'rejected', reason: 'email' }
-    case 'rejected.key':
-      return { ...of, kind: 'rejected', reason: 'key' }
-    case 'rejected.request':
-      return { ...of, kind: 'rejected', reason: 'request', ...where }
-    case 'protocolError':
-      return { ...of, kind: 'protocolError', ...where }
-    case 'throttled':
-      return { ...of, kind: 'throttled', retryAfterMs }
-    default:
-      return { ...of, kind: meaning }
-  }
+  const [kind, reason] = meanings[situation][columnOf(operation)].split('.')
+  return {
+    ...{ operation, situation, answer, kind },
+    ...(reason && { reason }),
+    ...(kind === 'throttled' && { retryAfterMs }),
+    ...(at !== undefined && { at }),
+  } as Unusable
 }
 
 function refusalOf(operation: Requested, status: number, body: ApiError | undefined): Exclude<Situation, 'fits'> {

@@ -78,7 +78,7 @@ const savedPhoto = is.object({
 /** How many earlier photos' addresses are saved. */
 const earlierLimit = 8
 
-export interface PhotosParts extends SavedParts {
+interface PhotosParts extends SavedParts {
   client: Client
   keys: () => Keys
   store: BoundedPhotoStore

@@ -23,7 +23,7 @@ export interface VisitorStore extends Readable<Visitor> {
   forget(): void
 }
 
-export interface VisitorParts extends SavedParts {
+interface VisitorParts extends SavedParts {
   keys: () => Keys
   errands: Errands
   /** The ID that the application has for its visitor, or what makes one for each. */

@@ -39,18 +39,22 @@ export function createCarryOut(parts: CarryOutParts) {
   const { notAllowed, refusal, refuse, seenAttempt } = permission
   const hand = createHand(onHand, gone)
 
-  function until(own: Seat<Runner>, runner: Runner, isThere: (snapshot: SnapshotFrom<typeof tryOnMachine>) => boolean) {
+  function until(
+    seat: Seat<Runner>,
+    runner: Runner,
+    isThere: (snapshot: SnapshotFrom<typeof tryOnMachine>) => boolean,
+  ) {
     const { promise, resolve, reject } = deferred()
     const look = (snapshot: SnapshotFrom<typeof tryOnMachine>) => void (isThere(snapshot) && resolve())
     const { unsubscribe } = runner.subscribe({ next: look, error: () => reject(closed()) })
     look(runner.getSnapshot())
-    return Promise.race([own.ended, promise]).finally(unsubscribe)
+    return Promise.race([seat.ended, promise]).finally(unsubscribe)
   }
 
   /** Intents wait while storage is being read or written, for as long as this page has the try-on. */
-  const settled = (own: Seat<Runner>, runner: Runner) => until(own, runner, (snapshot) => !snapshot.hasTag('busy'))
-  const carriedOut = (own: Seat<Runner>, runner: Runner) =>
-    until(own, runner, (snapshot) => !snapshot.hasTag('busy') && Object(snapshot.value).needsEmail !== 'registering')
+  const settled = (seat: Seat<Runner>, runner: Runner) => until(seat, runner, (snapshot) => !snapshot.hasTag('busy'))
+  const carriedOut = (seat: Seat<Runner>, runner: Runner) =>
+    until(seat, runner, (snapshot) => !snapshot.hasTag('busy') && Object(snapshot.value).needsEmail !== 'registering')
 
   async function clearPictures(attemptId: string): Promise<void> {
     if (!(await dropPictures(attemptId))) throw refusal({ kind: 'storage' })
@@ -66,7 +70,7 @@ export function createCarryOut(parts: CarryOutParts) {
   }
 
   async function doEvent(
-    own: Seat<Runner>,
+    seat: Seat<Runner>,
     runner: Runner,
     word: Word,
     event: TryOnEvent,
@@ -76,19 +80,19 @@ export function createCarryOut(parts: CarryOutParts) {
     const { call } = word
     // a later word may leave it
     if (mine) await Promise.race([allHeard(), mine.left])
-    if (isConsent(call)) await confirm(own, runner)
+    if (isConsent(call)) await confirm(seat, runner)
     // what another page runs by now is that one's to leave
-    if (!isCurrent(own) || !(await own.isStill())) throw closed()
-    while (runner.getSnapshot().hasTag('busy')) await settled(own, runner)
+    if (!isCurrent(seat) || !(await seat.isStill())) throw closed()
+    while (runner.getSnapshot().hasTag('busy')) await settled(seat, runner)
     // reading the photo, and storage, may have taken a while
     if (check(runner, call) !== meant) throw notAllowed(call)
-    heed(own, runner, word)
+    heed(seat, runner, word)
     if (mine && !mine.isWanted()) return mine.left
     const before = runner.getSnapshot().context.record
     mine?.pass()
     runner.send(event)
     word.isHeard?.()
-    await carriedOut(own, runner)
+    await carriedOut(seat, runner)
     const { record, problem } = runner.getSnapshot().context
     if (isDone(event, before, record, problem)) {
       if (!before || event.type !== 'discard') return
@@ -100,57 +104,57 @@ export function createCarryOut(parts: CarryOutParts) {
   }
 
   /** What is not sent yet must not be sent with the photo before, however long the other one takes. */
-  async function leaveUnsent(own: Seat<Runner>, runner: Runner, mine: InHand): Promise<void> {
+  async function leaveUnsent(seat: Seat<Runner>, runner: Runner, mine: InHand): Promise<void> {
     // the consent before may be leaving it
-    await settled(own, runner)
+    await settled(seat, runner)
     const snapshot = runner.getSnapshot()
     if (!mine.isWanted() || !Object(snapshot.value).preparing || !snapshot.can(probes.startOver)) return
     const before = attemptOf(runner)
     runner.send(probes.startOver)
-    await settled(own, runner)
+    await settled(seat, runner)
     const { record, problem } = runner.getSnapshot().context
     // storage would not let it go
     if (record && record.attemptId === before) throw refusal(problem ?? { kind: 'storage' })
   }
 
   /** A consent, from the photo on; a photo that is there already need not be waited for. */
-  async function consent(own: Seat<Runner>, runner: Runner, word: Word, call: ConsentCall): Promise<void> {
+  async function consent(seat: Seat<Runner>, runner: Runner, word: Word, call: ConsentCall): Promise<void> {
     // what is refused leaves nothing, and shows nothing
     check(runner, call)
-    heed(own, runner, word, () => checkConsent(call, notice, word.isPassed))
+    heed(seat, runner, word, () => checkConsent(call, notice, word.isPassed))
     const mine = hand.take()
     word.isHeard?.()
     try {
-      if (call.photo !== null) await leaveUnsent(own, runner, mine)
+      if (call.photo !== null) await leaveUnsent(seat, runner, mine)
       if (!mine.isWanted()) return await mine.left
       const meant = check(runner, call)
-      heed(own, runner, word)
+      heed(seat, runner, word)
       const work = eventOf(call, photos, mine.isWanted)
       const released = async (event: TryOnEvent) => {
         if ('consent' in event) await photos.release(event.consent.photoId)
       }
-      const event = await Promise.race([own.ended, mine.left, work]).catch((error: unknown) => {
+      const event = await Promise.race([seat.ended, mine.left, work]).catch((error: unknown) => {
         void work.then(released, () => undefined)
-        return refuse(own, runner, error)
+        return refuse(seat, runner, error)
       })
-      await doEvent(own, runner, word, event, meant, mine).finally(() => released(event))
+      await doEvent(seat, runner, word, event, meant, mine).finally(() => released(event))
     } finally {
       mine.letGo()
     }
   }
 
   /** Anything but a consent; `isLeft` says whether what was in hand has been left by it. */
-  async function intend(own: Seat<Runner>, runner: Runner, word: Word, isLeft: boolean): Promise<void> {
+  async function intend(seat: Seat<Runner>, runner: Runner, word: Word, isLeft: boolean): Promise<void> {
     const { call } = word
     const meant = check(runner, call)
     // what was to be forgotten is in the archive by now, or was never seen
     const isUnread = word.seen === undefined && !isBegunSince(word.said)
-    const isOwn = word.own ? meant === word.own || (isLeft && meant === undefined) : isUnread
+    const isOwn = word.begun ? meant === word.begun || (isLeft && meant === undefined) : isUnread
     const isSeen = isOwn || meant === (word.seen ?? undefined)
     if (call.intent === 'discard' && !isSeen) throw notAllowed(call)
-    heed(own, runner, word)
-    const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(own, runner, error))
-    await doEvent(own, runner, word, event, meant, null)
+    heed(seat, runner, word)
+    const event = await eventOf(call, photos, () => true).catch((error: unknown) => refuse(seat, runner, error))
+    await doEvent(seat, runner, word, event, meant, null)
   }
 
   return {
@@ -160,9 +164,10 @@ export function createCarryOut(parts: CarryOutParts) {
     isGoneOn: (runner: Runner, call: Call, seen: string | null) =>
       !isConsent(call) && !isLeaving(call) && seenAttempt() === seen && !runner.getSnapshot().can(permissionOf(call)),
     /** Whether what another page was to do is still to be done, and not done though nobody came to say so. */
-    async isDue(call: Call, seen: string | null, own: string | undefined): Promise<boolean> {
+    async isDue(call: Call, seen: string | null, begun: string | undefined): Promise<boolean> {
       // what was said last in the other page may be in hand here
-      if (isMeant(call, seen) || (own && seenAttempt() === own) || (isLeaving(call) && hand.isHolding())) return true
+      if (isMeant(call, seen) || (begun && seenAttempt() === begun) || (isLeaving(call) && hand.isHolding()))
+        return true
       if (await isGone(call, seen)) return false
       checkRead()
       throw notAllowed(call)
@@ -171,11 +176,11 @@ export function createCarryOut(parts: CarryOutParts) {
     isPreparing: hand.isHolding,
 
     /** Does it, or rejects with why it could not be done. */
-    async carryOut(own: Seat<Runner>, runner: Runner, word: Word): Promise<void> {
+    async carryOut(seat: Seat<Runner>, runner: Runner, word: Word): Promise<void> {
       const { call } = word
       const leave = () => isLeaving(call) && hand.leave()
       const wasLeft = leave()
-      do await settled(own, runner)
+      do await settled(seat, runner)
       while (runner.getSnapshot().hasTag('busy'))
       // what was said before, and waited as this did, may be in hand by now
       const isLeft = leave() || wasLeft
@@ -183,13 +188,13 @@ export function createCarryOut(parts: CarryOutParts) {
       if (isConsent(call) && attemptOf(runner) === call.attemptId) return
       // that was all there was to leave, unless its shopper saw what stands
       const stands = attemptOf(runner)
-      const isSeen = stands !== undefined && (word.own ?? word.seen) === stands
+      const isSeen = stands !== undefined && (word.begun ?? word.seen) === stands
       if (isLeft && !isSeen && !runner.getSnapshot().can(permissionOf(call))) return checkRead()
       // of a former shopper not even a photo is kept
-      if (isConsent(call)) return consent(own, runner, word, call)
+      if (isConsent(call)) return consent(seat, runner, word, call)
       // nobody forgets unseen what the consent in hand would have left
       const isUnseen = isLeft && !isSeen && stands !== undefined && call.intent === 'discard'
-      await intend(own, runner, isUnseen ? { ...word, call: { intent: 'startOver' } } : word, isLeft)
+      await intend(seat, runner, isUnseen ? { ...word, call: { intent: 'startOver' } } : word, isLeft)
     },
 
     /**

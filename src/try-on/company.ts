@@ -25,17 +25,17 @@ export interface Company {
   /** Whether another page was heard to run the flow a moment ago. */
   isElsewhere(): boolean
   /** Whether the page that runs the flow was heard while this one had that seat. */
-  hasHeard(own: Seat<Runner>): boolean
+  hasHeard(seat: Seat<Runner>): boolean
   /** Asks the page that runs the flow for its view, and looks into storage as long as nothing is heard of it. */
-  wait(own: Seat<Runner>): void
+  wait(seat: Seat<Runner>): void
   /** Has the page that runs the flow look whether what it shows is still there. */
   haveLook(): void
   /** The page that runs the flow shows its view to this one, which waits. */
-  hearOwner(own: Seat<Runner>, view: TryOnView): void
+  hearOwner(seat: Seat<Runner>, view: TryOnView): void
   /** Another page shows itself as the one that runs the flow, as this one does. */
-  hearOther(own: Seat<Runner>, attempt: string | null): Promise<void>
+  hearOther(seat: Seat<Runner>, attempt: string | null): Promise<void>
   /** A page that waits asks this one for its view, and says which attempt it has seen. */
-  answerHello(own: Seat<Runner>, seen: string | null): Promise<void>
+  answerHello(seat: Seat<Runner>, seen: string | null): Promise<void>
   /** The page that runs the flow answers what this page's shopper has said. */
   hearAnswer(message: Answer): void
   /** The seat is left, and what was heard in it is of no use any more. */
@@ -57,12 +57,12 @@ interface CompanyParts {
   place: () => string
   /** Whether that is where the pages of this storage wait, as far as is known by now. */
   isPlaced: () => boolean
-  isCurrent: (own: Seat<Runner>) => boolean
+  isCurrent: (seat: Seat<Runner>) => boolean
   /** Leaves the seat for another one, at the end of the line. */
   sitAgain: () => void
   post: (message: TabMessage) => void
   /** Shows the other pages what this one shows, as the one that runs the flow. */
-  showOthers: (own: Seat<Runner>) => void
+  showOthers: (seat: Seat<Runner>) => void
   /** Says where the try-on stands. */
   stand: () => void
 }
@@ -99,12 +99,12 @@ export function createCompany(parts: CompanyParts): Company {
   }
 
   /** The page that runs the flow may be in another process, and not to be heard. */
-  function lookOn(own: Seat<Runner>): void {
-    const isUnheard = () => isCurrent(own) && own.isWaiting && heard !== own
+  function lookOn(seat: Seat<Runner>): void {
+    const isUnheard = () => isCurrent(seat) && seat.isWaiting && heard !== seat
     looking = clock.setTimeout(() => {
-      if (!isCurrent(own) || !own.isWaiting || (heard === own && parts.isFirm)) return
-      lookOn(own)
-      if (heard === own) return askOn()
+      if (!isCurrent(seat) || !seat.isWaiting || (heard === seat && parts.isFirm)) return
+      lookOn(seat)
+      if (heard === seat) return askOn()
       const show = (record: AttemptRecord | null) => {
         if (!isUnheard() || (record && attempts.hasExpired(record))) return
         // whatever is asked for here, nobody hears it
@@ -115,9 +115,9 @@ export function createCompany(parts: CompanyParts): Company {
   }
 
   /** A page that can read what is there takes over from one that can not. */
-  async function lookPast(own: Seat<Runner>, view: TryOnView): Promise<void> {
+  async function lookPast(seat: Seat<Runner>, view: TryOnView): Promise<void> {
     const stored = await attempts.look().catch(() => null)
-    if (!isCurrent(own) || (withheld ?? shown.get()) !== view) return
+    if (!isCurrent(seat) || (withheld ?? shown.get()) !== view) return
     if (stored === null) showWithheld()
     else greet(stored.attemptId)
   }
@@ -136,19 +136,19 @@ export function createCompany(parts: CompanyParts): Company {
 
   return {
     isElsewhere: () => clock.monotonic() - heardAt < elsewhereMs,
-    hasHeard: (own) => heard === own,
+    hasHeard: (seat) => heard === seat,
 
-    wait(own) {
+    wait(seat) {
       greet(seenAttempt())
-      lookOn(own)
+      lookOn(seat)
     },
 
     haveLook: () => greet(null),
 
-    hearOwner(own, view) {
+    hearOwner(seat, view) {
       // that page knows nothing of it, and it is not to be sent once that page has gone
-      if (heard !== own) attempts.dropUnsent()
-      heard = own
+      if (heard !== seat) attempts.dropUnsent()
+      heard = seat
       ownerAt = clock.monotonic()
       asked = 0
       const isBlind = view.problem?.kind === 'storageUnreadable'
@@ -157,34 +157,34 @@ export function createCompany(parts: CompanyParts): Company {
       if (withheld === null) shown.set(view)
       if (!tellsNothing) compareHeld(view)
       parts.stand()
-      if (isBlind) void lookPast(own, view)
+      if (isBlind) void lookPast(seat, view)
       asks.knock()
     },
 
-    async hearOther(own, attempt) {
+    async hearOther(seat, attempt) {
       // where nobody is kept out everybody may run it
       if (!exclusive) return
       heardAt = clock.monotonic()
-      const isOwner = isPlaced() && (await own.confirm())
-      const isRight = isOwner && (attempt === seenAttempt() || (await isStillThere(own)))
-      if (!isRight && isCurrent(own)) sitAgain()
+      const isOwner = isPlaced() && (await seat.confirm())
+      const isRight = isOwner && (attempt === seenAttempt() || (await isStillThere(seat)))
+      if (!isRight && isCurrent(seat)) sitAgain()
     },
 
     /**
      * What another page has seen may stand where this one could not look when it did, or in place of what it shows; or that
      * page has left what this one shows, after it stood still.
      */
-    async answerHello(own, seen) {
-      if (seen === seenAttempt()) return parts.showOthers(own)
+    async answerHello(seat, seen) {
+      if (seen === seenAttempt()) return parts.showOthers(seat)
       // who has seen nothing yet waits for nothing
-      if (seen === null) parts.showOthers(own)
+      if (seen === null) parts.showOthers(seat)
       const isUnknown = seen !== null && shown.get().state === 'idle'
-      const isStale = isUnknown || !(await isStillThere(own))
-      if (!isCurrent(own) || !own.runner) return
+      const isStale = isUnknown || !(await isStillThere(seat))
+      if (!isCurrent(seat) || !seat.runner) return
       // the other page goes first
       if (isStale) heardAt = clock.monotonic()
       if (isStale) sitAgain()
-      else if (seen !== null) parts.showOthers(own)
+      else if (seen !== null) parts.showOthers(seat)
     },
 
     hearAnswer(message) {

@@ -17,11 +17,11 @@ import type { Product } from './try-on.actors.ts'
 export interface Display {
   shown: Value<TryOnView>
   /** Shows here, and to the other pages, where the machine stands, or that a consent is being made ready for it. */
-  show(own: Seat<Runner>, runner: Runner): void
+  show(seat: Seat<Runner>, runner: Runner): void
   /** Tells the other pages what this one shows. */
   tellView(): void
   /** Shows the other pages what this one shows, unless it may not be the one any more that runs the flow. */
-  showOthers(own: Seat<Runner>): void
+  showOthers(seat: Seat<Runner>): void
   /** Says where it stands, for whoever listens to the room. */
   stand(): void
 }
@@ -55,15 +55,15 @@ export function createDisplay(parts: DisplayParts): Display {
 
   const tellView = () => post({ type: 'view', name: name(), place: sitting().place(), view: shown.get() })
 
-  function showOthers(own: Seat<Runner>): void {
+  function showOthers(seat: Seat<Runner>): void {
     const tellThem = () => {
       tellView()
-      const record = own.runner && unstoredIn(own.runner)
+      const record = seat.runner && unstoredIn(seat.runner)
       // a page that lives on when this one has gone is to have it, too
       if (record) post({ type: 'lateAnswer', name: name(), record, durable: false })
     }
-    if (own.isFresh()) tellThem()
-    else void own.isStill().then((is) => is && tellThem())
+    if (seat.isFresh()) tellThem()
+    else void seat.isStill().then((is) => is && tellThem())
   }
 
   function stand(): void {
@@ -82,14 +82,14 @@ export function createDisplay(parts: DisplayParts): Display {
     tellView,
     showOthers,
     stand,
-    show(own, runner) {
+    show(seat, runner) {
       const snapshot = runner.getSnapshot()
       const stands = tryOnView(snapshot)
       // a page that takes over goes on showing what it has shown until storage is read
       const isNews = stands.state !== 'restoring' || snapshot.context.record !== null || !shown.get().attempt
-      if (!sitting().isCurrent(own) || !isNews) return
+      if (!sitting().isCurrent(seat) || !isNews) return
       shown.set(isPreparing() ? preparingOver(stands) : stands)
-      showOthers(own)
+      showOthers(seat)
       stand()
       parts.onShown(runner)
     },

@@ -46,23 +46,15 @@ export function consentCall(
 /** A call that another page has passed on: its parts are looked at as anybody's are, once it is carried out. */
 export function passedCall(call: PassedCall): Call {
   const { intent, attemptId, photo = null, kept = null, options = {}, form = {}, abandonPaidJob } = call
-  switch (intent) {
-    case 'start':
-    case 'retry':
-      return {
-        intent,
-        attemptId: is.text.safeParse(attemptId).data ?? newId(),
-        photo: photo as PhotoInput | null,
-        kept: kept as RoomPhoto | null,
-        options: Object(options),
-      }
-    case 'submitEmail':
-      return { intent, form: Object(form) }
-    case 'discard':
-      return { intent, abandonPaidJob: abandonPaidJob === true }
-    default:
-      return { intent }
-  }
+  return {
+    intent,
+    attemptId: is.text.safeParse(attemptId).data ?? newId(),
+    photo,
+    kept,
+    options: Object(options),
+    form: Object(form),
+    abandonPaidJob: abandonPaidJob === true,
+  } as Call
 }
 
 /** The event that asks the machine whether an intent is permitted. */

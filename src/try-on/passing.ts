@@ -14,7 +14,7 @@ import type { Said, Word } from './said.ts'
 import type { Sitting } from './sitting.ts'
 
 /** What becomes of a word that another page is asked to carry out, or whose own page goes before it has. */
-export interface Passing {
+interface Passing {
   /**
    * Whether the page that runs the flow has answered a word that was passed on to it, before this one runs it. The number
    * tells which of this page's words it is.
@@ -53,7 +53,7 @@ export function createPassing(parts: PassingParts): Passing {
   let leftBefore = 0
 
   function asItStands(
-    { call, said, seen, own }: Word,
+    { call, said, seen, begun }: Word,
     taken: Seat<Runner>,
     carriedOut: Promise<void>,
     mayBeFound = false,
@@ -63,7 +63,7 @@ export function createPassing(parts: PassingParts): Passing {
       const isClosed = isOfClosing(error)
       if (isLeaving(call)) {
         // what it was for may be any of these
-        const meant = [own, seen, before?.attemptId].flatMap((each) => each ?? [])
+        const meant = [begun, seen, before?.attemptId].flatMap((each) => each ?? [])
         if (!isClosed || meant.length === 0) throw error
         const areLeft = await Promise.all(meant.map((each) => isLeft(call, each)))
         if (areLeft.every(Boolean)) return
@@ -87,10 +87,10 @@ export function createPassing(parts: PassingParts): Passing {
     word: Word & { number: number; attempt: string | null },
     isPassedOn: () => void,
   ): Promise<boolean> {
-    const { call, said, number, attempt, own } = word
+    const { call, said, number, attempt, begun } = word
     if (isConsent(call)) checkConsent(call, notice)
     const where = { name: parts.name(), place: sitting.place() }
-    const ask: Ask = { type: 'ask', ...where, id: newId(), call, seenAttempt: attempt, ownAttempt: own }
+    const ask: Ask = { type: 'ask', ...where, id: newId(), call, seenAttempt: attempt, ownAttempt: begun }
     let isPassed = false
     const check = () => {
       checkLeft(call, number)
@@ -108,7 +108,7 @@ export function createPassing(parts: PassingParts): Passing {
       asks.drop(ask)
       // a page that has it goes on with it, though this one is gone; what is begun there may not be written yet
       const isDone = isLeaving(call)
-        ? !own && attempt !== null && isLeft(call, attempt)
+        ? !begun && attempt !== null && isLeft(call, attempt)
         : isPassed && isTaken(call, said)
       if (!(await isDone)) throw error
       return true

@@ -15,7 +15,7 @@ export interface PermissionParts {
   /** What this page shows. */
   view: () => TryOnView
   /** Whether this page still has that part in the try-on. */
-  isCurrent: (own: Seat<Runner>) => boolean
+  isCurrent: (seat: Seat<Runner>) => boolean
 }
 
 /** Whether what was said may be done where the try-on stands, and what it is refused with. */
@@ -36,9 +36,9 @@ export function createPermission({ clock, view, isCurrent }: PermissionParts) {
   }
 
   /** A refusal is shown where the try-on stands, and nothing is lost. */
-  function refuse(own: Seat<Runner>, runner: Runner, error: unknown): never {
+  function refuse(seat: Seat<Runner>, runner: Runner, error: unknown): never {
     // what was left is no problem of what stands
-    const isShown = error instanceof TryOnError && error.kind !== 'stopped' && isCurrent(own)
+    const isShown = error instanceof TryOnError && error.kind !== 'stopped' && isCurrent(seat)
     if (isShown) runner.send({ type: 'refused', problem: error.problem })
     throw error
   }
@@ -78,20 +78,20 @@ export function createPermission({ clock, view, isCurrent }: PermissionParts) {
 
     refuse,
     /** Checks what was said; what a former shopper has said is nobody's to read. */
-    heed(own: Seat<Runner>, runner: Runner, { call, said }: Word, checkMore = () => {}): void {
+    heed(seat: Seat<Runner>, runner: Runner, { call, said }: Word, checkMore = () => {}): void {
       try {
         checkSaid(call, said)
         checkMore()
       } catch (error) {
-        refuse(own, runner, error)
+        refuse(seat, runner, error)
       }
     },
 
     /** A page that froze may have been overtaken: nothing is begun where that can not be ruled out. */
-    async confirm(own: Seat<Runner>, runner: Runner): Promise<void> {
-      if (await own.confirm()) return
-      if (!isCurrent(own)) throw closed()
-      refuse(own, runner, refusal({ kind: 'storage' }))
+    async confirm(seat: Seat<Runner>, runner: Runner): Promise<void> {
+      if (await seat.confirm()) return
+      if (!isCurrent(seat)) throw closed()
+      refuse(seat, runner, refusal({ kind: 'storage' }))
     },
   }
 }

@@ -20,7 +20,7 @@ export interface Word {
   /** Which attempt its shopper saw, where any. */
   seen?: string | null | undefined
   /** Which one its shopper has begun by the word before it, where that was not seen yet. */
-  own?: string | undefined
+  begun?: string | undefined
   /** Another page's shopper has said it. */
   isPassed?: boolean
   /** What is said after it may be heard: it has taken effect, or can be left. */

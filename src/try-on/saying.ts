@@ -14,7 +14,7 @@ import type { Runner } from './runner.ts'
 import type { Said, Word } from './said.ts'
 
 /** What this page's shopper says, in the order in which it was said. */
-export interface Saying {
+interface Saying {
   /** Resolves once it has taken effect. */
   say(call: Call): Promise<void>
   /** Resolves once everything that was said so far has taken effect, or can be left. */
@@ -94,10 +94,10 @@ export function createSaying(parts: SayingParts): Saying {
     const now = seenAttempt()
     // while it is under way another page's may be shown
     const isUnseen = last && (!last.isDone || now === null || now === last.over)
-    const own = isUnseen ? last?.attempt : undefined
+    const begun = isUnseen ? last?.attempt : undefined
     if (isConsent(call)) last = { call, attempt: call.attemptId, over: now, isDone: false }
     else if (isLeaving(call)) last = null
-    return isLeaving(call) ? own : undefined
+    return isLeaving(call) ? begun : undefined
   }
 
   /** Here where this page is the owner; else by the owner, and here if the owner goes before it has answered. */
@@ -112,7 +112,7 @@ export function createSaying(parts: SayingParts): Saying {
     const isUnread = shown.get().state === 'restoring'
     /** Which attempt its shopper saw as it was said; undefined where nothing was shown yet. */
     const seen = said.saw !== undefined ? said.saw : isUnread ? undefined : seenAttempt()
-    const own = ownAttempt(call)
+    const begun = ownAttempt(call)
     const before = sitting.seat()
     const first = sitting.sit()
     await sitting.findPlace()
@@ -132,25 +132,25 @@ export function createSaying(parts: SayingParts): Saying {
       // a seat that was taken anew may be at its first look
       if (taken !== first) await settled(taken, runner)
       if (taken !== first && !isToBeDone(runner, call)) return
-      return asItStands({ ...word, seen, own }, taken, carryOut(taken, runner, { ...word, seen, own }))
+      return asItStands({ ...word, seen, begun }, taken, carryOut(taken, runner, { ...word, seen, begun }))
     }
     // what was shown only then is nothing that a consent was left for
-    const shownNow = seen === undefined && own ? null : seenAttempt()
+    const shownNow = seen === undefined && begun ? null : seenAttempt()
     const attempt = said.saw !== undefined ? said.saw : shownNow
     if (call.intent === 'discard' && seen === undefined && isBegunSince(said) && attempt !== null)
       throw notAllowed(call)
     const wasPermitted = shown.get().can[call.intent]
-    if (await isPassedToOwner(taken, { ...word, number, attempt, own }, isPassedOn)) return
+    if (await isPassedToOwner(taken, { ...word, number, attempt, begun }, isPassedOn)) return
     if (!taken.runner) throw closed()
     const carriedOut = async () => {
       const runner = await running()
       await settled(taken, runner)
       checkLeft(call, number)
       if (wasPermitted && isGoneOn(runner, call, attempt)) return
-      if (await isDue(call, attempt, own)) await carryOut(taken, runner, { ...word, seen: attempt, own })
+      if (await isDue(call, attempt, begun)) await carryOut(taken, runner, { ...word, seen: attempt, begun })
     }
     // that page may be writing it
-    return asItStands({ ...word, seen: attempt, own }, taken, carriedOut(), true)
+    return asItStands({ ...word, seen: attempt, begun }, taken, carriedOut(), true)
   }
 
   /** Settles once this page shows what there is, if that is to be had. */
@@ -162,12 +162,12 @@ export function createSaying(parts: SayingParts): Saying {
 
   /** Whether what the shopper saw is what there is, now that storage was read: a word is for nothing else. */
   async function isStillMeant(
-    own: Seat<Runner>,
+    seat: Seat<Runner>,
     runner: Runner,
     call: Call,
     seen: string | null | undefined,
   ): Promise<boolean> {
-    await settled(own, runner)
+    await settled(seat, runner)
     if (seen === undefined || isMeant(call, seen)) return true
     if (call.intent === 'resume') return false
     throw notAllowed(call)

@@ -49,29 +49,29 @@ export function createServing(parts: ServingParts): Serving {
 
   /** This page's seat, if it runs the flow: another page may be the one that is asked. */
   function ownSeat(): Seat<Runner> | null {
-    const own = sitting.seat()
-    return own?.runner && own.isProven() ? own : null
+    const seat = sitting.seat()
+    return seat?.runner && seat.isProven() ? seat : null
   }
 
   function open(id: string): void {
-    const own = ownSeat()
-    if (served.has(id) || !own) return
-    const [turn, now, by] = [newId(), clock.elapsed(), names.get(own) ?? newId()]
-    names.set(own, by)
+    const seat = ownSeat()
+    if (served.has(id) || !seat) return
+    const [turn, now, by] = [newId(), clock.elapsed(), names.get(seat) ?? newId()]
+    names.set(seat, by)
     for (const [given, at] of turns) if (now - at > turnMs) turns.delete(given)
     turns.set(turn, now)
     post({ type: 'come', name: name(), place: sitting.place(), id, turn, by })
   }
 
   async function serve({ id, turn, call: passed, seenAttempt: seen, ownAttempt }: PassedAsk): Promise<void> {
-    const own = ownSeat()
-    const runner = own?.runner
-    if (!own || !runner || served.has(id)) return
+    const seat = ownSeat()
+    const runner = seat?.runner
+    if (!seat || !runner || served.has(id)) return
     // who stood still meanwhile asks once more whether anybody waits for it
     if (clock.elapsed() - (turns.get(turn) ?? -Infinity) > turnMs) return open(id)
     served.add(id)
     // a page that stood still may hear of it once another one has carried it out
-    const isStill = lastServed.then(own.isStill)
+    const isStill = lastServed.then(seat.isStill)
     lastServed = isStill
     if (!(await isStill)) return void served.delete(id)
     const call = passedCall(passed)
@@ -82,11 +82,11 @@ export function createServing(parts: ServingParts): Serving {
     }
     const said = sayNow()
     const carriedOut = async () => {
-      await settled(own, runner)
+      await settled(seat, runner)
       // what is to be left has to be there
       await coming.get(ownAttempt)
       if (await isDue(call, seen, ownAttempt))
-        await carryOut(own, runner, { call, said, seen, own: ownAttempt, isPassed: true, isHeard: inHand.resolve })
+        await carryOut(seat, runner, { call, said, seen, begun: ownAttempt, isPassed: true, isHeard: inHand.resolve })
       return null
     }
     const problem = await carriedOut().catch((error: unknown) =>
@@ -95,7 +95,7 @@ export function createServing(parts: ServingParts): Serving {
     inHand.resolve()
     if (isConsent(call)) coming.delete(call.attemptId)
     // who runs the flow next carries it out
-    if (!sitting.isCurrent(own) || !(await own.isStill())) return void served.delete(id)
+    if (!sitting.isCurrent(seat) || !(await seat.isStill())) return void served.delete(id)
     post({ type: 'answer', name: name(), id, problem, jobId: jobId() })
   }
 

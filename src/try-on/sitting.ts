@@ -17,9 +17,9 @@ export interface Sitting {
   place(): string
   /** Whether that is where the pages of this storage wait, as far as is known by now. */
   isPlaced(): boolean
-  isCurrent(own: Seat<Runner>): boolean
+  isCurrent(one: Seat<Runner>): boolean
   /** Whether it was given up for another page in the middle of whatever was going on: what this one was writing may land yet. */
-  wasGivenUp(own: Seat<Runner>): boolean
+  wasGivenUp(one: Seat<Runner>): boolean
   /** The seat, which is taken where there is none; throws `TryOnError` of kind `input` where the address is none. */
   sit(): Seat<Runner>
   /** Leaves the seat for another one, at the end of the line, where somebody is looking. */
@@ -43,7 +43,7 @@ interface SittingParts {
   reopen: () => Promise<boolean>
   /** What another page may have changed is read again, before this page takes over. */
   refresh: () => Promise<void>
-  run: (own: () => Seat<Runner>) => Runner
+  run: (seat: () => Seat<Runner>) => Runner
   /** Another page has it from now on: what only this one has is written, or is owed. */
   keep: () => void
   isWatched: () => boolean
@@ -134,8 +134,8 @@ export function createSitting(parts: SittingParts): Sitting {
     seat: () => seat,
     place: () => place,
     isPlaced,
-    isCurrent: (own) => seat === own,
-    wasGivenUp: (own) => givenUp.has(own),
+    isCurrent: (one) => seat === one,
+    wasGivenUp: (one) => givenUp.has(one),
     sit,
     sitAgain,
     findPlace: () => (placing ??= look(sit()).finally(() => (placing = null))),

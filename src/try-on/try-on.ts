@@ -97,11 +97,11 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     photos,
     notice,
     view: shown.get,
-    isCurrent: (own) => sitting.isCurrent(own),
+    isCurrent: (seat) => sitting.isCurrent(seat),
     allHeard: () => saying.allHeard(),
     onHand() {
-      const own = sitting.seat()
-      if (own?.runner) show(own, own.runner)
+      const seat = sitting.seat()
+      if (seat?.runner) show(seat, seat.runner)
     },
     onDiscard: (record) => telling.discard(record, parts.shopper()),
     attempts: parts.attempts,
@@ -184,16 +184,16 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     if (!durable && !isRunHere) keeping.keepAnswer(record)
   }
 
-  function run(own: () => Seat<Runner>): Runner {
-    const holdsSeat = async () => sitting.isCurrent(own()) && own().confirm()
-    const isUntaken = async () => sitting.isCurrent(own()) && own().isUntaken()
+  function run(seat: () => Seat<Runner>): Runner {
+    const holdsSeat = async () => sitting.isCurrent(seat()) && seat().confirm()
+    const isUntaken = async () => sitting.isCurrent(seat()) && seat().isUntaken()
     const actors = tryOnActors({ ...parts, tell, holdsSeat, isUntaken, isPreparing })
     const provided = tryOnMachine.provide({ actors })
     const heard = inspect && inspection(inspect, parts.product, () => shown.get().state)
     const runner = createRunner(provided, { input, clock, inspect: heard })
     const by = parts.shopper()
     // what a former shopper has is not shown as the next one's
-    runner.subscribe({ next: () => by.aborted || show(own(), runner) })
+    runner.subscribe({ next: () => by.aborted || show(seat(), runner) })
     runner.start()
     return runner
   }

@@ -10,7 +10,7 @@ const streamsForMs = 3_600_000
  * In which form an origin takes the body of a POST. A browser repeats a JSON body by itself when a connection that it
  * uses again dies, and a stream never; but only some browsers send streams, and only over HTTP/2 and newer.
  */
-export interface BodyForm {
+interface BodyForm {
   /** Whether nothing has to be asked before a submission to this base URL. */
   isKnown(base: string): boolean
   streams(base: string): boolean

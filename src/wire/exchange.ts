@@ -29,7 +29,7 @@ interface Sending {
 }
 
 /** One request on the wire, read to its end. It is out when this returns; whatever becomes of it out there is an exchange. */
-export type SendRequest = (operation: Operation, parts: RequestParts, sending: Sending) => Promise<Exchange>
+type SendRequest = (operation: Operation, parts: RequestParts, sending: Sending) => Promise<Exchange>
 
 export function createExchange(fetch: Fetch | undefined, addresses: Addresses): SendRequest {
   const send: Fetch = fetch ?? ((url, init) => globalThis.fetch(url, init))

@@ -8,7 +8,7 @@ import sharp from 'sharp'
 import { PhotoNotReadable } from '../photo-problems.ts'
 import type { Blob } from '../ports.ts'
 import { cleaned } from './cleaned.ts'
-import type { Errand, Said } from './processes.ts'
+import type { Errand, Reply } from './processes.ts'
 import type { Told } from './process-guard.ts'
 import { finished, prepared, render } from './renderer.ts'
 
@@ -67,7 +67,7 @@ function told(what: Told): Promise<unknown> {
   return heard
 }
 
-async function carryOut({ method, args }: Errand): Promise<Said> {
+async function carryOut({ method, args }: Errand): Promise<Reply> {
   try {
     return { value: await watched(() => Reflect.get(methods, method)(...args)) }
   } catch (error) {
@@ -76,6 +76,6 @@ async function carryOut({ method, args }: Errand): Promise<Said> {
 }
 
 // whoever began this process may have ended
-const say = (said: Said) => process.send?.(said, undefined, undefined, () => {})
+const say = (said: Reply) => process.send?.(said, undefined, undefined, () => {})
 process.on('message', (errand: Errand) => void carryOut(errand).then(say))
 say('ready')

@@ -8,7 +8,7 @@ export interface Errand {
   method: string
   args: unknown[]
 }
-export type Said = 'ready' | { value: unknown } | { error: string }
+export type Reply = 'ready' | { value: unknown } | { error: string }
 
 export interface ProcessesOptions {
   file: string
@@ -97,7 +97,7 @@ export function openProcesses(options: ProcessesOptions): Processes {
     place.isReady = false
     place.isSpent = false
     limit(place, longestBeginMs)
-    child.on('message', (said: Said) => hear(place, child, said))
+    child.on('message', (said: Reply) => hear(place, child, said))
     child.once('exit', (_, signal) => end(place, child, signal))
     // what could not begin, or be sent to, has ended or does so now
     child.on('error', () => (child.pid === undefined ? end(place, child, null) : child.kill('SIGKILL')))
@@ -111,7 +111,7 @@ export function openProcesses(options: ProcessesOptions): Processes {
     }, longestMs)
   }
 
-  function hear(place: Place, child: ChildProcess, said: Said): void {
+  function hear(place: Place, child: ChildProcess, said: Reply): void {
     if (place.child !== child) return
     clearTimeout(place.timer)
     if (said === 'ready') {
