@@ -3,7 +3,10 @@ import { createValue } from './platform/value.ts'
 import type { Readable } from './ports.ts'
 import type { TryOnState } from './rules/words.ts'
 
-/** A list of attempts that is read again when one of them changes, here or in another tab, while somebody watches. */
+/**
+ * A list of attempts that is read again when one of them changes, here or in another tab, while somebody watches. What it
+ * has that is under way goes on, as if its try-on were shown.
+ */
 export interface History<Entry> extends Readable<readonly Entry[]> {
   /** What the pages of the room say of their try-ons. */
   hear(message: TabMessage): void
@@ -12,14 +15,21 @@ export interface History<Entry> extends Readable<readonly Entry[]> {
   forget(): void
 }
 
+interface Attempt {
+  attemptId: string
+  state: TryOnState
+  open(): Pick<Readable<unknown>, 'subscribe'>
+}
+
 /** `later` has something done a while later. */
-export function createHistory<Entry extends { state: TryOnState }>(
+export function createHistory<Entry extends Attempt>(
   list: () => Promise<Entry[]>,
   later: (run: () => void) => void,
 ): History<Entry> {
   const shown = createValue<readonly Entry[]>([])
   /** Where each try-on was last said to stand. */
   const stands = new Map<string, string>()
+  const followed = new Map<string, { unsubscribe(): void }>()
   let reading: Promise<void> | null = null
   let isOutdated = false
 
@@ -29,10 +39,24 @@ export function createHistory<Entry extends { state: TryOnState }>(
       isOutdated = false
       const entries = await list().catch(() => null)
       if (entries === null) later(refresh)
-      else if (!isOutdated) shown.set(entries)
+      else if (!isOutdated) {
+        shown.set(entries)
+        follow(entries)
+      }
       // of one whose page is gone nobody says when it has become too old
       if (entries?.some(({ state }) => state === 'preparing' || state === 'submitting')) later(refresh)
     } while (isOutdated)
+  }
+
+  function follow(entries: readonly Entry[]): void {
+    const running = entries.filter(({ state }) => state === 'processing' || state === 'preview')
+    for (const { attemptId, open } of running)
+      if (!followed.has(attemptId)) followed.set(attemptId, open().subscribe(unheard))
+    for (const [id, { unsubscribe }] of followed)
+      if (!running.some(({ attemptId }) => attemptId === id)) {
+        followed.delete(id)
+        unsubscribe()
+      }
   }
 
   function refresh(): void {
@@ -61,10 +85,13 @@ export function createHistory<Entry extends { state: TryOnState }>(
     forget() {
       stands.clear()
       shown.set([])
+      follow([])
       refresh()
     },
   }
 }
+
+const unheard = () => {}
 
 const standingOf = ({ state, attempt, preview, result, durable }: Extract<TabMessage, { type: 'view' }>['view']) =>
   JSON.stringify([state, attempt, preview, result, durable])

@@ -212,8 +212,13 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       )
     })
 
-  // what is read again by itself opens no room that was closed
-  const history = createHistory(() => (presence.isUp() ? list() : Promise.reject()), later)
+  const history = createHistory(async () => {
+    // what is read again by itself opens no room that was closed
+    checkUp()
+    const listed = await list()
+    checkUp()
+    return listed
+  }, later)
 
   return {
     client: client.operations,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FittingRoomOptions } from 'fitting-room'
+import { createRoom } from 'fitting-room/core'
 import { full, isRead, refused, testStorage, type TestStorage } from './support/storage.ts'
 import { createWorld, product, refuses, started, type World } from './support/world.ts'
 
@@ -26,6 +27,45 @@ describe('a room’s history', () => {
     storage.recover()
     await world.pass(10_000)
     expect(states()).toEqual(['final'])
+  })
+
+  it.each(['room', 'door'] as const)('goes on with what no card shows after a reload, behind a %s', async (kind) => {
+    const before = world.room()
+    await world.until(await started(before.tryOn(product)), 'processing')
+    before.close()
+    const room = kind === 'room' ? world.room() : world.door({ core: async () => ({ createRoom }) })
+    room.history.subscribe(() => {})
+    await world.pass(60_000)
+    expect(room.history.get()).toMatchObject([{ state: 'final', archived: false }])
+    expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('that was read as its room was closed opens it no more', async () => {
+    const before = world.room()
+    await world.until(await started(before.tryOn(product)), 'processing')
+    before.close()
+    const { length } = world.sent
+    for (let ticks = 0; ticks < 60; ticks++) {
+      const room = world.room()
+      room.history.subscribe(() => {})
+      for (let tick = 0; tick < ticks; tick++) await null
+      room.close()
+    }
+    await world.pass(60_000)
+    expect(world.sent.length).toBe(length)
+  })
+
+  it('goes on with what was left for another', async () => {
+    const before = world.room()
+    const tryOn = await world
+      .until(await started(before.tryOn(product)), 'processing')
+      .then(() => before.tryOn(product))
+    await tryOn.startOver()
+    before.close()
+    const room = world.room()
+    room.history.subscribe(() => {})
+    await world.pass(60_000)
+    expect(room.history.get()).toMatchObject([{ state: 'final', archived: true }])
   })
 
   it('of a room that was closed as it was read, and reset meanwhile, opens it no more', async () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Problem, TryOnView } from 'fitting-room'
+import { explain, type Problem, type TryOnView } from 'fitting-room'
 import { problems, viewOf, views } from 'fitting-room/testing'
 import { createWords, type Announcement, type Texts, type Words } from 'fitting-room/words'
 import { de } from 'fitting-room/words/de'
@@ -11,10 +11,12 @@ import { intents } from '../src/rules/words.ts'
 import { createWorld, person, product } from './support/world.ts'
 
 const languages: Record<string, Texts> = { en, de, fr, es }
+const unknown = { ...problems.protocol, operation: 'getGeneration', status: 404 } as const
 const everyView: TryOnView[] = [
   ...Object.values(views).filter(({ message }) => message === null),
   { ...views.limitReached, message: '' },
   viewOf('unauthorized', { attempt: views.stalled.attempt! }),
+  viewOf('protocolError', { attempt: views.stalled.attempt!, problem: unknown }),
   viewOf('stalled', { attempt: null, problem: { kind: 'core', reload: false } }),
   viewOf('stalled', { attempt: { ...views.stalled.attempt!, jobId: null } }),
 ]
@@ -170,6 +172,19 @@ it.each(Object.entries(languages))(
   },
 )
 
+it.each(Object.values(languages))(
+  '$language says of a job that the service has not that it is gone, and that another one can cost',
+  (texts) => {
+    const { title, sentence } = createWords(texts)
+    const unknown = { ...problems.protocol, operation: 'getGeneration', status: 404 } as const
+    const gone = viewOf('protocolError', { attempt: views.stalled.attempt!, problem: unknown })
+    expect(title(gone)).not.toBe(title(views.protocolError))
+    expect(sentence(gone)).not.toBe(sentence(views.protocolError))
+    expect(sentence(gone).split('. ').at(-1)).toBe(sentence(views.protocolError).split('. ').at(-1))
+    expect(explain(unknown)).toContain('knows no such job')
+  },
+)
+
 describe('an announcement', () => {
   const { announcementOf } = createWords(en)
   const hear = (seen: readonly TryOnView[]) =>
@@ -184,13 +199,20 @@ describe('an announcement', () => {
       views.needsEmail,
       views.submitting,
     ])
-    expect(heard.map(({ urgency }) => urgency)).toEqual(['polite', 'polite', 'assertive', 'polite'])
+    const urgencies = heard.flatMap(({ text, urgency }) => (text === '' ? [] : [urgency]))
+    expect(urgencies).toEqual(['polite', 'assertive', 'polite'])
     expect(heard[2]?.text).toBe(`${String(en.titles.needsEmail)}. ${String(en.sentences.needsEmail)}`)
   })
 
   it('is not made of what a page finds when it is opened, where that is nothing', () => {
     expect(hear([views.restoring])).toEqual([])
     expect(announcementOf(views.idle, null)).toBeNull()
+    // what was heard of another size is taken back
+    expect(hear([views.restoring, views.idle])).toEqual([{ text: '', urgency: 'polite' }])
+    const unread = viewOf('idle', { problem: problems.storageUnreadable })
+    expect(announcementOf(unread, views.restoring)?.text).toContain(en.problems.storageUnreadable)
+    const again = announcementOf(views.idle, views.final)
+    expect(again?.text).toContain(en.titles.idle)
     expect(announcementOf(views.final, null)?.text).toContain(en.titles.final)
   })
 
@@ -247,11 +269,12 @@ describe('an announcement', () => {
     await tryOn.start(person)
     await world.until(tryOn, 'final')
     await world.close()
-    const titles = (['idle', 'preparing', 'submitting', 'processing', 'preview', 'final'] as const).map((state) =>
+    const titles = (['preparing', 'submitting', 'processing', 'preview', 'final'] as const).map((state) =>
       createWords(en).title({ state }),
     )
     const spoken = heard.map(({ text }) => text)
     for (const title of titles) expect(spoken.filter((text) => text.startsWith(title))).toHaveLength(1)
     expect(spoken.length).toBeLessThanOrEqual(titles.length + 6)
+    expect(spoken).not.toContainEqual(expect.stringContaining('100%'))
   })
 })

@@ -1,4 +1,4 @@
-import { TryOnError } from '../../src/rules/try-on-error.ts'
+import { stopped, TryOnError } from '../../src/rules/try-on-error.ts'
 
 export interface CameraOptions {
   /** Which camera, where there are several. Default: `user`, the one that looks at the shopper. */
@@ -15,7 +15,8 @@ export interface Camera {
 
 /**
  * Opens a camera and shows in `video` what it sees; ask for it after a click. Rejects with a `TryOnError` of kind `photo`,
- * reason `camera`, where there is none or its use is not permitted.
+ * reason `camera`, where there is none or its use is not permitted, and of kind `stopped`, reason `aborted`, where
+ * another one was opened in the same `video` meanwhile.
  */
 export async function openCamera(video: HTMLVideoElement, { facing = 'user' }: CameraOptions = {}): Promise<Camera> {
   const noCamera = (cause?: unknown) => new TryOnError({ kind: 'photo', reason: 'camera' }, null, cause)
@@ -46,8 +47,9 @@ export async function openCamera(video: HTMLVideoElement, { facing = 'user' }: C
   video.playsInline = true
   video.srcObject = stream
   await video.play().catch((cause: unknown) => {
+    const isReplaced = video.srcObject !== stream
     close()
-    throw noCamera(cause)
+    throw isReplaced ? stopped('aborted') : noCamera(cause)
   })
 
   return {

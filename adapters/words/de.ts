@@ -1,4 +1,4 @@
-import { nothingSent } from './nothing-sent.ts'
+import { isJobUnknown, nothingSent } from './protocol-error.ts'
 import type { Texts } from './words.ts'
 
 const photos = {
@@ -40,7 +40,8 @@ export const de: Texts = {
     outcomeUnknown: 'Die Verbindung ist abgerissen',
     limitReached: 'Das war’s für jetzt',
     rejected: 'Diese Anprobe ließ sich nicht beginnen',
-    protocolError: 'Die Antwort war nicht zu verstehen',
+    protocolError: (view) =>
+      isJobUnknown(view) ? 'Diese Anprobe ist nicht mehr bekannt' : 'Die Antwort war nicht zu verstehen',
   },
   sentences: {
     restoring: 'Wir sehen nach, ob Sie das schon anprobieren.',
@@ -65,7 +66,7 @@ export const de: Texts = {
     limitReached: 'Mehr Anproben sind im Moment nicht möglich.',
     rejected: 'Es wurde nichts begonnen und nichts gezählt.',
     protocolError: (view) =>
-      `Wir haben lieber aufgehört als geraten. ${nothingSent(view) ? 'Es wurde keine Anprobe begonnen.' : 'Ein neuer Versuch kann eine weitere Anprobe kosten.'}`,
+      `${isJobUnknown(view) ? 'Die Umkleide hat sie nicht mehr.' : 'Wir haben lieber aufgehört als geraten.'} ${nothingSent(view) ? 'Es wurde keine Anprobe begonnen.' : 'Ein neuer Versuch kann eine weitere Anprobe kosten.'}`,
   },
   intents: {
     start: 'Anprobieren',
@@ -80,8 +81,8 @@ export const de: Texts = {
     preparing: { startOver: 'Abbrechen' },
     submitting: { startOver: 'Abbrechen' },
     needsEmail: { startOver: 'Nein, danke' },
-    processing: { startOver: 'Diese verlassen' },
-    preview: { startOver: 'Diese verlassen' },
+    processing: { startOver: 'Anprobe verlassen' },
+    preview: { startOver: 'Anprobe verlassen' },
     stalled: {
       resume: ({ attempt, problem }) => {
         if (problem?.kind === 'core') return 'Noch einmal versuchen'

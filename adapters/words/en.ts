@@ -1,4 +1,4 @@
-import { nothingSent } from './nothing-sent.ts'
+import { isJobUnknown, nothingSent } from './protocol-error.ts'
 import type { Texts } from './words.ts'
 
 const photos = {
@@ -39,7 +39,8 @@ export const en: Texts = {
     outcomeUnknown: 'We lost the connection',
     limitReached: 'That is all for now',
     rejected: 'We could not start this try-on',
-    protocolError: 'Something unexpected came back',
+    protocolError: (view) =>
+      isJobUnknown(view) ? 'This try-on is not known any more' : 'Something unexpected came back',
   },
   sentences: {
     restoring: 'Looking whether you were already trying this on.',
@@ -64,7 +65,7 @@ export const en: Texts = {
     limitReached: 'You have reached the number of try-ons for now.',
     rejected: 'Nothing was started, and nothing was counted.',
     protocolError: (view) =>
-      `The answer could not be understood, so we stopped rather than guess. ${nothingSent(view) ? 'No try-on was started.' : 'Trying again can cost another try-on.'}`,
+      `${isJobUnknown(view) ? 'The fitting room does not have it any more.' : 'The answer could not be understood, so we stopped rather than guess.'} ${nothingSent(view) ? 'No try-on was started.' : 'Trying again can cost another try-on.'}`,
   },
   intents: {
     start: 'Try it on',

@@ -1,4 +1,4 @@
-import { nothingSent } from './nothing-sent.ts'
+import { isJobUnknown, nothingSent } from './protocol-error.ts'
 import type { Texts } from './words.ts'
 
 const photos = {
@@ -39,7 +39,7 @@ export const es: Texts = {
     outcomeUnknown: 'Se ha perdido la conexión',
     limitReached: 'Es todo por ahora',
     rejected: 'No se ha podido empezar esta prueba',
-    protocolError: 'La respuesta no se entiende',
+    protocolError: (view) => (isJobUnknown(view) ? 'Esta prueba ya no se conoce' : 'La respuesta no se entiende'),
   },
   sentences: {
     restoring: 'Miramos si ya te lo estabas probando.',
@@ -64,7 +64,7 @@ export const es: Texts = {
     limitReached: 'Has llegado al número de pruebas por ahora.',
     rejected: 'No se ha empezado nada ni se ha contado nada.',
     protocolError: (view) =>
-      `Hemos preferido parar antes que adivinar. ${nothingSent(view) ? 'No se ha empezado ninguna prueba.' : 'Volver a intentarlo puede costar otra prueba.'}`,
+      `${isJobUnknown(view) ? 'El probador ya no la tiene.' : 'Hemos preferido parar antes que adivinar.'} ${nothingSent(view) ? 'No se ha empezado ninguna prueba.' : 'Volver a intentarlo puede costar otra prueba.'}`,
   },
   intents: {
     start: 'Probármelo',

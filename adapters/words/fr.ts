@@ -1,4 +1,4 @@
-import { nothingSent } from './nothing-sent.ts'
+import { isJobUnknown, nothingSent } from './protocol-error.ts'
 import type { Texts } from './words.ts'
 
 const photos = {
@@ -40,7 +40,7 @@ export const fr: Texts = {
     outcomeUnknown: 'La connexion a été perdue',
     limitReached: 'C’est tout pour le moment',
     rejected: 'Cet essayage n’a pas pu commencer',
-    protocolError: 'La réponse est incompréhensible',
+    protocolError: (view) => (isJobUnknown(view) ? 'Cet essayage n’est plus connu' : 'La réponse est incompréhensible'),
   },
   sentences: {
     restoring: 'Nous regardons si vous l’essayez déjà.',
@@ -65,7 +65,7 @@ export const fr: Texts = {
     limitReached: 'Vous avez atteint le nombre d’essayages pour le moment.',
     rejected: 'Rien n’a commencé, et rien n’a été compté.',
     protocolError: (view) =>
-      `Nous avons préféré nous arrêter plutôt que deviner. ${nothingSent(view) ? 'Aucun essayage n’a commencé.' : 'Réessayer peut coûter un essayage de plus.'}`,
+      `${isJobUnknown(view) ? 'La cabine ne l’a plus.' : 'Nous avons préféré nous arrêter plutôt que deviner.'} ${nothingSent(view) ? 'Aucun essayage n’a commencé.' : 'Réessayer peut coûter un essayage de plus.'}`,
   },
   intents: {
     start: 'Essayer',

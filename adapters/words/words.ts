@@ -44,6 +44,7 @@ export interface Texts {
 
 /** What a screen reader should say, and whether it may interrupt (`aria-live`). */
 export interface Announcement {
+  /** Empty where what was heard before holds no more, and nothing else is to be heard. */
   text: string
   urgency: 'polite' | 'assertive'
 }
@@ -112,7 +113,10 @@ export function createWords(texts: Texts): Words {
     // an attempt gets its ID once its consent is written down
     const isOther = before?.attempt != null && before.attempt.id !== view.attempt?.id
     const isNew = before?.state !== view.state || isOther
-    if (isNew && view.state !== 'restoring' && (before !== null || view.state !== 'idle')) {
+    const wasLooking = before === null || before.state === 'restoring'
+    // that nothing is there is no news; what was said of another size holds no more
+    if (wasLooking && view.state === 'idle' && view.problem === null) return before && { text: '', urgency: 'polite' }
+    if (isNew && view.state !== 'restoring') {
       const said = new Set([title(view), sentence(view), problem(view.problem, view), lostIfLeft(view)])
       const isUrgent = view.group === 'asks' || view.group === 'stopped'
       return {
@@ -124,7 +128,8 @@ export function createWords(texts: Texts): Words {
     const wrong = sameProblem(view, before) ? null : problem(view.problem)
     if (wrong !== null) return { text: wrong, urgency: 'assertive' }
     const heldUp = view.trouble && view.trouble.kind !== before.trouble?.kind ? texts.troubles[view.trouble.kind] : null
-    const come = quarterOf(view) > quarterOf(before) ? progress(view) : null
+    const isFurther = quarterOf(view) > quarterOf(before) && view.progress?.value !== 1
+    const come = isFurther ? progress(view) : null
     const lost = before.durable ? lostIfLeft(view) : null
     const text = lost ?? heldUp ?? come
     return text === null ? null : { text, urgency: 'polite' }

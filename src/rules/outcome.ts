@@ -154,7 +154,10 @@ function unusable(
 ): Unusable {
   const [kind, reason] = meanings[situation][columnOf(operation)].split('.')
   return {
-    ...{ operation, situation, answer, kind },
+    operation,
+    situation,
+    answer,
+    kind,
     ...(reason && { reason }),
     ...(kind === 'throttled' && { retryAfterMs }),
     ...(at !== undefined && { at }),

@@ -23,7 +23,10 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
   unavailable: (of) => `${of.operation} got no usable answer${said(of)}; resume() asks again`,
   notSent: ({ operation, situation }) => `${operation} could not be sent (${situation})`,
   outcomeUnknown: (of) => `the submission may have started a job${said(of)}; retry() pays for a new one`,
-  protocol: (of) => `${of.operation} answered against the contract${said(of)}${of.at === '' ? noService : at(of.at)}`,
+  protocol: (of) =>
+    of.operation === 'getGeneration' && of.status === 404
+      ? `the service knows no such job${said(of)}; resume() asks again, retry() pays for a new one`
+      : `${of.operation} answered against the contract${said(of)}${of.at === '' ? noService : at(of.at)}`,
   interrupted: 'the page ended before the answer: there may be a job; retry() pays for a new one',
   jobFailed: ({ error }) => `the job failed: ${error}`,
   deadline: 'the job is not finished; resume() goes on with it',

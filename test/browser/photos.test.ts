@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, inject, it, vi } from 'vitest'
-import { openCamera, preparePhoto, type StoredPhoto } from 'fitting-room/photos'
+import { openCamera, preparePhoto, type Camera, type StoredPhoto } from 'fitting-room/photos'
 import { putPhoto } from '../../src/wire/put-photo.ts'
 
 const terms = { maxSide: 2_048, advice: true }
@@ -227,6 +227,27 @@ describe('a camera in the page', () => {
     expect(video.srcObject).toBe(null)
     await expect(camera.take()).rejects.toMatchObject({ problem: { kind: 'photo', reason: 'camera' } })
     video.remove()
+  })
+
+  it('that gives way to another in its place was only stopped, and is switched off', async () => {
+    const streams: MediaStream[] = []
+    const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices)
+    vi.spyOn(navigator.mediaDevices, 'getUserMedia').mockImplementation(async (wanted) => {
+      const stream = await ask(wanted)
+      streams.push(stream)
+      return stream
+    })
+    const video = document.createElement('video')
+    const first = openCamera(video).catch((error: unknown) => error)
+    const camera = await openCamera(video)
+    // an engine may have played it by then
+    const replaced = await first
+    if (replaced instanceof Error) expect(replaced).toMatchObject({ problem: { kind: 'stopped', reason: 'aborted' } })
+    else (replaced as Camera).close()
+    const live = streams.filter(({ active }) => active)
+    expect(live).toEqual([video.srcObject])
+    camera.close()
+    vi.restoreAllMocks()
   })
 
   it('is switched off when the page is left', async () => {
