@@ -68,4 +68,6 @@ describe('a TryOnError', () => {
 it('an answer that is nothing of the service asks for the address', () => {
   expect(explain({ ...problems.protocol, at: '' })).toContain('is baseUrl its address?')
   expect(explain({ ...problems.protocol, at: 'data.jobId' })).toMatch(/ at "data\.jobId"$/)
+  const unknown = { ...problems.protocol, operation: 'getGeneration', status: 404, error: 'Job not found' } as const
+  expect(explain(unknown)).toMatch(/knows no such job \(404: Job not found\)/)
 })
