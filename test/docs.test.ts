@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@fitting-room/service'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -5,7 +9,10 @@ import { problems } from 'fitting-room/testing'
 import { tryOnStates } from '../src/rules/words.ts'
 import { describe, expect, it } from 'vitest'
 import { flows } from './docs/flows.ts'
+import { nodeServer } from './docs/node-server.ts'
 import { statesPage } from './docs/states.ts'
+import { openLedger } from './support/open-ledger.ts'
+import { openSandbox } from './support/open-sandbox.ts'
 import { person } from './support/world.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -22,6 +29,26 @@ describe('the documentation', () => {
     expect(sandbox.ledger.accepted).toBe(1)
     flow.close()
     await sandbox.close()
+  })
+
+  it('has a Node server that says at once to a browser that its word is there, and closes each connection', async () => {
+    const { store, jobs } = openLedger()
+    const service = await serve({ config: openSandbox({ previewAfterMs: 0, readyAfterMs: 0 }), store }, 0)
+    const server = nodeServer({ baseUrl: service.url, apiKey: 'sandbox-key' }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const word = { productId: '1001', variantId: '2001', funnelId: 11, imageUrl: `${service.url}/garments/none.png` }
+    const headers = { Origin: 'https://shop.test', 'Content-Type': 'application/json', 'Sec-Fetch-Site': 'same-origin' }
+    const options = { host: '127.0.0.1', port, path: '/api/generations', method: 'POST', headers }
+    const sent = request(options)
+    const interim = once(sent, 'information')
+    sent.end(JSON.stringify({ ...word, uniqueUserId: 'ada' }))
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    answer.resume()
+    expect([(await interim)[0].statusCode, answer.headers.connection, answer.statusCode]).toEqual([102, 'close', 200])
+    expect(jobs.size).toBe(1)
+    server.close()
+    await service.close()
   })
 
   it('draws each state of the view that a try-on is in by itself', () => {

@@ -237,6 +237,10 @@ describe('what is not passed on', async () => {
     expect([response.status, response.headers.get('Access-Control-Allow-Origin')]).toEqual([204, null])
   })
 
+  it('what is no options at all is refused when the proxy is made', () => {
+    expect(() => createProxy(undefined as never)).toThrow(expect.objectContaining({ kind: 'input' }))
+  })
+
   it.each([
     ['path', { path: '/api/' }],
     ['path', { path: 'api' }],
@@ -495,6 +499,20 @@ describe('a submission', () => {
     expect(response.status).toBe(status)
     expect([response.headers.get('Retry-After'), errors.length]).toEqual([null, 1])
     expect((await response.text()) + errors.map((error) => inspect(error)).join()).not.toContain('main-key')
+  })
+
+  it('hears once that the service refuses the key, until it takes it again', async () => {
+    const errors: unknown[] = []
+    let apiKey = 'main-key-of-yesterday'
+    const handle = proxyOf({ apiKey: () => apiKey, onError: (error) => errors.push(error) })
+    const heard = async (key: string) => {
+      apiKey = key
+      await handle(asked('/context'))
+      return errors.length
+    }
+    const counts: number[] = []
+    for (const key of [apiKey, apiKey, 'main-key', apiKey, apiKey]) counts.push(await heard(key))
+    expect(counts).toEqual([1, 1, 1, 2, 2])
   })
 
   it.each([

@@ -68,7 +68,7 @@ const plain = (text: string) => text.split('\n').map(trimmed).join('\n')
 
 /** What an application that compiles has of what is shown. */
 const compiled = () =>
-  ['types/consumers/snippets', 'types/consumers/guides', 'docs/flows']
+  ['types/consumers/snippets', 'types/consumers/guides', 'docs/flows', 'docs/node-server']
     .map((name) => plain(textOf(`test/${name}.ts`)))
     .join('\n')
 

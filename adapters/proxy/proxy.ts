@@ -3,7 +3,7 @@ import { refusedMsOf } from '../../src/budget/refused.ts'
 import { reporter } from '../../src/platform/guarded.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
 import type { Budget, Clock } from '../../src/ports.ts'
-import { check } from '../../src/rules/check.ts'
+import { check, isObject } from '../../src/rules/check.ts'
 import { problem, responseOf, tooMany, type Answer } from './answers.ts'
 import { exactBudget } from './exact-budget.ts'
 import { createFunnelAnswers } from './funnel-answers.ts'
@@ -35,6 +35,7 @@ export interface ProxyOptions extends UpstreamOptions {
  * for `path` and `waitingAtMost`; base URL and key are read with the first request, as a build of the server may have none.
  */
 export function createProxy(options: ProxyOptions): (request: Request) => Promise<Response> {
+  check(isObject(options), 'options', options, 'an object')
   const { path = '/api', clock = systemClock, waitingAtMost = 200 } = options
   check(/^(?:\/[\w.~-]+)*$/.test(path), 'path', path, "a path such as '/api'")
   check(waitingAtMost >= 1, 'waitingAtMost', waitingAtMost, 'a number from 1')
@@ -44,6 +45,7 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
   const prepare = createUpstream(options, clock, onError)
   const once = createOnce(clock)
   const funnels = createFunnelAnswers(clock)
+  let wasKeyRefused = false
 
   async function sendInTurn(asked: Routed, shopper: string, signal: AbortSignal): Promise<Answer> {
     // what takes its time is done before the count
@@ -54,12 +56,11 @@ export function createProxy(options: ProxyOptions): (request: Request) => Promis
     const outcome = meaningOf(asked, answer)
     void budget.learn({ operation: asked.operation }, isOfService ? refusedMsOf(outcome) : null)
     funnels.learn(asked, answer)
-    // no shopper can mend the key of a server
-    if (outcome.kind === 'rejected' && outcome.reason === 'key') {
-      onError(new Error('the service refuses the key'))
-      return unanswered(asked.operation, false)
-    }
-    return answer
+    // no shopper can mend the key of a server, which hears of it once
+    const isKeyRefused = outcome.kind === 'rejected' && outcome.reason === 'key'
+    if (isKeyRefused && !wasKeyRefused) onError(new Error('the service refuses the key'))
+    wasKeyRefused = isKeyRefused
+    return isKeyRefused ? unanswered(asked.operation, false) : answer
   }
 
   async function answerTo(request: Request, asked: Routed, { id, cookie }: Visitor): Promise<Answer> {
