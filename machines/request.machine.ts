@@ -1,4 +1,4 @@
-import { assign, fromPromise, sendParent, setup } from './setup.ts'
+import { assign, sendParent, setup, type fromPromise } from './setup.ts'
 import type { Outcome } from '../src/rules/outcome.ts'
 import type { SteadyClock } from '../src/ports.ts'
 import { askedWaitMs, waitAfter } from '../src/rules/backoff.ts'
@@ -42,7 +42,7 @@ export const requestMachine = setup({
     output: {} as Outcome<unknown>,
   },
   actors: {
-    send: fromPromise<Outcome<unknown>, unknown>(() => Promise.reject(new Error('provided by the room'))),
+    ...({} as { send: ReturnType<typeof fromPromise<Outcome<unknown>, unknown>> }),
   },
   guards: {
     mayRepeat: ({ context }, outcome: Outcome<unknown>) =>

@@ -14,7 +14,7 @@ import {
   type AttemptRecord,
   wordEndsAt,
 } from '../src/rules/record.ts'
-import { assign, fromPromise, sendTo, setup } from './setup.ts'
+import { assign, sendTo, setup, type fromPromise } from './setup.ts'
 import { requestMachine } from './request.machine.ts'
 import type { Private } from './private.ts'
 import { troubleKind, type Wait } from './trouble.ts'
@@ -29,29 +29,33 @@ import type {
   Written,
 } from './try-on.types.ts'
 
-const provided = <Output, Input = TryOnContext>() =>
-  fromPromise<Output, Input>(() => Promise.reject(new Error('provided by the room')))
+/** What the room does for the machine. */
+interface Provided {
+  restore: Work<Restored>
+  consent: Work<Written>
+  writeStop: Work<Written>
+  writeRegistration: Work<Written>
+  renew: Work<Written>
+  probe: Work<Written>
+  claim: Work<Written>
+  submit: Work<Written>
+  poll: Work<Polled>
+  keyChanged: Work<boolean>
+  leave: Work<Written>
+  discard: Work<Written>
+}
 
-/** The named parts of the try-on machine; the actors are placeholders that the room provides. */
+type Work<Output> = ReturnType<typeof fromPromise<Output, TryOnContext>>
+
+/** The named parts of the try-on machine, of whose actors the room provides what they do. */
 export const tryOnSetup = setup({
   types: { context: {} as TryOnContext, events: {} as TryOnEvent, input: {} as TryOnInput, tags: {} as 'busy' },
   actors: {
-    restore: provided<Restored>(),
-    consent: provided<Written>(),
+    ...({} as Provided),
     lookUpFunnel: requestMachine,
     uploadPhoto: requestMachine,
     askVisitor: requestMachine,
     register: requestMachine,
-    writeStop: provided<Written>(),
-    writeRegistration: provided<Written>(),
-    renew: provided<Written>(),
-    probe: provided<Written>(),
-    claim: provided<Written>(),
-    submit: provided<Written>(),
-    poll: provided<Polled>(),
-    keyChanged: provided<boolean>(),
-    leave: provided<Written>(),
-    discard: provided<Written>(),
   },
   guards: {
     isPhase: ({ context }, phase: AttemptRecord['phase']) => context.record?.phase === phase,

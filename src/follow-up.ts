@@ -1,5 +1,5 @@
 import { resultIn } from '../machines/try-on.view.ts'
-import { digitsOf } from './contract/forms.ts'
+import { digitsOf, isHttpUrl } from './contract/forms.ts'
 import { createLoader } from './loader.ts'
 import { withinLimit } from './platform/clock.ts'
 import { report } from './platform/guarded.ts'
@@ -87,7 +87,7 @@ export function createFollowUp(parts: FollowUpParts): FollowUp {
   function pictures(): Promise<Pictures> {
     const errorOf = (problem: Problem) => new TryOnError(problem)
     knowing ??= afterwards().then(({ createPictures }) =>
-      createPictures({ ...parts, withinLimit, recordOfPoll, resultIn, problemOf, errorOf }),
+      createPictures({ ...parts, isHttpUrl, withinLimit, recordOfPoll, resultIn, problemOf, errorOf }),
     )
     knowing.catch(() => (knowing = null))
     return knowing

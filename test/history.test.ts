@@ -48,7 +48,7 @@ describe('a room’s history', () => {
     for (let ticks = 0; ticks < 60; ticks++) {
       const room = world.room()
       room.history.subscribe(() => {})
-      for (let tick = 0; tick < ticks; tick++) await null
+      for (let tick = 0; tick < ticks; tick++) await Promise.resolve()
       room.close()
     }
     await world.pass(60_000)

@@ -1,4 +1,5 @@
 // as in ticket.ts, of what the room has only types
+import type { isHttpUrl as IsHttpUrl } from '../contract/forms.ts'
 import type { withinLimit as WithinLimit } from '../platform/clock.ts'
 import type { Clock, Fetch } from '../ports.ts'
 import type { Catalog } from '../records/catalog.ts'
@@ -28,6 +29,7 @@ interface PicturesParts {
   fetch: Fetch
   /** Whether pictures are kept. */
   keeps: boolean
+  isHttpUrl: typeof IsHttpUrl
   withinLimit: typeof WithinLimit
   recordOfPoll: typeof RecordOfPoll
   /** A result as views have it. */
@@ -57,6 +59,7 @@ export function createPictures(parts: PicturesParts): Pictures {
     client,
     errands,
     visitor,
+    isHttpUrl,
     withinLimit,
     recordOfPoll,
     resultIn,
@@ -67,6 +70,9 @@ export function createPictures(parts: PicturesParts): Pictures {
   const askedBy = perShopper(() => new Map<string, { answer: Promise<string>; before: string; until: number }>())
   /** Which pictures were fetched to be kept. */
   const triedBy = perShopper(() => new Set<string>())
+
+  /** As an image gives its address back, which is not as it was written. */
+  const spelt = (address: string | undefined) => (isHttpUrl(address) ? new URL(address).href : address)
 
   const none = (reason: PictureReason) => errorOf({ kind: 'picture', reason })
 
@@ -186,13 +192,16 @@ export function createPictures(parts: PicturesParts): Pictures {
       return loaded
     },
 
-    async failed(of) {
+    async failed(of, failedAddress) {
+      const { attempt, result, state } = of.seen
+      // there is another picture by now
+      if (attempt && failedAddress !== undefined && spelt(failedAddress) !== spelt(result?.imageUrl)) return
       const { id, address } = shownIn(of.seen)
       // whoever follows the job hears of another address anyway
-      if (of.seen.state !== 'final') return
+      if (state !== 'final') return
       await anew(of, id, address).catch((error: PictureError) => {
         // of anything else the view would tell when it is over, too
-        if (error.problem.kind === 'picture') of.refuse(error.problem)
+        if (error.problem.kind === 'picture' && isNews(of, error.problem)) of.refuse(error.problem)
         throw error
       })
     },
@@ -209,6 +218,14 @@ export function createPictures(parts: PicturesParts): Pictures {
       if (typeof picture !== 'string') await save(id, key, picture, by)
     },
   }
+}
+
+/** Whether a problem of a final picture that is still shown was not said yet. */
+function isNews({ seen, view }: Pictured, problem: Problem): boolean {
+  const now = view()
+  const isShown = now.state === 'final' && now.result.imageUrl === seen.result?.imageUrl
+  if (!isShown || now.attempt.id !== seen.attempt?.id) return false
+  return JSON.stringify(now.problem) !== JSON.stringify(problem)
 }
 
 /** What is wrong with pictures, for developers. */

@@ -3,19 +3,17 @@ import { stopped } from '../rules/try-on-error.ts'
 import type { Core } from '../room.types.ts'
 import type { Seen } from './look.ts'
 import type { Resets, Wiped } from './resets.ts'
+import type { Watch } from './watch.ts'
 
 /** What a room knows of its shopper, and of what may have taken them away. */
 interface Surroundings {
   clock: Clock
   /** Another one after each time that the room was closed, which rejects then. */
   life: () => Promise<never>
-  /** What storage was seen to hold since the last reset() that this page knows of. */
-  look: () => Promise<Seen>
+  watch: Pick<Watch, 'look' | 'ear'>
   /** Another one for each shopper that this page knows of. */
   shopper: () => unknown
   resets: Pick<Resets, 'wiped' | 'others'>
-  /** What hears other pages; another one, or null, where something may have been missed. */
-  ear: () => object | null
 }
 
 /** Who has said something, and what was known then. */
@@ -45,14 +43,14 @@ export interface Carrier {
   ): Promise<T>
 }
 
-export function createCarrier({ clock, life, look, shopper, resets, ear }: Surroundings): Carrier {
+export function createCarrier({ clock, life, watch, shopper, resets }: Surroundings): Carrier {
   const sayNow = (): Speaker => ({
     life: life(),
     shopper: shopper(),
-    seen: resets.wiped() ? null : look(),
+    seen: resets.wiped() ? null : watch.look(),
     others: resets.others(),
     wiped: resets.wiped(),
-    ear: ear(),
+    ear: watch.ear(),
   })
 
   /** What may have become of the shopper who said it, while it waited. */
@@ -60,7 +58,7 @@ export function createCarrier({ clock, life, look, shopper, resets, ear }: Surro
     if (by.life !== life()) throw stopped('closed')
     // what was heard since tells of resets that came before storage was read, or was wiped
     const isHeard = by.others !== (wiped?.others ?? resets.others())
-    const isMissed = isHeard || (seen && !seen.epochs && by.ear !== ear())
+    const isMissed = isHeard || (seen && !seen.epochs && by.ear !== watch.ear())
     if (by.shopper !== shopper() || isMissed) throw stopped('startedOver')
   }
 
@@ -74,7 +72,7 @@ export function createCarrier({ clock, life, look, shopper, resets, ear }: Surro
       check(by, seen, wiped)
       // a machine that sleeps stops one of the two
       const agoMs = Math.max(0, clock.now() - at[0], clock.monotonic() - at[1])
-      return core.said(agoMs, (wiped ?? seen)?.epochs ?? null, say(core), saw, by.ear !== ear())
+      return core.said(agoMs, (wiped ?? seen)?.epochs ?? null, say(core), saw, by.ear !== watch.ear())
     },
   }
 }

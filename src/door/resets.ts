@@ -4,6 +4,7 @@ import { onceMore, type Counts } from '../rules/counts.ts'
 import type { Core } from '../room.types.ts'
 import type { Entry } from './entry.ts'
 import type { Seen } from './look.ts'
+import type { Watch } from './watch.ts'
 
 /** How far storage, and what was heard of others, had come when a reset() of this room was counted. */
 export interface Wiped {
@@ -28,19 +29,12 @@ export interface Resets {
 
 interface ResetsParts {
   entry: Entry
-  /** What storage was seen to hold since the last reset that this page knows of. */
-  look: () => Promise<Seen>
-  /** Whether storage was looked into since the room was left. */
-  isLooking: () => boolean
-  /** Listens to other pages; throws where there is no usable address. */
-  listen: () => void
-  /** Whether they can be heard. */
-  hears: () => boolean
+  watch: Pick<Watch, 'look' | 'isLooking' | 'listen' | 'ear'>
   /** The shopper has gone. */
   forget: () => void
 }
 
-export function createResets({ entry, look, isLooking, listen, hears, forget }: ResetsParts): Resets {
+export function createResets({ entry, watch, forget }: ResetsParts): Resets {
   const { life } = entry
   let wiping: Promise<void> | null = null
   /** How far storage had come with it. */
@@ -58,13 +52,13 @@ export function createResets({ entry, look, isLooking, listen, hears, forget }: 
     try {
       await made.reset(onCounted)
     } finally {
-      if (begun !== life() && !entry.isWanted() && !isLooking()) made.close()
+      if (begun !== life() && !entry.isWanted() && !watch.isLooking()) made.close()
     }
   }
 
   /** How often storage was reset, as far as this page knows before it has counted one more. */
   async function knownCounts(): Promise<Seen['epochs']> {
-    return wiping ? (await wiped)?.epochs : (entry.opened()?.counts() ?? (await look()).epochs)
+    return wiping ? (await wiped)?.epochs : (entry.opened()?.counts() ?? (await watch.look()).epochs)
   }
 
   return {
@@ -78,7 +72,7 @@ export function createResets({ entry, look, isLooking, listen, hears, forget }: 
     },
     async reset() {
       // an address that is none is told before anything is wiped
-      listen()
+      watch.listen()
       let before: Seen['epochs']
       const remembered = entry.core()?.counts() ?? {}
       const known = quiet(knownCounts().then((counts) => (before = counts)))
@@ -87,7 +81,7 @@ export function createResets({ entry, look, isLooking, listen, hears, forget }: 
       // another page's may have been counted before it
       const begin = () =>
         wipe(begun, (counts) => {
-          if (hears()) ownCounts.add(JSON.stringify(counts))
+          if (watch.ear()) ownCounts.add(JSON.stringify(counts))
           counted.resolve({ epochs: afterOne(counts, before, remembered), others })
         })
       // what this one wipes the one before does not wipe once more, and what is known must be of before

@@ -11,12 +11,11 @@ import { unknownVisitor } from '../shopper/unknown-visitor.ts'
 import type { Client } from '../wire/operations.ts'
 import { createCarrier } from './carrier.ts'
 import { createEntry } from './entry.ts'
-import { listenTo } from './listen.ts'
 import { createLoader } from '../loader.ts'
-import { lookInto, unclear, type Seen } from './look.ts'
 import { createRelay } from './relay.ts'
 import { createResets } from './resets.ts'
 import { createDoorTryOn, type DoorTerms, type DoorTryOn } from './try-on.ts'
+import { createWatch } from './watch.ts'
 
 export interface FittingRoomOptions extends RoomOptions {
   /** Loads the core in place of the library's own `import()`, as in `() => import('fitting-room/core')`. */
@@ -50,102 +49,39 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const watched: (() => boolean)[] = []
   let own: Names | null = null
   const names = () => (own ??= namesOf(resolvedBaseUrl(options.baseUrl), options.namespace, ownId))
-  let looking: Promise<Seen> | null = null
-  /** Whether it was closed, and not used since. */
-  let wasClosed = false
-  /** The records that other pages have said to be at since. */
-  const heard = new Set<string>()
-  let listening: ReturnType<typeof listenTo> | null = null
   /** Another one for each shopper that this page knows of. */
   let shopper: object = {}
-  /** What hears other pages, where nothing was missed. */
-  const ear = () => (listening?.hears() ? listening : null)
+  const wiping = () => resets.wiping()
   const entry = createEntry({
     load,
-    wiping: () => resets.wiping(),
-    onUse: beUsedAgain,
+    wiping,
+    onUse: () => watch.beUsedAgain(),
     onOpen(made) {
       for (const follow of followers) follow(made)
       // it may have found what the door can not read
-      lookAnew()
+      watch.lookAnew()
     },
   })
   const { life, open, use } = entry
-  const resets = createResets({
+  const watch = createWatch({
+    storage,
+    clock,
+    names,
+    durable: terms.durable,
     entry,
-    look,
-    isLooking: () => looking !== null,
-    listen,
-    hears: () => ear() !== null,
-    forget,
+    wiping,
+    note: (epochs) => resets.note(epochs),
+    isWatched: () => watched.some((isWatched) => isWatched()),
+    onChange: () => tryOns.forEach((each) => each.look()),
+    onReset: forget,
   })
-
-  /** Of a room that was closed each card that is watched waits for it. */
-  function beUsedAgain(): void {
-    if (!wasClosed) return
-    wasClosed = false
-    lookAgain()
-  }
-
-  function look(): Promise<Seen> {
-    return looking ?? lookFrom(begin())
-  }
-
-  function lookFrom(begun: Promise<Seen>): Promise<Seen> {
-    looking = begun
-    beUsedAgain()
-    // an address that is none now may be one later, and storage may be read then
-    const again = () => looking === begun && (looking = null)
-    begun.then((seen) => seen === unclear && again(), again)
-    return begun
-  }
-
-  /** Whether something may be kept under that key. */
-  const mayHold = async (key: string) => (await look()).mayHold(key) || heard.has(key)
-
-  async function begin(): Promise<Seen> {
-    listen()
-    const begun = life()
-    const seen = await lookInto(storage, names(), clock)
-    const sweep = () => begun === life() && void open()
-    if (seen.isDue) (globalThis.requestIdleCallback ?? setTimeout)(sweep)
-    // what its stores have shown since before the room was closed may be a former shopper's
-    if (entry.core() && !entry.opened() && watched.some((isWatched) => isWatched())) sweep()
-    return seen
-  }
-
-  const lookAgain = () => tryOns.forEach((each) => each.look())
-
-  function lookAnew(): void {
-    const begun = life()
-    const look = () => (begun === life() ? begin() : unclear)
-    looking = null
-    // who comes now is seen once they are wiped
-    const wiping = resets.wiping()
-    if (wiping) void lookFrom(wiping.then(look, look))
-    lookAgain()
-  }
-
-  function listen(): void {
-    if (!terms.durable || listening?.hears()) return
-    listening?.end()
-    listening = listenTo(names().room, {
-      onReset(epochs) {
-        // once it is open the core hears it itself, and what it says of its own
-        if (resets.note(epochs) && !(entry.core() && entry.isWanted())) forget()
-      },
-      onAttempt(name) {
-        heard.add(name)
-        lookAgain()
-      },
-      onShow: lookAnew,
-    })
-  }
+  const { look, lookAnew, mayHold } = watch
+  const resets = createResets({ entry, watch, forget })
 
   /** The shopper has gone, and what was seen before was theirs. */
   function forget(): void {
     shopper = {}
-    heard.clear()
+    watch.forget()
     tryOns.forEach((each) => each.leave('startedOver'))
     tryOns.forEach((each) => each.refresh())
     lookAnew()
@@ -157,7 +93,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     if (made) followers.forEach((follow) => follow(made))
     tryOns.forEach((each) => each.refresh())
     // who has come since the room was closed may have looked before it
-    if (made || looking) lookAnew()
+    if (made || watch.isLooking()) lookAnew()
   }
 
   /** One of the core's stores, which is loaded for whoever watches where something may be kept of it. */
@@ -165,28 +101,21 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     const relay = createRelay(initial)
     followers.add((room) => relay.follow(of(room)))
     watched.push(relay.isWatched)
-    const watch = async () => {
+    const loadWhereKept = async () => {
       const begun = life()
       if ((!keyOf || (await mayHold(keyOf(names().prefix)))) && begun === life()) void open()
     }
     return {
       ...relay,
       subscribe(onChange) {
-        void quiet(watch())
+        void quiet(loadWhereKept())
         return relay.subscribe(onChange)
       },
     }
   }
 
-  const openCore = () => (resets.wiping() ? null : entry.opened())
-  const carrier = createCarrier({
-    clock,
-    life,
-    look,
-    shopper: () => shopper,
-    resets,
-    ear,
-  })
+  const openCore = () => (wiping() ? null : entry.opened())
+  const carrier = createCarrier({ clock, life, watch, shopper: () => shopper, resets })
 
   let isReported = false
   /** Once is enough for all cards of a page. */
@@ -250,10 +179,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     reset: () => quiet(resets.reset()),
     close() {
       entry.leave()
-      listening?.end()
-      listening = null
-      looking = null
-      wasClosed = true
+      watch.close()
       tryOns.forEach((each) => each.leave('closed'))
       entry.core()?.close()
     },

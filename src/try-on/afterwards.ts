@@ -1,5 +1,4 @@
 import type { TryOnEvent } from '../../machines/try-on.types.ts'
-import { isHttpUrl } from '../contract/forms.ts'
 import { quiet } from '../platform/quiet.ts'
 import type { Attempts } from '../records/attempts.ts'
 import type { Shopper } from '../records/epochs.ts'
@@ -46,31 +45,16 @@ export function createAfterwards(parts: AfterwardsParts): Pick<TryOn, 'ticket' |
 
   const pictured = (seen: TryOnView, by: Shopper): Pictured => ({
     seen,
+    view,
     by,
     attempts,
     learn: (written) => !by.aborted && tell({ type: 'lateAnswer', written }),
-    refuse: (problem) => !by.aborted && isNewOf(seen, problem) && refuse(problem),
+    refuse: (problem) => !by.aborted && refuse(problem),
   })
-
-  /** Whether a problem of a final picture that is still shown was not said yet. */
-  function isNewOf(seen: TryOnView, problem: Problem): boolean {
-    const now = view()
-    const isShown = now.state === 'final' && now.result.imageUrl === seen.result?.imageUrl
-    if (!isShown || now.attempt.id !== seen.attempt?.id) return false
-    return JSON.stringify(now.problem) !== JSON.stringify(problem)
-  }
 
   return {
     ticket: () => asked(({ attempt }) => ticketOf(attempt)),
     picture: () => asked(async (seen, by) => (await pictures()).picture(pictured(seen, by))),
-    pictureFailed: (address) =>
-      asked(async (seen, by) => {
-        // there is another picture by now, or none
-        const isMeant = address === undefined || spelt(address) === spelt(seen.result?.imageUrl)
-        if (isMeant || seen.attempt === null) await (await pictures()).failed(pictured(seen, by))
-      }),
+    pictureFailed: (address) => asked(async (seen, by) => (await pictures()).failed(pictured(seen, by), address)),
   }
 }
-
-/** As an image gives its address back, which is not as it was written. */
-const spelt = (address: string | undefined) => (isHttpUrl(address) ? new URL(address).href : address)

@@ -6,13 +6,14 @@ import type { TryOnView } from '../rules/view.ts'
 
 /** The try-on whose picture it is, as of now. */
 export interface Pictured {
-  /** What was shown as it was asked for, and to whom. */
+  /** What was shown as it was asked for, and to whom; and what is now. */
   seen: TryOnView
+  view: () => TryOnView
   by: Shopper
   attempts: Attempts
   /** Shows what was written, here and on the other pages. */
   learn(written: Written): void
-  /** Has the view say what is wrong, where it still shows that attempt. */
+  /** Has the view say what is wrong. */
   refuse(problem: Problem): void
 }
 
@@ -20,8 +21,11 @@ export interface Pictured {
 export interface Pictures {
   /** What the view shows; rejects with kind `picture`, or with what kept its job from being asked. */
   picture(of: Pictured): Promise<Blob>
-  /** A page could not show the final picture: its job is asked once more. Rejects as `picture` does, and has the view say it. */
-  failed(of: Pictured): Promise<void>
+  /**
+   * A page could not show the final picture, or not the image of that address: its job is asked once more. Rejects as
+   * `picture` does, and has the view say it.
+   */
+  failed(of: Pictured, address: string | undefined): Promise<void>
   /** Keeps the bytes of what a view shows to that shopper, once. */
   keep(view: TryOnView, by: Shopper): Promise<void>
 }
