@@ -50,14 +50,13 @@ function nodeOf(config: StateConfig, key: string, parent: StateNode | null, tota
 export const isParallel = ({ config }: StateNode) => config.type === 'parallel'
 export const invokeId = ({ config, id }: StateNode) => config.invoke?.id ?? `0.${id}`
 
-/** The state that a transition names: absolute after `#`, else beside its source. */
+/** The state that a transition names: absolute after `#`, else beside its source. Every table names states that are there. */
 export function targetOf(source: StateNode, target: string): StateNode {
   const isAbsolute = target.startsWith('#')
   let node: StateNode | undefined = isAbsolute ? rootOf(source) : (source.parent ?? source)
   const path = target.split('.')
   for (const key of isAbsolute ? path.slice(1) : path) node = node?.children[key]
-  if (!node) throw new Error(`${source.id} has no ${target}`)
-  return node
+  return node!
 }
 
 const rootOf = (node: StateNode): StateNode => (node.parent ? rootOf(node.parent) : node)

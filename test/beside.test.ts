@@ -828,6 +828,27 @@ describe('a page that stands still in mid-write while another one takes over', (
     await world.until(second, 'idle')
   })
 
+  it.each([11_000, 20_000])('goes on with a word that could not be taken back, after %i ms away', async (ms) => {
+    let life: PageLife | undefined
+    const own = storage.another()
+    const room = world.room({ storage: own, pageLife: (told) => ((life = told), () => {}) })
+    const tryOn = watched(room.tryOn(product))
+    await world.until(tryOn, 'idle')
+    const write = own.hold((call) => isRecord(call) && isWrite(call))
+    const word = tryOn.start(person)
+    await write.reached
+    life?.onHide(true)
+    await world.settle()
+    own.meet(isWrite, hung)
+    write.release()
+    await world.pass(ms)
+    own.recover()
+    life?.onShow()
+    await world.until(tryOn, 'final')
+    await word
+    expect(submissions()).toBe(1)
+  })
+
   it('stays closed as its page was about to look what it has missed', async () => {
     let life: PageLife | undefined
     const own = storage.another()

@@ -1156,3 +1156,85 @@ describe('a page that could read nothing, and was away as another page reset the
     expect([await world.room().list(), stored()]).toEqual([[], []])
   })
 })
+
+describe('where pages do not hear each other', () => {
+  const deaf = () => {
+    vi.stubGlobal('BroadcastChannel', undefined)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    return [world.room({ storage: storage.another() }), world.room({ storage: storage.another() })] as const
+  }
+
+  it('a job is kept that is begun once the count of a reset went with its storage, by who knows of that reset, too', async () => {
+    const [room, knowing] = deaf()
+    await Promise.all([room.list(), knowing.list()])
+    await world.pass(1_000)
+    await knowing.reset()
+    await world.pass(1_000)
+    storage.items.clear()
+    await world.pass(1_000)
+    await world.until(await started(room.tryOn(product)), 'final')
+    expect(await knowing.list()).toMatchObject([{ state: 'final' }])
+    await world.until(await started(knowing.tryOn({ ...product, variantId: '2002' })), 'final')
+    expect(await room.list()).toHaveLength(2)
+    expect(await world.room().list()).toHaveLength(2)
+  })
+
+  it.each([
+    ['begun while storage refused all', refused, 20_000, 1],
+    ['begun once storage answers', hung, 45_000, 0],
+  ] as const)(
+    'a word that was said before a reset is a former shopper’s, though it was %s',
+    async (_, fault, ms, sent) => {
+      const [other] = deaf()
+      await other.list()
+      const own = storage.another()
+      own.meet(any, fault)
+      const tryOn = world.room({ storage: own }).tryOn(product)
+      tryOn.subscribe(() => {})
+      await world.pass(12_000)
+      const read = deferred()
+      const slow = Object.assign(new Blob([]), { arrayBuffer: () => read.promise.then(() => person.arrayBuffer()) })
+      void tryOn.start(slow)
+      await world.pass(1_000)
+      await other.reset()
+      await world.pass(5_000)
+      read.resolve()
+      await world.pass(ms)
+      expect(world.count('POST', '/generations')).toBe(sent)
+      own.recover()
+      await world.pass(120_000)
+      expect([world.count('POST', '/generations'), tryOn.get().state]).toEqual([sent, 'idle'])
+    },
+  )
+})
+
+it('a job that no list names, as its page had only heard of a reset, is durable once it is listed', async () => {
+  const own = storage.another()
+  const room = world.room({ storage: own })
+  await world.until(await started(room.tryOn(product)), 'final')
+  await world.settle()
+  own.meet(({ key }) => key.endsWith(':catalog'), refused)
+  await world.room({ storage: storage.another() }).reset()
+  await world.settle()
+  const tryOn = await started(room.tryOn(product))
+  await world.until(tryOn, 'final')
+  expect(tryOn.get().durable).toBe(false)
+  own.recover()
+  await world.pass(60_000)
+  expect(tryOn.get().durable).toBe(true)
+  expect(await world.room().list()).toHaveLength(1)
+})
+
+it('a count that is above the one of an ID which this page has made up is a reset, be it that nothing was acknowledged', async () => {
+  const { clock } = world
+  const epochs = createEpochs({ clock, isOnDisk: () => false, onNext() {}, onRenewed() {}, onReset() {} })
+  const former = epochs.shopper()
+  epochs.opens()
+  const [own = ''] = Object.keys(epochs.counts())
+  epochs.isUsed()
+  epochs.learn({ epochs: { [own]: 0 } })
+  expect(former.aborted).toBe(false)
+  clock.advance(1_000)
+  epochs.learn({ epochs: { [own]: 1 }, resetAt: clock.now() })
+  expect([epochs.counts(), former.aborted]).toEqual([{ [own]: 1 }, true])
+})

@@ -4,7 +4,7 @@ import type { Clock } from '../ports.ts'
 import { allDue, dueNow } from '../rules/copies.ts'
 import { isFormer, onceMore, type Counts } from '../rules/counts.ts'
 import { createEpochs, type Epochs, type Shopper } from './epochs.ts'
-import { readable, type Cell, type Codec, type Found, type Journal, type Kept } from './journal.ts'
+import { codecOf, readable, type Cell, type Found, type Journal, type Kept } from './journal.ts'
 import type { Keys } from './keys.ts'
 import { catalogVersion } from './names.ts'
 
@@ -58,39 +58,25 @@ export interface Catalog extends Pick<
   isReadable(): Promise<boolean>
 }
 
-interface CatalogValue {
-  savedAt: number
-  entries: Record<string, number>
-  /** Attempts that were left before anything was sent, and discarded ones, each with when that may be forgotten. */
-  left: Record<string, number>
-  discarded: Record<string, number>
-  /** The IDs of this storage, each with how often it was reset. */
-  epochs: Record<string, number>
-  /** When the last of those resets was; absent where there was none. */
-  resetAt?: number | undefined
-}
-
 const numbers = is.tableOf(is.number)
 const catalogValue = is.object({
   version: is.oneOf(catalogVersion),
   savedAt: is.number,
   entries: numbers,
+  /** Attempts that were left before anything was sent, and discarded ones, each with when that may be forgotten. */
   left: numbers,
   discarded: numbers,
+  /** The IDs of this storage, each with how often it was reset. */
   epochs: is.tableOf(is.integer),
+  /** When the last of those resets was; absent where there was none. */
   resetAt: is.optional(is.number),
+  /** When it was begun; absent once it was reset. */
+  begunAt: is.optional(is.number),
 })
-const former = is.object({ keys: is.listOf(is.text) })
+type CatalogValue = is.TypeOf<typeof catalogValue>
+const codec = codecOf(catalogValue)
 
-const formerCodec: Codec<is.TypeOf<typeof former>> = {
-  read: (stored) => former.safeParse(stored).data ?? 'unreadable',
-  write: (value) => value,
-}
-
-const codec: Codec<CatalogValue> = {
-  read: (stored) => catalogValue.safeParse(stored).data ?? 'unreadable',
-  write: (value) => ({ version: catalogVersion, ...value }),
-}
+const formerCodec = codecOf(is.object({ keys: is.listOf(is.text) }))
 
 interface CatalogParts {
   journal: Journal
@@ -113,11 +99,13 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   const epochs = createEpochs({ clock, isOnDisk, onNext: () => fates.clear(), onRenewed, onReset })
 
   const empty = (): CatalogValue => ({
+    version: catalogVersion,
     savedAt: clock.now(),
     entries: {},
     left: {},
     discarded: {},
     epochs: epochs.counts(),
+    begunAt: clock.now(),
   })
 
   async function look(): Promise<CatalogValue | null> {
@@ -152,6 +140,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         changed && {
           ...old,
           epochs: { ...old.epochs, ...epochs.counts() },
+          // where that was lost with the storage that had it
+          resetAt: old.resetAt ?? epochs.resetAt(),
           ...changed,
           savedAt: Math.max(old.savedAt, clock.now()),
         }
@@ -237,8 +227,9 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         return { entries: { ...entries, [key]: clock.now() + retentionMs } }
       })
       if (of.aborted) return 'gone'
-      // nothing to change is no proof that storage has it: memory may have
-      const isOnDisk = readable(cell().onDisk())?.entries[key] !== undefined
+      // nothing to change is no proof that storage has it: memory may have, or it was seen there before a reset
+      const seen = readable(cell().onDisk())
+      const isOnDisk = seen?.entries[key] !== undefined && !isFormer(seen.epochs, epochs.counts())
       return kept === 'stored' || isOnDisk ? 'stored' : 'memory'
     },
     async entries() {
@@ -288,7 +279,8 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       const kept = await change((old) => {
         listed = Object.keys(old.entries)
         counted = onceMore({ ...old.epochs, ...epochs.counts() })
-        return { epochs: counted, resetAt: clock.now(), left: {}, discarded: {}, entries: allDue(old.entries) }
+        const nothing = { left: {}, discarded: {}, begunAt: undefined }
+        return { ...nothing, epochs: counted, resetAt: clock.now(), entries: allDue(old.entries) }
       })
       // a number that storage did not take is nobody's: another page may count the next reset by it
       if (kept === 'stored') epochs.isReset(counted)

@@ -11,6 +11,8 @@ export type Shopper = AbortSignal
 interface Found {
   epochs: Counts
   resetAt?: number | undefined
+  /** When this was begun, in epoch ms. */
+  begunAt?: number | undefined
 }
 
 /** What this page knows of how often its storage was reset, and so of whose everything in it is. */
@@ -35,14 +37,16 @@ export interface Epochs {
   /** Storage has taken a reset of this page, with these counts. */
   isReset(taken: Counts): void
   nextShopper(): void
-  /** The shopper gives a word now: what was reset before was another one's. */
-  speaks(): void
+  /** The shopper has given a word then, in epoch ms: what was reset before was another one's. */
+  speaks(at: number): void
   /** Values that carry when they were written, and are no more once a reset() came after. */
   dated<T extends object>(codec: Codec<T>): Codec<T>
   /** Whether a stored value carries that it was written since the last reset(). */
   isOfNow(stored: unknown): boolean
   /** Whether it carries that it is from before the last reset(), be it under an ID that storage has lost, or never had. */
   isNobodys(stored: unknown): boolean
+  /** When storage was last reset, in epoch ms, as far as is known. */
+  resetAt(): number | undefined
   /** Whether storage was reset at that time, in epoch ms, or later, as far as clocks tell. */
   wasResetSince(at: number): boolean
 }
@@ -80,21 +84,25 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
   /** Whether something was written under the ID that this page has made up. */
   let isOwnUsed = false
   let shopper = new AbortController()
-  /** When storage was last reset, as far as is known. */
+  /** When storage was last reset, as far as is known, and when this page last heard of that; and when storage was begun. */
   let resetAt = -Infinity
+  let heardAt = -Infinity
+  let begunAt = -Infinity
 
   /** Of several IDs that one storage has come to have, the oldest comes first: every page knows that one. */
   const oldest = () => Object.keys(counts).sort()[0] ?? ''
   const sharesId = (found: Counts) => Object.keys(found).some((id) => counts[id] !== undefined)
 
-  function learn({ epochs, resetAt: at = -Infinity }: Found): void {
+  function learn({ epochs, resetAt: at = -Infinity, begunAt: begun = -Infinity }: Found): void {
     resetAt = Math.max(resetAt, at)
+    begunAt = begun
     learnCounts(epochs)
   }
 
   function learnCounts(found: Counts): void {
-    // what this page has not made up itself is no memory of its own
-    if (!isSeen) return isOnDisk() || !Object.keys(found).every((id) => id in counts) ? seeFirst(found) : undefined
+    // what this page has made up itself, and nobody has reset, is memory of its own
+    const isOwn = Object.entries(found).every(([id, count]) => count === counts[id])
+    if (!isSeen) return isOnDisk() || !isOwn ? seeFirst(found) : undefined
     const isStrange = !sharesId(found)
     // what was begun while this page was open, or in place of what it knows, and reset, was reset meanwhile
     const tells = (id: string) =>
@@ -161,7 +169,13 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
   // a time ahead of this page's clock says nothing of when that was
   const wasResetSince = (at: number) => resetAt >= at && resetAt <= clock.now()
 
-  const isWiped = (era: { 0: string; 1: number }) => era[1] < (counts[era[0]] ?? 0)
+  /** The count of the last reset() went with the storage that had it, and this was begun since by a page that did not know of it. */
+  function isSince(stored: unknown): boolean {
+    const last = Math.max(resetAt, heardAt)
+    return begunAt > last && Number(Object(stored).startedAt) > last
+  }
+
+  const isWiped = (era: { 0: string; 1: number }, stored: unknown) => era[1] < (counts[era[0]] ?? 0) && !isSince(stored)
 
   const isUsed = () => void (isOwnUsed ||= !isSeen)
 
@@ -181,6 +195,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
     learn,
     hear(found) {
       meet(found)
+      heardAt = clock.now()
       if (isSeen && !sharesId(found)) {
         stranger = found
         return true
@@ -194,18 +209,25 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
       meet(found)
       const shared = isSeen ? Object.entries(found).filter(([id]) => counts[id] !== undefined) : []
       const isPresent = shared.length > 0 && shared.every(([id, count]) => count === counts[id])
-      if (isSeen && isFormer(counts, found)) learnCounts(found)
+      if (isSeen && isFormer(counts, found)) {
+        heardAt = clock.now()
+        learnCounts(found)
+      }
       // by which other names a page knows the same storage
       else if (isPresent) counts = { ...found, ...counts }
       return isPresent
     },
-    isReset: (taken) => void (counts = taken),
+    isReset(taken) {
+      counts = taken
+      resetAt = Math.max(resetAt, clock.now())
+    },
+    resetAt: () => (resetAt === -Infinity ? undefined : resetAt),
     nextShopper,
-    speaks: () => void (shopperSince = clock.now()),
+    speaks: (at) => void (shopperSince = at),
     dated: ({ read, write }) => ({
       read(stored) {
         const era = eraOf(stored)
-        if (era && isWiped(era)) return 'wiped'
+        if (era && isWiped(era, stored)) return 'wiped'
         // another page may know better, and write there by now: it is not taken away
         return era && isOfLost(era[0]) ? null : read(stored)
       },
@@ -217,11 +239,11 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
     }),
     isOfNow(stored) {
       const era = eraOf(stored)
-      return era !== undefined && era[1] >= (counts[era[0]] ?? Infinity)
+      return era !== undefined && (era[1] >= (counts[era[0]] ?? Infinity) || isSince(stored))
     },
     isNobodys(stored) {
       const era = eraOf(stored)
-      return era !== undefined && (isOfLost(era[0]) || isWiped(era))
+      return era !== undefined && (isOfLost(era[0]) || isWiped(era, stored))
     },
     wasResetSince,
   }

@@ -3,7 +3,7 @@ import type { Clock } from '../ports.ts'
 import { dueNow } from '../rules/copies.ts'
 import { clockSlackMs, isOwed, recordCodec } from '../rules/record.ts'
 import type { Catalog } from './catalog.ts'
-import type { Codec, Journal } from './journal.ts'
+import { codecOf, type Journal } from './journal.ts'
 import { isBytes, kindOf, leaseOf, picturedIn, type Keys } from './keys.ts'
 import type { BoundedPhotoStore } from './photo-store.ts'
 
@@ -16,11 +16,7 @@ interface HousekeepingParts {
   retentionMs: number
 }
 
-const savedValue = is.wholeOf(is.object({ savedAt: is.number }))
-const anyCodec: Codec<is.TypeOf<typeof savedValue>> = {
-  read: (stored) => savedValue.safeParse(stored).data ?? 'unreadable',
-  write: (value) => value,
-}
+const anyCodec = codecOf(is.wholeOf(is.object({ savedAt: is.number })))
 
 const lease = is.object({ until: is.number })
 

@@ -1,3 +1,4 @@
+import type * as is from '../contract/schema.ts'
 import { removeFrom } from '../platform/apply.ts'
 import { withinLimit } from '../platform/clock.ts'
 import { jsonIn } from '../rules/json.ts'
@@ -21,6 +22,15 @@ export interface Codec<T extends object> {
   read(stored: unknown): Found<T> | 'wiped'
   write(value: T): object
 }
+
+/** Values of that form, each as it is; what is of another one is told to be unreadable, or none. */
+export const codecOf = <T extends object>(
+  schema: is.Schema<T>,
+  other: 'unreadable' | null = 'unreadable',
+): Codec<T> => ({
+  read: (stored) => schema.safeParse(stored).data ?? other,
+  write: (value) => value,
+})
 
 /** What a stored value becomes: another one, null to remove it, undefined to leave it. */
 type Change<T extends object> = (old: Found<T>) => T | null | undefined

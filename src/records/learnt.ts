@@ -1,7 +1,7 @@
 import * as is from '../contract/schema.ts'
 import type { Times } from '../budget/forecast.ts'
 import type { Pace } from '../budget/pace.ts'
-import type { Codec } from './journal.ts'
+import { codecOf, type Codec } from './journal.ts'
 
 const within = (least: number, most: number) =>
   is.that<number>((value) => typeof value === 'number' && value >= least && value <= most)
@@ -17,11 +17,6 @@ const closure = is.that<Pace['closed'][string]>((value) => {
 })
 
 /** What cannot be read is as good as nothing: it is only what was learnt. */
-const codecOf = <T extends object>(schema: is.Schema<T>): Codec<T> => ({
-  read: (stored) => schema.safeParse(stored).data ?? null,
-  write: (value) => value,
-})
-
 export const paceCodec: Codec<Pace> = codecOf(
   is.object({
     sent: is.listOf(is.number),
@@ -31,8 +26,10 @@ export const paceCodec: Codec<Pace> = codecOf(
     price: within(0, 100),
     pricedAt: is.number,
   }),
+  null,
 )
 
 export const timesCodec: Codec<Times> = codecOf(
   is.tableOf(is.object({ preview: weights, final: weights, ratio: weights })),
+  null,
 )

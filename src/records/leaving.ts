@@ -134,6 +134,8 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
       const mayBeHidden = isPassedOn && parts.mayClaimInMemory(true)
       if (isMarked ? !left.some(isSubmitted) : left.length === 0 && !mayBeHidden) return true
       await catalog.unmark(attemptId)
+      // what could not be removed stands, and is not to be hidden from this page
+      if (isOf(current.onDisk(), attemptId)) cell().forget((found) => found === null)
       return false
     },
 

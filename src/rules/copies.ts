@@ -22,8 +22,9 @@ interface Value {
   left?: Record<string, number>
   discarded?: Record<string, number>
   epochs?: Record<string, number>
-  /** When one of them was last reset. */
+  /** When one of them was last reset, and when it was begun. */
   resetAt?: number
+  begunAt?: number
 }
 
 /** When something that a catalog names expires that goes the next time anybody looks. */
@@ -95,6 +96,7 @@ function merged(first: Value, second: Value): Value {
     discarded: highest(one.discarded, other.discarded),
     epochs: highest(one.epochs, other.epochs),
     resetAt: Math.max(one.resetAt ?? 0, other.resetAt ?? 0),
+    begunAt: Math.min(one.begunAt ?? 0, other.begunAt ?? 0),
   }
 }
 

@@ -73,8 +73,10 @@ export function createPassing(parts: PassingParts): Passing {
       if (attemptId === undefined) throw error
       const isOthers = isConsent(call) && sitting.wasGivenUp(taken)
       if (isClosed && !isOthers && (await attempts.isKept(attemptId, before))) return
-      if (!isConsent(call) || !(isClosed || isOthers || mayBeFound) || (await attempts.withdraw(attemptId, said.by)))
-        throw error
+      if (!isConsent(call) || !(isClosed || isOthers || mayBeFound)) throw error
+      if (await attempts.withdraw(attemptId, said.by)) throw error
+      // until now this page took it for removed
+      if (!isBegun(call)) sitting.sitAgain()
     })
   }
 
