@@ -29,7 +29,8 @@ export function createHistory<Entry extends Attempt>(
   const shown = createValue<readonly Entry[]>([])
   /** Where each try-on was last said to stand. */
   const stands = new Map<string, string>()
-  const followed = new Map<string, { unsubscribe(): void }>()
+  /** What keeps each attempt going that is under way. */
+  let followed = new Map<string, { unsubscribe(): void }>()
   let reading: Promise<void> | null = null
   let isOutdated = false
 
@@ -49,14 +50,10 @@ export function createHistory<Entry extends Attempt>(
   }
 
   function follow(entries: readonly Entry[]): void {
+    const before = followed
     const running = entries.filter(({ state }) => state === 'processing' || state === 'preview')
-    for (const { attemptId, open } of running)
-      if (!followed.has(attemptId)) followed.set(attemptId, open().subscribe(unheard))
-    for (const [id, { unsubscribe }] of followed)
-      if (!running.some(({ attemptId }) => attemptId === id)) {
-        followed.delete(id)
-        unsubscribe()
-      }
+    followed = new Map(running.map(({ attemptId: id, open }) => [id, before.get(id) ?? open().subscribe(unheard)]))
+    for (const [id, each] of before) if (!followed.has(id)) each.unsubscribe()
   }
 
   function refresh(): void {

@@ -83,6 +83,8 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
   let shopperSince = Infinity
   /** Whether something was written under the ID that this page has made up. */
   let isOwnUsed = false
+  /** Whether the present shopper has given a word: from the first one on this page is theirs. */
+  let hasSpoken = false
   let shopper = new AbortController()
   /** When storage was last reset, as far as is known, and when this page last heard of that; and when storage was begun. */
   let resetAt = -Infinity
@@ -138,6 +140,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
     shopper.abort()
     shopper = new AbortController()
     shopperSince = clock.now()
+    hasSpoken = false
     onNext()
   }
 
@@ -223,7 +226,10 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
     },
     resetAt: () => (resetAt === -Infinity ? undefined : resetAt),
     nextShopper,
-    speaks: (at) => void (shopperSince = at),
+    speaks(at) {
+      if (!hasSpoken) shopperSince = at
+      hasSpoken = true
+    },
     dated: ({ read, write }) => ({
       read(stored) {
         const era = eraOf(stored)

@@ -15,7 +15,7 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
       : `${of.operation} was not sent: "${of.at}" breaks the contract`,
   key: ({ situation }) =>
     situation === 'noKey'
-      ? 'apiKey gave no key that a header can hold; resume() when it does'
+      ? 'apiKey gave no key, or none that a header can hold; resume() when it does'
       : 'the API key was refused; resume() with a valid one',
   emailRequired: 'an e-mail address is asked for first; submitEmail() gives it',
   limitReached: 'the try-on limit is reached',
@@ -25,7 +25,7 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
   outcomeUnknown: (of) => `the submission may have started a job${said(of)}; retry() pays for a new one`,
   protocol: (of) =>
     of.operation === 'getGeneration' && of.status === 404
-      ? `the service knows no such job${said(of)}; resume() asks again, retry() pays for a new one`
+      ? `the service knows no such job${said(of)}; retry() pays for a new one`
       : `${of.operation} answered against the contract${said(of)}${of.at === '' ? noService : at(of.at)}`,
   interrupted: 'the page ended before the answer: there may be a job; retry() pays for a new one',
   jobFailed: ({ error }) => `the job failed: ${error}`,
@@ -43,12 +43,14 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
   paidJob: 'a paid job may be running; discard({ abandonPaidJob: true }) forgets it',
 }
 
+const takes = '; start(photo) takes a File, a Blob, { bytes } or an http(s) { imageUrl }'
+
 const photoTexts = {
-  missing: 'there is no photo; start(photo) takes a File, a Blob, { imageUrl } or { bytes }',
+  missing: `there is no photo${takes}`,
   empty: 'the photo is empty',
   type: 'the photo is no JPEG, PNG, WebP, HEIC, HEIF or AVIF',
   unreadable: 'the photo could not be read',
-  url: 'this is no photo, and no http(s) { imageUrl }',
+  url: `this is no photo${takes}`,
   unprepared: 'what makes photos ready could not be loaded',
   camera: 'there is no camera that may be used',
 } as const
