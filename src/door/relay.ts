@@ -16,14 +16,14 @@ export function createRelay<T>(initial: T, isShown: (value: T) => boolean = () =
   let source: Readable<T> | null = null
   let following: { unsubscribe(): void } | null = null
 
-  function look(): void {
+  function sync(): void {
     const value = source?.get()
     if (value !== undefined && isShown(value)) shown.set(value)
   }
 
   function listen(): void {
-    if (source && shown.isWatched()) following ??= source.subscribe(look)
-    look()
+    if (source && shown.isWatched()) following ??= source.subscribe(sync)
+    sync()
   }
 
   return {
@@ -31,12 +31,12 @@ export function createRelay<T>(initial: T, isShown: (value: T) => boolean = () =
     set: shown.set,
     isWatched: shown.isWatched,
     get() {
-      look()
+      sync()
       return shown.get()
     },
     subscribe(onChange) {
       const subscription = shown.subscribe(onChange)
-      // whoever comes opens what was closed since
+      // the core's try-on sits down again for whoever comes, which close() had got up
       const before = following
       following = null
       listen()

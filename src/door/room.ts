@@ -72,7 +72,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     wiping,
     note: (epochs) => resets.note(epochs),
     isWatched: () => watched.some((isWatched) => isWatched()),
-    onChange: () => tryOns.forEach((each) => each.look()),
+    onChange: () => tryOns.forEach((each) => each.recheck()),
     onReset: forget,
   })
   const { look, lookAnew, mayHold } = watch
@@ -134,13 +134,13 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
       createDoorTryOn({ terms, key, mayHold, look, open, life, carrier, report: reportOnce, core: openCore })
     tryOns.set(name, known)
     // what the application says now of its funnels counts for the next consent
-    return known.through((room) => room.tryOn(product), entry.core())
+    return known.bind((room) => room.tryOn(product), entry.core())
   }
 
   /** What an application has asked for stays as it has asked for it. */
   const entered: FittingRoom['tryOn'] = (product) => tryOns.get(nameOf(product))?.tryOn ?? tryOn(product)
 
-  const through =
+  const stub =
     (name: string) =>
     (...args: unknown[]) =>
       use((room) => Reflect.get(room.client, name)(...args))
@@ -150,7 +150,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     visitor: store(unknownVisitor(ownId), (room) => room.visitor, visitorOf),
     photo: store(null, (room) => room.photo, photoOf),
     history: store([], (room) => room.history),
-    client: Object.fromEntries(operations.split(' ').map((name) => [name, through(name)])) as unknown as Client,
+    client: Object.fromEntries(operations.split(' ').map((name) => [name, stub(name)])) as unknown as Client,
     get ready() {
       return use((room) => room.ready)
     },

@@ -16,9 +16,9 @@ import { createRelay } from './relay.ts'
 export interface DoorTryOn {
   readonly tryOn: TryOn
   /** The try-on, whose core is what that gives: where it has one, of this room, that hears of it at once. */
-  through(inside: (core: Core) => TryOn, made: Core | null): TryOn
+  bind(inside: (core: Core) => TryOn, made: Core | null): TryOn
   /** Looks what is kept of it, and whether its shopper is still there, where that may have changed. */
-  look(): void
+  recheck(): void
   /** What waits for the core is not said any more. */
   leave(reason: 'startedOver' | 'closed'): void
   /** A shopper has gone; whoever watches is told, as what a page has of its own may be theirs, too. */
@@ -157,7 +157,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     // what nobody watches shows nothing of its own
     if (isHandedOver) return
     shows(isSeen ? idleView : restoringView)
-    if (!core && isOpen) void look()
+    if (!core && isOpen) void recheck()
   }
 
   function leave(reason: 'startedOver' | 'closed' = 'startedOver'): void {
@@ -175,13 +175,13 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   const show = () => void quiet(through(() => {}))
 
   /** What it needs may be there later; a page is not to break for it. */
-  const look = () =>
-    lookNow().catch((error: TryOnError) => {
+  const recheck = () =>
+    recheckNow().catch((error: TryOnError) => {
       if (!core && !word) shows(idleWith(error.problem))
       parts.report(error)
     })
 
-  async function lookNow(): Promise<void> {
+  async function recheckNow(): Promise<void> {
     if (!relay.isWatched()) return
     // a room that was closed is used again
     if (core) return void (parts.core() ?? open())
@@ -239,7 +239,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     get: relay.get,
     subscribe(onChange) {
       const subscription = relay.subscribe(onChange)
-      void look()
+      void recheck()
       return subscription
     },
     get ready() {
@@ -279,12 +279,12 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
 
   return {
     tryOn,
-    through(given, made) {
+    bind(given, made) {
       inside = given
       if (core && made) inside(made)
       return tryOn
     },
-    look: () => void look(),
+    recheck: () => void recheck(),
     leave,
     refresh,
   }

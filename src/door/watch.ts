@@ -83,11 +83,11 @@ export function createWatch(parts: WatchParts): Watch {
 
   function lookAnew(): void {
     const begun = life()
-    const look = () => (begun === life() ? begin() : unclear)
+    const once = () => (begun === life() ? begin() : unclear)
     looking = null
     // who comes now is seen once they are wiped
     const wiping = parts.wiping()
-    if (wiping) void lookFrom(wiping.then(look, look))
+    if (wiping) void lookFrom(wiping.then(once, once))
     onChange()
   }
 

@@ -11,7 +11,7 @@ export const keepsOthersOut = (storage: FlowStorage): boolean =>
 /** A `localStorage` as it is: each process has a copy, and each tab of a `sessionStorage`. */
 const isWebStorage = (storage: FlowStorage): boolean => Object.prototype.toString.call(storage) === '[object Storage]'
 
-/** Whether they really are, of the value under that key. */
+/** Whether no other page can have written what is read under that key. */
 export const isExclusive = (storage: FlowStorage, key = ''): boolean =>
   keepsOthersOut(storage) &&
   !isWebStorage(storage) &&

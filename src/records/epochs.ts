@@ -65,6 +65,11 @@ interface EpochsParts {
 
 const date = is.object({ era: is.object({ 0: is.text, 1: is.number }) })
 
+/**
+ * What is heard of a reset is of this storage, whose counts rise; of one that no name is known of (`stranger`), which is
+ * this one where storage says so later; or, as nothing was read yet, of nobody knows which: then it waits (`heard`), and is
+ * no missed one once it is read (`told`). Of what is seen first (`doubtful`) the message may be on its way still.
+ */
 export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: EpochsParts): Epochs {
   let counts: Counts = { [storageIdAt(clock.now())]: 0 }
   /** Whether this page has read the stored counts: what it sees first tells it of no reset. */

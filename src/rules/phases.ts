@@ -17,7 +17,7 @@ export const phases = [
 
 export type Phase = (typeof phases)[number]
 
-/** Nothing was sent yet, and what is left to do goes on without anybody's doing. */
+/** Nothing is out, nor was anything started, and what is left to do goes on without anybody's doing. */
 export const unsentPhases: readonly Phase[] = ['consented', 'throttled', 'emailRegistered']
 
 /** There is a job, in the order in which it comes on. */

@@ -1,8 +1,8 @@
 import type { Outcome, Unusable } from '../rules/outcome.ts'
 import type { Clock } from '../ports.ts'
 
-/** How long what a probe found holds, in ms: the network may lead to another server after it. */
-const freshForMs = 60_000
+/** How long an origin is known to take no streams, in ms: the network may lead to another server after it. */
+const plainForMs = 60_000
 /** How long streams are relied on: where they are taken no more, they fail before they are sent. */
 const streamsForMs = 3_600_000
 
@@ -22,7 +22,7 @@ export function createBodyForm(clock: Clock, provable: boolean): BodyForm {
   let found: { base: string; streams: boolean; until: number } | null = null
   const fresh = (base: string) => (found?.base === base && clock.monotonic() < found.until ? found : null)
   const find = (base: string, streams: boolean) => {
-    found = { base, streams, until: clock.monotonic() + (streams ? streamsForMs : freshForMs) }
+    found = { base, streams, until: clock.monotonic() + (streams ? streamsForMs : plainForMs) }
   }
   // browsers speak HTTP/2 over TLS only, and a fetch of the application's own may do anything with a stream
   const never = (base: string) => !provable || new URL(base).protocol !== 'https:' || !sendsStreams()
