@@ -17,6 +17,7 @@ export interface History<Entry> extends Readable<readonly Entry[]> {
 
 interface Attempt {
   attemptId: string
+  archived: boolean
   state: TryOnState
   open(): Pick<Readable<unknown>, 'subscribe'>
 }
@@ -41,8 +42,9 @@ export function createHistory<Entry extends Attempt>(
       const entries = await list().catch(() => null)
       if (entries === null) later(refresh)
       else if (!isOutdated) {
-        shown.set(entries)
+        // who hears of it may close the room
         follow(entries)
+        shown.set(entries)
       }
       // of one whose page is gone nobody says when it has become too old
       if (entries?.some(({ state }) => state === 'preparing' || state === 'submitting')) later(refresh)
@@ -52,7 +54,9 @@ export function createHistory<Entry extends Attempt>(
   function follow(entries: readonly Entry[]): void {
     const before = followed
     const running = entries.filter(({ state }) => state === 'processing' || state === 'preview')
-    followed = new Map(running.map(({ attemptId: id, open }) => [id, before.get(id) ?? open().subscribe(unheard)]))
+    followed = new Map(
+      running.map((each) => [nameOf(each), before.get(nameOf(each)) ?? each.open().subscribe(unheard)]),
+    )
     for (const [id, each] of before) if (!followed.has(id)) each.unsubscribe()
   }
 
@@ -66,7 +70,12 @@ export function createHistory<Entry extends Attempt>(
     subscribe(onChange) {
       const subscription = shown.subscribe(onChange)
       refresh()
-      return subscription
+      return {
+        unsubscribe() {
+          subscription.unsubscribe()
+          if (!shown.isWatched()) follow([])
+        },
+      }
     },
     hear(message) {
       if (message.type !== 'view' && message.type !== 'lateAnswer') return
@@ -87,6 +96,9 @@ export function createHistory<Entry extends Attempt>(
     },
   }
 }
+
+/** What was left is followed by another try-on than before. */
+const nameOf = ({ attemptId, archived }: Attempt) => `${attemptId} ${archived}`
 
 const unheard = () => {}
 

@@ -94,9 +94,15 @@ export function createPresence(parts: PresenceParts): Presence {
     absences += 1
   }
 
+  function unfollow(): void {
+    const stop = stopFollowing
+    stopFollowing = () => {}
+    stop()
+  }
+
   function follow(): void {
     // one that could not be opened is opened once more
-    stopFollowing()
+    unfollow()
     stopFollowing = (parts.pageLife ?? followPageLife)({
       onWake: () => each((tryOn) => tryOn.wake()),
       onHide(isFreezing) {
@@ -160,7 +166,7 @@ export function createPresence(parts: PresenceParts): Presence {
     listen,
     stopListening,
     close() {
-      stopFollowing()
+      unfollow()
       // the page may go, and what only its memory has goes with it
       endWait()
       isUp = false

@@ -55,6 +55,39 @@ describe('a room’s history', () => {
     expect(world.sent.length).toBe(length)
   })
 
+  it('opens no room that a listener closes as it hears of it, nor keeps what nobody watches any more', async () => {
+    const before = world.room()
+    await world.until(await started(before.tryOn(product)), 'processing')
+    before.close()
+    const followed = new Set<object>()
+    const pageLife = (life: object) => (followed.add(life), () => followed.delete(life))
+    const closing = world.room({ pageLife })
+    closing.history.subscribe((entries) => entries.length > 0 && closing.close())
+    await world.settle()
+    expect(followed.size).toBe(0)
+    const left = world.room({ pageLife })
+    const watch = left.history.subscribe(() => {})
+    await world.settle()
+    watch.unsubscribe()
+    left.close()
+    await left.list()
+    const { length } = world.sent
+    await world.pass(60_000)
+    expect(world.sent.length).toBe(length)
+    left.close()
+  })
+
+  it('goes on with what is left for another as it is watched', async () => {
+    const room = world.room()
+    room.history.subscribe(() => {})
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'processing')
+    await world.settle()
+    await tryOn.startOver()
+    await world.pass(60_000)
+    expect(room.history.get()).toMatchObject([{ state: 'final', archived: true }])
+  })
+
   it('goes on with what was left for another', async () => {
     const before = world.room()
     const tryOn = await world

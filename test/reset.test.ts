@@ -1178,34 +1178,6 @@ describe('where pages do not hear each other', () => {
     expect(await room.list()).toHaveLength(2)
     expect(await world.room().list()).toHaveLength(2)
   })
-
-  it.each([
-    ['begun while storage refused all', refused, 20_000, 1],
-    ['begun once storage answers', hung, 45_000, 0],
-  ] as const)(
-    'a word that was said before a reset is a former shopper’s, though it was %s',
-    async (_, fault, ms, sent) => {
-      const [other] = deaf()
-      await other.list()
-      const own = storage.another()
-      own.meet(any, fault)
-      const tryOn = world.room({ storage: own }).tryOn(product)
-      tryOn.subscribe(() => {})
-      await world.pass(12_000)
-      const read = deferred()
-      const slow = Object.assign(new Blob([]), { arrayBuffer: () => read.promise.then(() => person.arrayBuffer()) })
-      void tryOn.start(slow)
-      await world.pass(1_000)
-      await other.reset()
-      await world.pass(5_000)
-      read.resolve()
-      await world.pass(ms)
-      expect(world.count('POST', '/generations')).toBe(sent)
-      own.recover()
-      await world.pass(120_000)
-      expect([world.count('POST', '/generations'), tryOn.get().state]).toEqual([sent, 'idle'])
-    },
-  )
 })
 
 it('a job that no list names, as its page had only heard of a reset, is durable once it is listed', async () => {

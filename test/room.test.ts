@@ -210,7 +210,12 @@ it('a room that can not be opened yet follows its page’s life once, and not an
   const room = world.room({
     baseUrl: () => base,
     storage: memoryStorage(),
-    pageLife: (life) => (followed.add(life), () => followed.delete(life)),
+    pageLife(life) {
+      followed.add(life)
+      return () => {
+        if (!followed.delete(life)) throw new Error('it had ended')
+      }
+    },
   })
   for (let tries = 0; tries < 3; tries++) await expect(room.ready).rejects.toMatchObject({ problem: { at: 'baseUrl' } })
   base = 'https://api.test'

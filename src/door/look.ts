@@ -23,12 +23,8 @@ export const unclear: Seen = { mayHold: () => true }
 export function lookInto(storage: FlowStorage | undefined, names: Names, clock: Clock): Promise<Seen> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(() => resolve(unclear), lookLimitMs)
-    const look = async () => {
-      const found = await (storage ? storage.getItem(catalogOf(names.room)) : defaultCatalog(names))
-      // what version 0.1.0 has listed the core takes over
-      const former = found ?? (await storage?.getItem(formerIndexOf(names.prefix)))
-      return seenIn(former ? (found ?? {}) : null, clock)
-    }
+    const look = async () =>
+      seenIn(await (storage ? storage.getItem(catalogOf(names.room)) : defaultCatalog(names)), clock)
     void look()
       .catch(() => unclear)
       .then((seen) => {

@@ -168,6 +168,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     isExclusive: () => parts.isExclusive(cell().key),
 
     begin: writes.tracked(async (record, previous, signal) => {
+      catalog.speaks()
       // whose it is, before a look may tell of a reset()
       current.remember(record, catalog.shopper())
       // a page that was asked for it may hear so once another one has carried it out

@@ -141,7 +141,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
           ...old,
           epochs: { ...old.epochs, ...epochs.counts() },
           // where that was lost with the storage that had it
-          resetAt: old.resetAt ?? epochs.resetAt(),
+          resetAt: Math.max(old.resetAt ?? 0, epochs.resetAt()) || undefined,
           ...changed,
           savedAt: Math.max(old.savedAt, clock.now()),
         }

@@ -37,16 +37,16 @@ export interface Epochs {
   /** Storage has taken a reset of this page, with these counts. */
   isReset(taken: Counts): void
   nextShopper(): void
-  /** The shopper has given a word then, in epoch ms: what was reset before was another one's. */
-  speaks(at: number): void
+  /** The shopper gives a word now: what was reset before was another one's. */
+  speaks(): void
   /** Values that carry when they were written, and are no more once a reset() came after. */
   dated<T extends object>(codec: Codec<T>): Codec<T>
   /** Whether a stored value carries that it was written since the last reset(). */
   isOfNow(stored: unknown): boolean
   /** Whether it carries that it is from before the last reset(), be it under an ID that storage has lost, or never had. */
   isNobodys(stored: unknown): boolean
-  /** When storage was last reset, in epoch ms, as far as is known. */
-  resetAt(): number | undefined
+  /** When storage was last reset, in epoch ms, or was heard to have been; 0 where nobody knows of it. */
+  resetAt(): number
   /** Whether storage was reset at that time, in epoch ms, or later, as far as clocks tell. */
   wasResetSince(at: number): boolean
 }
@@ -88,8 +88,6 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
   let shopperSince = Infinity
   /** Whether something was written under the ID that this page has made up. */
   let isOwnUsed = false
-  /** Whether the present shopper has given a word: from the first one on this page is theirs. */
-  let hasSpoken = false
   let shopper = new AbortController()
   /** When storage was last reset, as far as is known, and when this page last heard of that; and when storage was begun. */
   let resetAt = -Infinity
@@ -145,7 +143,6 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
     shopper.abort()
     shopper = new AbortController()
     shopperSince = clock.now()
-    hasSpoken = false
     onNext()
   }
 
@@ -229,12 +226,9 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
       counts = taken
       resetAt = Math.max(resetAt, clock.now())
     },
-    resetAt: () => (resetAt === -Infinity ? undefined : resetAt),
+    resetAt: () => Math.max(0, resetAt, heardAt),
     nextShopper,
-    speaks(at) {
-      if (!hasSpoken) shopperSince = at
-      hasSpoken = true
-    },
+    speaks: () => void (shopperSince = clock.now()),
     dated: ({ read, write }) => ({
       read(stored) {
         const era = eraOf(stored)

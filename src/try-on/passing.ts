@@ -43,11 +43,13 @@ export interface PassingParts {
   sitting: Sitting
   carrying: Pick<CarryOut, 'checkSaid' | 'isBegun'>
   name: () => string
+  /** Aborts when the room is closed. */
+  life: () => AbortSignal
   gone: () => TryOnError
 }
 
 export function createPassing(parts: PassingParts): Passing {
-  const { clock, attempts, photos, notice, asks, company, sitting, gone } = parts
+  const { clock, attempts, photos, notice, asks, company, sitting, life, gone } = parts
   const { checkSaid, isBegun } = parts.carrying
   /** Before which of this page's words all were left by the page that was asked to. */
   let leftBefore = 0
@@ -59,6 +61,7 @@ export function createPassing(parts: PassingParts): Passing {
     mayBeFound = false,
   ): Promise<void> {
     const before = taken.runner?.getSnapshot().context.record ?? null
+    const signal = life()
     return carriedOut.catch(async (error: unknown) => {
       const isClosed = isOfClosing(error)
       if (isLeaving(call)) {
@@ -76,7 +79,7 @@ export function createPassing(parts: PassingParts): Passing {
       if (!isConsent(call) || !(isClosed || isOthers || mayBeFound)) throw error
       if (await attempts.withdraw(attemptId, said.by)) throw error
       // until now this page took it for removed
-      if (!isBegun(call)) sitting.sitAgain()
+      if (!isBegun(call) && !signal.aborted) sitting.sitAgain()
     })
   }
 

@@ -29,7 +29,7 @@ export interface Word {
 
 /** What is being said to a room, which may have been said before it was loaded. */
 export interface SaidNow {
-  sayNow(isConsent: boolean): Said
+  sayNow(): Said
   /**
    * What `run` says was said so many ms ago, when storage had been reset that often, null where nobody could tell, and by a
    * shopper who saw that attempt, or null for none, where that is known. Throws where that one has gone, or may have, as the
@@ -40,21 +40,12 @@ export interface SaidNow {
 
 export function createSaidNow(
   clock: SteadyClock,
-  {
-    counts,
-    isSeen,
-    shopper,
-    speaks,
-    wasResetSince,
-  }: Pick<Catalog, 'counts' | 'isSeen' | 'shopper' | 'speaks' | 'wasResetSince'>,
+  { counts, isSeen, shopper, wasResetSince }: Pick<Catalog, 'counts' | 'isSeen' | 'shopper' | 'wasResetSince'>,
 ): SaidNow {
   let agoMs = 0
   let saw: Said['saw']
   return {
-    sayNow(isConsent) {
-      if (isConsent) speaks(clock.now() - agoMs)
-      return { at: clock.elapsed() - agoMs, by: shopper(), saw }
-    },
+    sayNow: () => ({ at: clock.elapsed() - agoMs, by: shopper(), saw }),
     said(ago, epochs, run, seen, wasAway = false) {
       const isMissed = wasAway && !isSeen()
       const isFormer = epochs

@@ -31,9 +31,7 @@ interface SayingParts extends PassingParts {
   shown: Pick<Readable<TryOnView>, 'get' | 'subscribe'>
   shopper: () => Shopper
   /** When what is being said was said, and by whom. */
-  sayNow: (isConsent: boolean) => Said
-  /** Aborts when the room is closed. */
-  life: () => AbortSignal
+  sayNow: () => Said
   /** Whether the try-on is over with its shopper. */
   isOver: () => boolean
 }
@@ -83,7 +81,7 @@ export function createSaying(parts: SayingParts): Saying {
       hasBegun.resolve()
     }
     try {
-      await performed({ call, said: parts.sayNow(isConsent(call)), isHeard }, earlier, passedOn.resolve)
+      await performed({ call, said: parts.sayNow(), isHeard }, earlier, passedOn.resolve)
     } finally {
       isHeard()
     }

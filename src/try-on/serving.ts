@@ -31,7 +31,7 @@ interface ServingParts extends Pick<CarryOut, 'carryOut' | 'isDue' | 'notAllowed
   /** The ID of the job that is shown. */
   jobId: () => string | null
   /** When what is being said was said, and by whom. */
-  sayNow: (isConsent: boolean) => Said
+  sayNow: () => Said
   post: (message: TabMessage) => void
 }
 
@@ -80,7 +80,7 @@ export function createServing(parts: ServingParts): Serving {
       attempts.share(call.attemptId)
       coming.set(call.attemptId, inHand.promise)
     }
-    const said = sayNow(isConsent(call))
+    const said = sayNow()
     const carriedOut = async () => {
       await settled(seat, runner)
       // what is to be left has to be there

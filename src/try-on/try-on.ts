@@ -58,7 +58,7 @@ export type RunningParts = Omit<TryOnParts, 'tell' | 'holdsSeat' | 'isUntaken' |
     post: (message: TabMessage) => void
     inspect: Inspect | undefined
     /** When what is being said was said, and by whom. */
-    sayNow: (isConsent: boolean) => Said
+    sayNow: () => Said
     /** Storage has been read; called at the first use. */
     open: () => Promise<void>
     /** What each consent is to name. */
