@@ -248,7 +248,7 @@ describe('in one page after the other', () => {
       'The fitting room is not answering. It goes on by itself.',
     ])
     // what cancels it, once there, stays: the focus may be on it
-    expect(await tab.run('left')).toEqual([false, true])
+    expect(await tab.run('left.slice(left.indexOf(true))')).toEqual([true])
     await tab.close()
   })
 
