@@ -1262,3 +1262,18 @@ it('one read of the list that never ends says nothing of what it holds by now', 
   const listed = (await room.list()).map(({ variantId }) => variantId)
   expect(listed).toContain('2002')
 })
+
+it('a paid job that no list names is owed to storage, too, once a word could not leave it', async () => {
+  const storage = testStorage()
+  world = createWorld({ storage })
+  const own = storage.another()
+  own.meet((call) => call.key.endsWith(':catalog') && !isRead(call), refused)
+  const tryOn = await started(world.room({ storage: own }).tryOn(product))
+  await world.until(tryOn, 'final')
+  await expect(tryOn.retry({ imageUrl: 'https://photos.test/p.png' })).rejects.toMatchObject({ kind: 'storage' })
+  expect(tryOn.get().durable).toBe(false)
+  own.recover()
+  await world.pass(60_000)
+  expect([tryOn.get().state, tryOn.get().durable]).toEqual(['final', true])
+  expect(await world.room().list()).toHaveLength(1)
+})

@@ -108,7 +108,8 @@ export function createCurrent({ catalog, clock, isDurable, candidates }: Current
   const notArchived = (record: AttemptRecord): Written => ({
     kind: 'stands',
     record,
-    durable: isStored(record),
+    // a list may not name it, be it that it stands: it is written once more
+    durable: false,
     problem: notTaken,
   })
 
