@@ -849,6 +849,25 @@ describe('a page that stands still in mid-write while another one takes over', (
     expect(submissions()).toBe(1)
   })
 
+  it('stays closed where a word could not be taken back', async () => {
+    await world.close()
+    storage = testStorage({ atomic: false })
+    world = createWorld({ storage })
+    const followed = new Set<object>()
+    const own = storage.another()
+    const room = world.room({ storage: own, pageLife: (told) => (followed.add(told), () => followed.delete(told)) })
+    const tryOn = watched(room.tryOn(product))
+    await world.until(tryOn, 'idle')
+    const write = own.hold((call) => isRecord(call) && isWrite(call))
+    void tryOn.start(person).catch(() => undefined)
+    await write.reached
+    room.close()
+    own.meet(isWrite, refused)
+    write.release()
+    await world.pass(60_000)
+    expect(followed.size).toBe(0)
+  })
+
   it('stays closed as its page was about to look what it has missed', async () => {
     let life: PageLife | undefined
     const own = storage.another()
