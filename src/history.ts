@@ -30,7 +30,7 @@ export function createHistory<Entry extends Attempt>(
   const shown = createValue<readonly Entry[]>([])
   /** Where each try-on was last said to stand. */
   const stands = new Map<string, string>()
-  /** What keeps each attempt going that is under way. */
+  /** What keeps each attempt going that is under way, by where it stands. */
   let followed = new Map<string, { unsubscribe(): void }>()
   let reading: Promise<void> | null = null
   let isOutdated = false
@@ -55,7 +55,7 @@ export function createHistory<Entry extends Attempt>(
     const before = followed
     const running = entries.filter(({ state }) => state === 'processing' || state === 'preview')
     followed = new Map(
-      running.map((each) => [nameOf(each), before.get(nameOf(each)) ?? each.open().subscribe(unheard)]),
+      running.map((each) => [placeOf(each), before.get(placeOf(each)) ?? each.open().subscribe(unheard)]),
     )
     for (const [id, each] of before) if (!followed.has(id)) each.unsubscribe()
   }
@@ -98,7 +98,7 @@ export function createHistory<Entry extends Attempt>(
 }
 
 /** What was left is followed by another try-on than before. */
-const nameOf = ({ attemptId, archived }: Attempt) => `${attemptId} ${archived}`
+const placeOf = ({ attemptId, archived }: Attempt) => `${attemptId} ${archived}`
 
 const unheard = () => {}
 

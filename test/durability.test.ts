@@ -576,3 +576,16 @@ it('stores that hand back the parsed object work unchanged', async () => {
   const again = await world.until(world.room().tryOn(product), 'final')
   expect(again.attempt).toEqual(attempt)
 })
+
+it('a word whose photo is not made ready yet is not written down: the next load is idle, and nothing went out', async () => {
+  const room = world.room()
+  const tryOn = room.tryOn(product)
+  tryOn.subscribe(() => {})
+  const slow = Object.assign(new Blob([]), { arrayBuffer: () => new Promise<never>(() => {}) })
+  void tryOn.start(slow).catch(() => undefined)
+  await world.settle()
+  expect(tryOn.get().state).toBe('preparing')
+  room.close()
+  const next = await world.until(world.room({ storage: storage.another() }).tryOn(product), 'idle')
+  expect([next.problem, submissions()]).toEqual([null, 0])
+})

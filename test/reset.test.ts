@@ -3,7 +3,7 @@ import type { PageLife, TryOn } from 'fitting-room'
 import { createRoom } from 'fitting-room/core'
 import type { FittingRoom } from '../src/room.types.ts'
 import { deferred } from '../src/platform/deferred.ts'
-import { createEpochs } from '../src/records/epochs.ts'
+import { createEpochs, type Epochs } from '../src/records/epochs.ts'
 import { collectGarbage } from './support/collect-garbage.ts'
 import {
   any,
@@ -1209,4 +1209,23 @@ it('a count that is above the one of an ID which this page has made up is a rese
   clock.advance(1_000)
   epochs.learn({ epochs: { [own]: 1 }, resetAt: clock.now() })
   expect([epochs.counts(), former.aborted]).toEqual([{ [own]: 1 }, true])
+})
+
+it.each([
+  ['read', (epochs: Epochs, id: string, at: number) => epochs.learn({ epochs: { [id]: 1 }, resetAt: at })],
+  ['heard of', (epochs: Epochs, id: string) => epochs.hear({ [id]: 1 })],
+] as const)('in storage that has begun since a reset that was %s, only what was begun since is kept', (_, learns) => {
+  const { clock } = world
+  const epochs = createEpochs({ clock, isOnDisk: () => true, onNext() {}, onRenewed() {}, onReset() {} })
+  const id = '0mvx2cqo0-a'
+  epochs.learn({ epochs: { [id]: 0 } })
+  const at = clock.now()
+  learns(epochs, id, at)
+  expect(epochs.resetAt()).toBe(at)
+  clock.advance(1_000)
+  const stored = (startedAt: number) => ({ era: [id, 0], startedAt })
+  const former = () => [at - 1, at + 1].map((startedAt) => epochs.isNobodys(stored(startedAt)))
+  expect(former()).toEqual([true, true])
+  epochs.learn({ epochs: { [id]: 0 }, begunAt: clock.now() })
+  expect(former()).toEqual([true, false])
 })
