@@ -115,7 +115,7 @@ export function resolvedBaseUrl(option: RoomOptions['baseUrl']): string {
 
 const checkObject = (at: string, value: unknown) => check(isObject(value), at, value, 'an object')
 
-/** Storage keys and addresses are made of it, which half a character can not be in. */
+/** Storage keys and addresses are made of it, which half a character cannot be in. */
 const checkText = (at: string, value: unknown) =>
   check(value === undefined || (typeof value === 'string' && /^\P{Surrogate}+$/u.test(value)), at, value, 'whole text')
 

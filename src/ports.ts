@@ -15,7 +15,7 @@ export interface FlowStorage {
   /** Resolves once the value is gone; a key without one is no error. */
   removeItem(key: string): MaybePromise<unknown>
   /**
-   * One atomic read-modify-write; null removes. Without it two pages can not be kept from claiming at once. `change` may
+   * One atomic read-modify-write; null removes. Without it two pages cannot be kept from claiming at once. `change` may
    * be called again where a try failed, and decides anew then.
    */
   update?(key: string, change: (old: string | null) => string | null): MaybePromise<unknown>
@@ -78,7 +78,7 @@ export interface SubmissionLimit {
   giveBack(attemptId: string): MaybePromise<unknown>
 }
 
-/** A storage in which one page's change can not come between another's read and write. */
+/** A storage in which one page's change cannot come between another's read and write. */
 export type AtomicStorage = FlowStorage & Required<Pick<FlowStorage, 'update'>>
 
 /** A photo's raw bytes and their image type. */

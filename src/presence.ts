@@ -31,7 +31,7 @@ interface PresenceParts {
 interface Presence extends Pick<Later, 'later'>, Pick<Tabs, 'post'> {
   /** Whether it was opened, and not closed since. */
   isUp(): boolean
-  /** Whether storage can not be read, though another page may have reset the room: nothing of it is told. */
+  /** Whether storage cannot be read, though another page may have reset the room: nothing of it is told. */
   isDoubtful(): boolean
   open(): Promise<void>
   /** A word of the shopper is a reason to look again into storage that could not be read. */
@@ -51,7 +51,7 @@ export function createPresence(parts: PresenceParts): Presence {
   /** How often other pages were not heard, and which of these times nothing is unknown of any more. */
   let absences = 0
   let madeUpFor = 0
-  /** Whether that can not be read. */
+  /** Whether that cannot be read. */
   let isDoubtful = false
   let stopFollowing = () => {}
   const { later, endWait } = createLater(clock, () => isUp)

@@ -40,7 +40,7 @@ export interface FittingRoom {
   /**
    * The try-on of another device's ticket, which follows its job: it stands in the archive, and nothing of that device's
    * visitor is learnt. Rejects with kind `ticket`, with `recordUnreadable` where something stands in its place, or with `core`
-   * where the code for it can not be loaded.
+   * where the code for it cannot be loaded.
    */
   claim(ticket: string): Promise<TryOn>
   /**

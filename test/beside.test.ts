@@ -264,7 +264,7 @@ describe('a word that is passed on', () => {
     expect(third.get().state).toBe('idle')
   })
 
-  it('startOver() rejects where the page that was asked has gone, and what is there can not be read', async () => {
+  it('startOver() rejects where the page that was asked has gone, and what is there cannot be read', async () => {
     const asked = world.hold('GET', '/funnel')
     const room = world.room()
     const first = watched(room.tryOn(product))
@@ -770,7 +770,7 @@ describe('a page that stands still in mid-write while another one takes over', (
     },
   )
 
-  it('keeps what was written as its room was closed, though it can not be read again', async () => {
+  it('keeps what was written as its room was closed, though it cannot be read again', async () => {
     const own = storage.another()
     const room = world.room({ storage: own })
     const first = watched(room.tryOn(product))
@@ -1064,7 +1064,7 @@ describe('a page that stands still in mid-write while another one takes over', (
   })
 })
 
-describe('a page behind one that can not read storage', () => {
+describe('a page behind one that cannot read storage', () => {
   it.each([
     ['under Web Locks', true],
     ['in lease mode', false],

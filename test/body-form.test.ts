@@ -109,7 +109,7 @@ describe('how a submission goes out', () => {
     expect(sent).toEqual(Array(3).fill('plain /generations'))
   })
 
-  it('not at all where the order breaks the contract, or the base URL can not be read', async () => {
+  it('not at all where the order breaks the contract, or the base URL cannot be read', async () => {
     network = served
     expect(await client.createGeneration({ ...order, funnelId: 0 })).toMatchObject({ kind: 'rejected', at: 'funnelId' })
     const lost = createClient({ baseUrl: () => '', apiKey: 'key' })

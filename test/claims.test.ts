@@ -65,7 +65,7 @@ describe('the order of writes', () => {
   })
 })
 
-describe('a claim that can not be written', () => {
+describe('a claim that cannot be written', () => {
   /** The consent is the first write of the record, the claim the second. */
   const claimMeets = (how: typeof full | typeof refused) => {
     let records = 0
@@ -85,7 +85,7 @@ describe('a claim that can not be written', () => {
     expect(world.count('GET', '/funnel')).toBe(1)
   })
 
-  it('sends nothing when the consent can not be taken back either', async () => {
+  it('sends nothing when the consent cannot be taken back either', async () => {
     let records = 0
     storage.meet((call) => isWrite(call) && isRecord(call) && ++records >= 2, refused)
     const view = await world.until(await started(world.room().tryOn(product)), 'rejected')
@@ -220,7 +220,7 @@ it('a consent that was taken away for a claim, which storage refuses once its pa
   expect(submissions()).toBe(1)
 })
 
-it('a consent that can not be changed any more is asked for once', async () => {
+it('a consent that cannot be changed any more is asked for once', async () => {
   const tryOn = world.room().tryOn(product)
   // writes nothing and says so to nobody
   storage.meet(

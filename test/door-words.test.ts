@@ -18,7 +18,7 @@ afterEach(() => world.close())
 const ready = async () => ({ createRoom })
 const left = { problem: { kind: 'stopped', reason: 'startedOver' } }
 const submissions = () => world.count('POST', '/generations')
-/** The service can not fetch it, so that its job fails. */
+/** The service cannot fetch it, so that its job fails. */
 const photo = { imageUrl: 'https://photos.test/a.png' }
 const isCatalog = ({ key }: { key: string }) => key.endsWith(':catalog')
 

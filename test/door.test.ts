@@ -222,7 +222,7 @@ describe('the core is loaded', () => {
     expect(loads.count).toBe(1)
   })
 
-  it('where storage can not be looked into, or does not answer', async () => {
+  it('where storage cannot be looked into, or does not answer', async () => {
     const failing: FlowStorage = { ...diskOf(), getItem: () => Promise.reject(new Error('forbidden')) }
     const hanging: FlowStorage = { ...diskOf(), getItem: () => new Promise(() => {}) }
     const newer: FlowStorage = { ...diskOf(), getItem: () => JSON.stringify({ version: 9 }) }
@@ -308,7 +308,7 @@ describe('a consent', () => {
   })
 })
 
-describe('a core that can not be loaded', () => {
+describe('a core that cannot be loaded', () => {
   it('is said, and the consent waits with its photo for the next intent', async () => {
     const loads = loader({ fails: 1 })
     const tryOn = watched(open(loads).tryOn(product))
@@ -613,7 +613,7 @@ it('close() ends a consent that waits for the core', async () => {
   expect(world.sent).toEqual([])
 })
 
-it('a loader that gives something else is a core that can not be loaded', async () => {
+it('a loader that gives something else is a core that cannot be loaded', async () => {
   const tryOn = watched(world.door({ core: async () => ({}) as never }).tryOn(product))
   await world.settle()
   await expect(tryOn.start(person)).rejects.toMatchObject({ kind: 'core' })

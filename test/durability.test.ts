@@ -58,7 +58,7 @@ describe('storage that never worked', () => {
   })
 })
 
-describe('a job ID that can not be written', () => {
+describe('a job ID that cannot be written', () => {
   it('is followed all the same, and durable is false', async () => {
     const held = world.hold('POST', '/generations', 'after')
     const tryOn = await started(world.room().tryOn(product))
@@ -110,7 +110,7 @@ it('a word that begins nothing, as another page was first, rejects', async () =>
   expect([tryOn.get().state, submissions()]).toEqual(['rejected', 0])
 })
 
-describe('an attempt that can not be archived', () => {
+describe('an attempt that cannot be archived', () => {
   it('is not left', async () => {
     const tryOn = await started(world.room().tryOn(product))
     const { attempt } = await world.until(tryOn, 'processing')
@@ -147,7 +147,7 @@ it('an attempt that was left while its record could not be removed does not go o
   expect([again.get().state, world.count('POST', '/generations')]).toEqual(['idle', 0])
 })
 
-describe('a catalog that can not be written', () => {
+describe('a catalog that cannot be written', () => {
   const isCatalog = ({ key }: { key: string }) => key.endsWith(':catalog')
 
   it('in time makes nothing durable until it is, so that what is durable is listed', async () => {
@@ -412,7 +412,7 @@ it('whatever is written of an attempt is of version 2, which version 0.1.0 leave
   expect(written()).toMatchObject({ phase: 'final', version: 2 })
 })
 
-describe('records that this version can not read', () => {
+describe('records that this version cannot read', () => {
   const good = {
     version: 1,
     savedAt: 0,

@@ -485,7 +485,7 @@ describe('what an application does meanwhile', () => {
     expect(asked).toEqual(['13,12'])
   })
 
-  it('a photo that can not be read to its end is refused in the end', async () => {
+  it('a photo that cannot be read to its end is refused in the end', async () => {
     const tryOn = world.room().tryOn(product)
     await world.until(tryOn, 'idle')
     const word = tryOn.start(new Slow(['photo']))

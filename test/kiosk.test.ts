@@ -519,7 +519,7 @@ describe('a session', () => {
     [['locks', 'wakeLock'], { mediaDevices: { getUserMedia: () => {} } }],
     [['locks', 'camera', 'wakeLock'], { mediaDevices: {} }],
     [[], { locks: {}, mediaDevices: { getUserMedia: () => {} }, wakeLock: {} }],
-  ])('says what the page can not do: %j', async (missing, navigator) => {
+  ])('says what the page cannot do: %j', async (missing, navigator) => {
     vi.stubGlobal('navigator', navigator)
     const { session } = await load()
     expect(session.missing).toEqual(missing)
@@ -707,7 +707,7 @@ describe('the limits of a device', () => {
     ['is given back where the service refused', [refusesVariant], 'final'],
     ['is given back where a limit of the shopper stood', [refuses('tryOnLimitReached')], 'final'],
     ['stays where nobody knows', [lost], 'rejected'],
-    ['stays where the answer can not be understood', [answers(200, { data: { jobId: 7 } })], 'rejected'],
+    ['stays where the answer cannot be understood', [answers(200, { data: { jobId: 7 } })], 'rejected'],
   ])('%s', async (_, faults, state) => {
     const limits = limitsOf({ perShopper: 1 })
     const { room } = await begun({ limit: limits }, { limits })
@@ -726,7 +726,7 @@ describe('the limits of a device', () => {
     expect(world.count('POST', '/generations')).toBe(2)
   })
 
-  it('let nothing out where they can not be counted', async () => {
+  it('let nothing out where they cannot be counted', async () => {
     const limits = limitsOf({ perShopper: 1 })
     const { room } = await begun({ limit: limits }, { limits })
     device.meet(isWrite, refused)

@@ -96,7 +96,7 @@ describe('a room with a notice', () => {
     expect((await one.list())[0]?.notice).toBe('2026-11')
   })
 
-  it.each([['text'], [{}], [{ version: '' }], [{ version: 3 }], [null]])('can not be made of %j', (given) => {
+  it.each([['text'], [{}], [{ version: '' }], [{ version: 3 }], [null]])('cannot be made of %j', (given) => {
     expect(() => world.door({ notice: given } as unknown as Partial<FittingRoomOptions>)).toThrow(/"notice.version"/)
   })
 })
@@ -178,7 +178,7 @@ describe('what is stored', () => {
     expect(storage.items.size).toBe(0)
   })
 
-  it('can not be told where storage can not be read', async () => {
+  it('cannot be told where storage cannot be read', async () => {
     const room = world.room()
     await started(room.tryOn(product))
     storage.meet(

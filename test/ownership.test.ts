@@ -355,7 +355,7 @@ it('a page that hears nothing of the owner, as in another process, shows what st
   expect(submissions()).toBe(1)
 })
 
-it('a page that hears no more of the owner shows what storage holds where one runs the flow that it can not hear', async () => {
+it('a page that hears no more of the owner shows what storage holds where one runs the flow that it cannot hear', async () => {
   const room = world.room()
   await world.until(await started(room.tryOn(product)), 'processing')
   const slow = storage.another()
@@ -412,7 +412,7 @@ it('a page that waits for the lease of one that was killed shows nothing of what
   expect(states).not.toContain('final')
 })
 
-it('a page that hears nothing of the owner shows nothing where it can not read what stands there', async () => {
+it('a page that hears nothing of the owner shows nothing where it cannot read what stands there', async () => {
   const owner = await started(world.room().tryOn(product))
   await world.until(owner, 'processing')
   vi.stubGlobal('BroadcastChannel', undefined)

@@ -40,7 +40,7 @@ async function prepared(bytes: Uint8Array, type: string) {
   return made
 }
 
-describe('a photo that can not be drawn anew', () => {
+describe('a photo that cannot be drawn anew', () => {
   it('is, as a JPEG, the same picture with its orientation and nothing else', async () => {
     const given = await jpeg()
     expect(textOf(stored(given, '').bytes)).toContain(secret)
@@ -241,7 +241,7 @@ describe('a room', () => {
     expect(tryOn.get().metadataKept).toBe(true)
   })
 
-  it('uploads nothing where the code for it can not be loaded, says so, and tries again', async () => {
+  it('uploads nothing where the code for it cannot be loaded, says so, and tries again', async () => {
     let loads = 0
     const load = async () => {
       if (++loads === 1) throw new TypeError('Failed to fetch dynamically imported module')

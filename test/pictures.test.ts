@@ -126,7 +126,7 @@ describe('the picture of a try-on', () => {
     ['what comes is no picture', answers(200, '<p>please log in</p>', { 'Content-Type': 'text/html' })],
     ['what comes is empty', answers(200, '', { 'Content-Type': 'image/jpeg' })],
     ['its server fails', answers(503, '')],
-  ])('can not be read where %s, which is no reason to ask the job', async (_, fault) => {
+  ])('cannot be read where %s, which is no reason to ask the job', async (_, fault) => {
     const { tryOn, path, polls, before } = await finished()
     world.fault('GET', path, [fault])
     await expect(tryOn.picture()).rejects.toMatchObject(rejects('unreadable'))
@@ -430,7 +430,7 @@ describe('pictures that are kept', () => {
     expect([...photos.keys()]).toEqual([])
   })
 
-  it('are gone after discard() where it can not be read whether there are any, too', async () => {
+  it('are gone after discard() where it cannot be read whether there are any, too', async () => {
     const { room, tryOn } = await finished({ keepPictures })
     await world.settle()
     const keys = await keptKeys(room)

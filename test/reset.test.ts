@@ -270,7 +270,7 @@ describe('reset()', () => {
     expect([...storage.items].join()).not.toContain(attempt!.id)
   })
 
-  it('fails where it can not know what has to go', async () => {
+  it('fails where it cannot know what has to go', async () => {
     const room = world.room()
     await world.until(await started(room.tryOn(product)), 'final')
     storage.meet(({ key }) => key.endsWith(':catalog'), full)
@@ -306,7 +306,7 @@ describe('an answer to the shopper before reset()', () => {
   })
 })
 
-it('a write that hangs, and can not look at what it lands on, is waited for, though a read behind it was given up', async () => {
+it('a write that hangs, and cannot look at what it lands on, is waited for, though a read behind it was given up', async () => {
   await world.close()
   storage = testStorage({ atomic: false })
   world = createWorld({ storage })
@@ -911,7 +911,7 @@ describe('bytes that no list names any more', () => {
     expect(await storage.photos!.get(keys[0]!)).toBeUndefined()
   })
 
-  it('are not said to be gone where it can not be told', async () => {
+  it('are not said to be gone where it cannot be told', async () => {
     const { room } = await waiting()
     storage.photos!.keys = refused
     await expect(room.reset()).rejects.toMatchObject({ kind: 'storage' })

@@ -302,7 +302,7 @@ describe('a room’s key', () => {
     await world.until(tryOn, 'final')
   })
 
-  it('can not be had of the room, nor can anything but the operations', () => {
+  it('cannot be had of the room, nor can anything but the operations', () => {
     const names = ['createGeneration', 'createUpload', 'getContext', 'getFunnel', 'getGeneration', 'getRequestsLeft']
     expect(Object.keys(world.room().client).sort()).toEqual([...names, 'putPhoto', 'registerCustomer'])
     expect(Object.keys(createClient({ baseUrl: 'https://api.test', apiKey: 'key' })).sort()).toEqual(
@@ -440,7 +440,7 @@ it('an answer without a header and a body is none: it stands for a connection th
   expect(await client().createGeneration(order)).toMatchObject({ kind: 'rejected', reason: 'key' })
 })
 
-it('an address that was there and can not be read for a while has refused no job', async () => {
+it('an address that was there and cannot be read for a while has refused no job', async () => {
   let isAway = false
   const baseUrl = () => {
     if (isAway) throw new Error('the settings are away')

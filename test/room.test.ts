@@ -204,7 +204,7 @@ describe('a base URL', () => {
   })
 })
 
-it('a room that can not be opened yet follows its page’s life once, and not any more once it is closed', async () => {
+it('a room that cannot be opened yet follows its page’s life once, and not any more once it is closed', async () => {
   let base = ''
   const followed = new Set<object>()
   const room = world.room({

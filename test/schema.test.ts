@@ -39,7 +39,7 @@ describe('a schema', () => {
     expect(is.object({ of: person }).safeParse({ of: { name: 1 } })).toEqual({ success: false, path: 'of.name' })
   })
 
-  it('takes none of the numbers that JSON can not say', () => {
+  it('takes none of the numbers that JSON cannot say', () => {
     for (const value of [NaN, Infinity, '1', null]) expect(is.number.safeParse(value).success).toBe(false)
     for (const value of [1.5, 2 ** 53]) expect(is.integer.safeParse(value).success).toBe(false)
   })

@@ -197,7 +197,7 @@ describe('before storage has been read', () => {
   })
 })
 
-it('startOver() of a photo that is in hand does not call left what can not be read', async () => {
+it('startOver() of a photo that is in hand does not call left what cannot be read', async () => {
   const [good, failing] = [testStorage(), testStorage()]
   const chain = () => storageChain([good.another(), failing])
   world = createWorld({ storage: chain() })
@@ -249,7 +249,7 @@ describe('once storage can be read again', () => {
   )
 })
 
-describe('where the catalog can not be written', () => {
+describe('where the catalog cannot be written', () => {
   it('nothing counts as durable that no later page could find', async () => {
     const storage = testStorage()
     world = createWorld({ storage })
@@ -661,7 +661,7 @@ describe('a page that was away', () => {
     return { world: made, storage, room, tryOn, hide, show, beside, beBack }
   }
 
-  it('shows neither photo nor history while it can not read whose they are, and both once it can read that they are of now', async () => {
+  it('shows neither photo nor history while it cannot read whose they are, and both once it can read that they are of now', async () => {
     const { world, storage, room, tryOn, hide, beBack } = await away()
     room.history.subscribe(() => {})
     await world.until(await started(tryOn), 'final')
@@ -1002,7 +1002,7 @@ it('what may have been paid for is not called rejected where startOver() could n
 })
 
 it.each(['archived', 'shown'])(
-  'an attempt that is %s and can not be read is not said to be forgotten',
+  'an attempt that is %s and cannot be read is not said to be forgotten',
   async (which) => {
     const storage = testStorage()
     world = createWorld({ storage })

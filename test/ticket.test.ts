@@ -269,7 +269,7 @@ describe('a ticket that is claimed', () => {
   })
 })
 
-describe('a ticket that can not be claimed', () => {
+describe('a ticket that cannot be claimed', () => {
   /** As a ticket is, whatever it tells. */
   const checked = (told: string) => `${told}.${markOf(told).slice(-3)}`
   const job = '00000000000040008000000000000000'
@@ -333,7 +333,7 @@ describe('a ticket that can not be claimed', () => {
     expect((await one.list()).length).toBe(1)
   })
 
-  it('whose place holds what this version can not read is not said to be in history', async () => {
+  it('whose place holds what this version cannot read is not said to be in history', async () => {
     const ticket = await ticketOfFinal()
     const { key } = (
       await phoneRoom()
@@ -362,7 +362,7 @@ describe('a ticket that can not be claimed', () => {
     expect(await room.list()).toEqual([])
   })
 
-  it('as storage can not be read says so, and keeps nothing', async () => {
+  it('as storage cannot be read says so, and keeps nothing', async () => {
     const ticket = await ticketOfFinal()
     const room = phoneRoom()
     await room.ready

@@ -381,7 +381,7 @@ it('a page whose first tier never opens is served from the second, with nothing 
   expect([view.attempt, view.problem, durable]).toEqual([attempt, null, true])
 })
 
-it('a claim is not sent while an older copy may stand in a tier that can not be cleared', async () => {
+it('a claim is not sent while an older copy may stand in a tier that cannot be cleared', async () => {
   const put = world.hold('PUT', '/photos')
   const one = load({ first: refused })
   await started(one.tryOn(product))
@@ -436,7 +436,7 @@ it('the list of a tier that comes back from long before tells of no reset', asyn
   await world.until(load().tryOn(product), 'final')
 })
 
-describe('a catalog that this version can not read', () => {
+describe('a catalog that this version cannot read', () => {
   const keyOf = () => [...disks[0].items.keys()].find((key) => key.endsWith(':catalog')) ?? ''
   it.each([
     ['a newer one', JSON.stringify({ version: 3, entries: 'elsewhere' })],
@@ -506,7 +506,7 @@ it('a paid job in one tier is not written over by an attempt that was begun whil
   ])
 })
 
-it('a marker that can not be read is no proof that a tier was never written to', async () => {
+it('a marker that cannot be read is no proof that a tier was never written to', async () => {
   const first = load()
   await world.until(await started(first.tryOn(product)), 'processing')
   first.close()
@@ -559,7 +559,7 @@ describe('what the shop clears', () => {
     await expect(later.reset()).rejects.toMatchObject({ kind: 'storage' })
   })
 
-  it('a tier that hangs, and can not even say whether it was begun, is empty where no marker stands', async () => {
+  it('a tier that hangs, and cannot even say whether it was begun, is empty where no marker stands', async () => {
     const room = load({ first: hung, begun: () => new Promise<boolean>(() => {}) })
     expect((await world.until(room.tryOn(product), 'idle')).problem).toBeNull()
     await world.until(await started(room.tryOn(product)), 'final')

@@ -117,7 +117,7 @@ describe('words', () => {
     expect(words.announcementOf(views.failed, views.processing)?.text).not.toContain(en.problems.jobFailed)
   })
 
-  it('of a finished try-on promise no picture that can not be shown', () => {
+  it('of a finished try-on promise no picture that cannot be shown', () => {
     const words = createWords(en)
     const dead = viewOf('final', { problem: problems.picture })
     expect(words.sentence(dead)).not.toMatch(/ready/)

@@ -65,7 +65,7 @@ export function createPanel(): Panel {
         withoutVisitor(key),
         until === 0 ? 'due' : dayOf(until),
       ])
-      const empty = stored ? 'Nothing is kept.' : 'Storage can not be read.'
+      const empty = stored ? 'Nothing is kept.' : 'Storage cannot be read.'
       replace(places.stored, kept.length > 0 ? [table(['kind', 'key', 'until (UTC)'], kept)] : [], empty)
       const turns = (pages ?? []).map(({ name, owner, waiting }) => [name, owner, `${waiting}`])
       const alone = pages ? 'No try-on is at work.' : 'There are no Web Locks here: pages take turns by leases.'

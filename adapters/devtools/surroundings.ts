@@ -1,6 +1,6 @@
 import type { FittingRoom } from '../../src/room.types.ts'
 
-/** What storage holds; null where it can not be read. */
+/** What storage holds; null where it cannot be read. */
 export type StoredNow = Awaited<ReturnType<FittingRoom['stored']>> | null
 
 /** A try-on that pages take turns at, by Web Locks. */

@@ -35,7 +35,7 @@ export function keptValue<T>(
   const key = ['fitting-room', 'kiosk', part(name), what].join(':')
   let tail: Promise<unknown> = Promise.resolve()
 
-  /** What was given up may end later: a write that can not look at what it lands on is waited for all the same. */
+  /** What was given up may end later: a write that cannot look at what it lands on is waited for all the same. */
   function queued<R>(work: () => Promise<R>, isWriting = () => false): Promise<R> {
     const before = tail
     let hasBegun = false

@@ -1,4 +1,4 @@
-/** What a page can not do: over plain http in a store's network most browsers give it none of these. */
+/** What a page cannot do: over plain http in a store's network most browsers give it none of these. */
 export type Missing = 'locks' | 'camera' | 'wakeLock'
 
 /**

@@ -55,7 +55,7 @@ export interface Session extends Readable<SessionView> {
    * for on a shopper's behalf ends with it.
    */
   readonly signal: AbortSignal
-  /** What this page can not do. */
+  /** What this page cannot do. */
   readonly missing: readonly Missing[]
   /** In `ready`: a shopper is there. */
   begin(): void

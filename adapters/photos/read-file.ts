@@ -10,7 +10,7 @@ export interface PhotoFile {
   size: Size | null
   /** False of a file that is known to end too soon; what there is of it can still be cleaned. */
   isWhole: boolean
-  /** The same file with nothing but the picture, and how it is to be turned; null where that can not be had. */
+  /** The same file with nothing but the picture, and how it is to be turned; null where that cannot be had. */
   clean(): ArrayBuffer | null
 }
 

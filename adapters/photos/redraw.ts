@@ -10,7 +10,7 @@ export interface Redrawn {
   brightness: number
 }
 
-/** Draws a photo anew, off the page's own thread where that is permitted; null where this browser can not draw it. */
+/** Draws a photo anew, off the page's own thread where that is permitted; null where this browser cannot draw it. */
 export async function redrawn(photo: StoredPhoto, maxSide: number): Promise<Redrawn | null> {
   if (typeof OffscreenCanvas === 'undefined' || typeof createImageBitmap === 'undefined') return null
   // what a worker could not do may have been the worker's fault
@@ -48,7 +48,7 @@ async function draw({ bytes, type }: StoredPhoto, maxSide: number): Promise<Redr
   const paint = (source: CanvasImageSource, width: number, height: number) => {
     const canvas = new OffscreenCanvas(width, height)
     const context = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D
-    // a JPEG can not be seen through
+    // a JPEG cannot be seen through
     context.fillStyle = '#fff'
     context.fillRect(0, 0, width, height)
     context.drawImage(source, 0, 0, width, height)

@@ -82,7 +82,7 @@ export function createLine(budget: Budget, clock: Clock, placesAtMost: number): 
   const isBefore = (one: Waiting, other: Waiting) =>
     rankOf(one) - rankOf(other) || (served.get(one.shopper)?.turn ?? 0) - (served.get(other.shopper)?.turn ?? 0)
 
-  /** Everybody's turn who can have one now; then again once the first of those who can not may try again. */
+  /** Everybody's turn who can have one now; then again once the first of those who cannot may try again. */
   async function serve(): Promise<void> {
     isCalled = true
     if (isServing) return

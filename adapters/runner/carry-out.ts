@@ -31,7 +31,7 @@ export interface CarryOut {
    * signal, at which it is left.
    */
   carryOut(item: Item, signal: AbortSignal): Promise<'ended' | 'again'>
-  /** Whether the job of a submission is known whose outcome is not. Rejects where that can not be read. */
+  /** Whether the job of a submission is known whose outcome is not. Rejects where that cannot be read. */
   hasJob(item: Item): Promise<boolean>
   /** Removes what storage holds of a consent that has ended. */
   wipe(item: Item): Promise<void>
@@ -121,7 +121,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     return 'imageUrl' in photo ? photo : items.photo(photo.hash)
   }
 
-  /** What can not be begun, or gone on with, is told, and ends. */
+  /** What cannot be begun, or gone on with, is told, and ends. */
   async function refuse(item: Item, problem: Problem, state: Item['state'] = 'rejected'): Promise<void> {
     await items.save(item, { state, isEnded: true, attempt: item.attempt, result: null, message: null, problem })
   }

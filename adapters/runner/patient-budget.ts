@@ -5,7 +5,7 @@ import type { Budget, Clock } from '../../src/ports.ts'
 const askLimitMs = 2_500
 const againMs = 1_000
 
-/** Nobody stands before a runner's screen: what the budget can not tell of waits, in place of being sent uncounted. */
+/** Nobody stands before a runner's screen: what the budget cannot tell of waits, in place of being sent uncounted. */
 export function patientBudget(budget: Budget, clock: Clock, onError: (error: unknown) => void): Budget {
   return {
     ask: (request) =>

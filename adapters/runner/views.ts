@@ -19,6 +19,6 @@ export const isOut = ({ state, waitingUntil }: TryOnView) => state === 'submitti
 /** Whether there is something to follow; throws where storage could not be read, since nobody knows then. */
 export function isThere({ state, problem }: TryOnView): boolean {
   if (state !== 'idle') return true
-  if (problem !== null) throw new Error(`what is kept of a try-on can not be read: ${problem.kind}`)
+  if (problem !== null) throw new Error(`what is kept of a try-on cannot be read: ${problem.kind}`)
   return false
 }

@@ -26,7 +26,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     if (await tier.isBegun(kind)) return true
     const marker = tier.markerOf(kind)
     const markers = await Promise.allSettled(answering.map((each) => each.use((of) => of.getItem(marker))))
-    // a marker that can not be read may be there
+    // a marker that cannot be read may be there
     return markers.some((each) => each.status === 'rejected' || (each.value ?? null) !== null)
   }
 
@@ -120,7 +120,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     passedOver = others(taker)
     if (isNew) chosen = taker
     if (!isChanged) return
-    // no older copy may come back; what can not be reached now is told by `copies`
+    // no older copy may come back; what cannot be reached now is told by `copies`
     const current = written ?? base
     const isCopied = isEverywhere(current)
     const settle = async (tier: Tier) => {

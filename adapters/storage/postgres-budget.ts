@@ -82,5 +82,5 @@ const schema = is.object({
   registrationUntil: is.nullable(is.number),
 })
 
-/** What can not be read is as good as nothing: the service's refusals tell it anew. */
+/** What cannot be read is as good as nothing: the service's refusals tell it anew. */
 const readCount = (stored: string | null): IpCount => schema.safeParse(jsonIn(stored)).data ?? nothingSent

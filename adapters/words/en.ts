@@ -8,7 +8,7 @@ const photos = {
   unreadable: 'This file could not be read. Please choose another photo.',
   url: 'This photo has no usable address.',
   unprepared: 'Part of this page could not be loaded, so your photo was not sent. Please try again.',
-  camera: 'The camera can not be used. Please choose a photo instead.',
+  camera: 'The camera cannot be used. Please choose a photo instead.',
 } as const
 
 const advice = {
@@ -170,6 +170,6 @@ export const en: Texts = {
   estimate: (seconds) => `About ${seconds} seconds in all`,
   nextTry: (time) => `Next try at ${time}.`,
   despiteAdvice: 'Use it all the same',
-  notDurable: 'This browser can not save your try-on, so please keep this page open.',
+  notDurable: 'This browser cannot save your try-on, so please keep this page open.',
   metadataKept: 'Your photo was sent as it is. It may tell where and when it was taken.',
 }

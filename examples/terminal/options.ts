@@ -94,6 +94,6 @@ export function readPhotoFile(path: string): Blob {
   try {
     return new Blob([readFileSync(path)])
   } catch {
-    throw new UsageError(`${path} can not be read`)
+    throw new UsageError(`${path} cannot be read`)
   }
 }

@@ -47,7 +47,7 @@ export function assemble(parts: ServiceParts): Service {
   const { work, giveUp } = createWorker(parts)
   if (parts.works) store.run(work, giveUp).catch(report)
 
-  /** Where whoever asks can not end the connection. */
+  /** Where whoever asks cannot end the connection. */
   async function fetchOrLose(request: Request, connection: Connection): Promise<Response> {
     let lost: AnswerLost | null = null
     const answer = await respond(request, { ...connection, drop: () => void (lost = new AnswerLost()) })

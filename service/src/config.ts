@@ -169,7 +169,7 @@ export type ProductConfig = StoreConfig['products'][number]
 export type VariantConfig = ProductConfig['variants'][number]
 export type FunnelConfig = StoreConfig['funnels'][number]
 
-/** A configuration that can not be used; the message names the path of each wrong field. */
+/** A configuration that cannot be used; the message names the path of each wrong field. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }

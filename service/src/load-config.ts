@@ -24,7 +24,7 @@ export function readJson(file: string): unknown {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new ConfigError(`${file} can not be read: ${(error as Error).message}`)
+    throw new ConfigError(`${file} cannot be read: ${(error as Error).message}`)
   }
   try {
     return JSON.parse(text)

@@ -9,7 +9,7 @@ const fewest = 16
 
 /**
  * How many clients may be connected at once, by how many files the system lets the process have open: each is one, and has
- * one for each of its requests. A folder's database that can not open its own is not to be used any more.
+ * one for each of its requests. A folder's database that cannot open its own is not to be used any more.
  */
 export function mostConnections(): number {
   const [, files = Infinity] = /^Max open files +(\d+)/m.exec(limits()) ?? []

@@ -12,7 +12,7 @@ export const usualData = '.fitting-room'
 
 /**
  * What outlasts the process: nothing, or a folder with pictures, and beside them the database that `databaseUrl` names or
- * one of the folder's own. Rejects where it can not be kept, with a message that says what to do.
+ * one of the folder's own. Rejects where it cannot be kept, with a message that says what to do.
  */
 export async function openData(
   data: string,

@@ -37,7 +37,7 @@ function checked(part: string, schema: Schema<unknown>, value: unknown): unknown
     if (typeof value !== 'string') continue
     const most = longest[name] ?? Infinity
     if (value.length > most) throw badInput(`${part} has ${name} of more than ${most} characters`)
-    if (unstorable.test(value)) throw badInput(`${part} has characters that can not be kept`)
+    if (unstorable.test(value)) throw badInput(`${part} has characters that cannot be kept`)
   }
   return result.data
 }

@@ -156,7 +156,7 @@ export interface Store {
   /**
    * Hands queued jobs to `work`, a few of each stage at a time, each until it resolves: a job whose process ended is handed
    * out again, and to `giveUp` where every process has ended with it. A store that has many keeps no other one waiting.
-   * Rejects where it can not begin.
+   * Rejects where it cannot begin.
    */
   run(work: (jobId: string, stage: Stage) => Promise<void>, giveUp: (jobId: string) => Promise<void>): Promise<void>
   /** How many jobs wait for each stage, of all processes; what several share is counted every ten seconds. */
@@ -261,7 +261,7 @@ export interface Generator {
 export interface Order extends Pick<Job, 'funnelType' | 'generationModel'> {
   photo: Uint8Array
   garment: Uint8Array
-  /** Where it may tell that it is done; null where it can not reach the service. */
+  /** Where it may tell that it is done; null where it cannot reach the service. */
   webhook: string | null
 }
 
@@ -275,6 +275,6 @@ export interface Provider {
    * once, rejects with `NotBegun` where surely none were begun, and with anything else where nobody knows.
    */
   prepare(order: Order): Promise<() => Promise<string>>
-  /** Rejects where it can not be known now. */
+  /** Rejects where it cannot be known now. */
   look(id: string): Promise<Progress>
 }

@@ -119,7 +119,7 @@ export function createSandbox({ config, pictures: given, clock = Date }: Sandbox
     return name.startsWith('GET /generations/') && answer.ok ? withPictures(answer) : answer
   }
 
-  /** The page can not load what lies in here. */
+  /** The page cannot load what lies in here. */
   async function withPictures(answer: Response): Promise<Response> {
     const body = (await answer.json()) as { data: Record<string, unknown> }
     const { storageStatus } = body.data

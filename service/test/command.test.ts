@@ -63,7 +63,7 @@ describe('npm run service', () => {
     expect((await ended).code).toBe(0)
   })
 
-  it('tries the sandbox out on a Node that can not keep a folder, and says so', async () => {
+  it('tries the sandbox out on a Node that cannot keep a folder, and says so', async () => {
     const { child, line, ended } = run(withoutSqlite, '--sandbox', '--port', '0')
     expect(await line).toMatch(/^listening on/)
     child.kill()
@@ -211,14 +211,11 @@ describe('npm run service', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('--data gives another folder')])
   })
 
-  it('says why a database can not be opened', async () => {
+  it('says why a database cannot be opened', async () => {
     await mkdir(join(folder, 'data'))
     await writeFile(join(folder, 'data', 'database'), 'no folder')
     const { code, err } = await run('--sandbox', '--port', '0', '--data', 'data').ended
-    expect([code, err]).toEqual([
-      2,
-      expect.stringContaining('can not be opened: its files are not those of a database'),
-    ])
+    expect([code, err]).toEqual([2, expect.stringContaining('cannot be opened: its files are not those of a database')])
   })
 
   it('shows whoever runs it how it is, on an address of its own', async () => {
@@ -260,7 +257,7 @@ describe('npm run service', () => {
     expect([await line, await ended]).toEqual([`${manifest.version}\n`, { code: 0, err: '' }])
   })
 
-  it('says where its pictures can not be found by others', () => {
+  it('says where its pictures cannot be found by others', () => {
     expect(deadAddress('0.0.0.0', 'http://0.0.0.0:8787')).toContain('publicUrl in the configuration')
     expect(deadAddress('127.0.0.1', 'http://127.0.0.1:8787')).toBeNull()
   })
@@ -273,7 +270,7 @@ describe('npm run service', () => {
   it.each([
     ['no arguments', [], 'either --sandbox or --config is needed'],
     ['a bad port', ['--config', 'c', '--data', 'd', '--port', 'x'], '--port must be a number'],
-    ['a file that is not there', ['--config', 'nowhere.json', '--data', 'd', '--port', '0'], 'can not be read'],
+    ['a file that is not there', ['--config', 'nowhere.json', '--data', 'd', '--port', '0'], 'cannot be read'],
     [
       'a place for operation that is none',
       ['--sandbox', '--operation', 'here'],

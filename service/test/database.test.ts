@@ -159,7 +159,7 @@ describe('a round', () => {
     expect(await Promise.all([divided(1), texts('b')])).toEqual([1, ['b']])
   })
 
-  it('rejects, and is followed by the next one, where a question can not even be put', async () => {
+  it('rejects, and is followed by the next one, where a question cannot even be put', async () => {
     const ask = openRounds(database)
     const odd: Question<number, number> = {
       ...list<never>('odd', 'integer'),

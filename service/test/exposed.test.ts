@@ -155,7 +155,7 @@ describe('what comes over the wire', () => {
     const answer = await fetch(`${url}/generations`, { method: 'POST', headers, body })
     expect([answer.status, await answer.json()]).toEqual([
       400,
-      { error: 'Invalid request', message: 'body has characters that can not be kept' },
+      { error: 'Invalid request', message: 'body has characters that cannot be kept' },
     ])
   })
 
@@ -373,7 +373,7 @@ describe('photos', () => {
       expect([name, (await fetch(`${server.url}/photos/${name}`)).status]).toEqual([name, 404])
   })
 
-  it('are not blamed for a product’s picture that can not be had, and who runs the service is told', async () => {
+  it('are not blamed for a product’s picture that cannot be had, and who runs the service is told', async () => {
     const host = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1')
     await once(host, 'listening')
     onTestFinished(() => void host.close())

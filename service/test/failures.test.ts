@@ -158,7 +158,7 @@ describe('file blobs', () => {
   })
 })
 
-describe('a job one of whose pictures can not be put', () => {
+describe('a job one of whose pictures cannot be put', () => {
   it('is put off, fails in the end, and leaves none of them behind', async () => {
     const store = memoryStore()
     const blobs = memoryBlobs()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { startEmbeddedPostgres } from '../src/embedded/embedded-postgres.ts'
 import { openDatabase } from '../src/postgres/database.ts'
 
-/** Takes a folder's database to where it can not go on, as it is said. */
+/** Takes a folder's database to where it cannot go on, as it is said. */
 const [folder = '', how] = process.argv.slice(2)
 const { connection } = await startEmbeddedPostgres(folder)
 const { query, transaction } = openDatabase(connection, 1, console.error)

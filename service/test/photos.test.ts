@@ -109,7 +109,7 @@ describe('a photo that is uploaded', () => {
     expect([width, height, orientation]).toEqual([20, 40, undefined])
   })
 
-  it('is refused where it can not be decoded, before anybody pays for it', async () => {
+  it('is refused where it cannot be decoded, before anybody pays for it', async () => {
     const cut = (await bytesOf(plain(400, 400).withExif(place).jpeg())).slice(0, 700)
     for (const body of [new TextEncoder().encode('no picture'), cut, bomb, new Uint8Array()]) {
       const { put, kept } = await uploaded('image/png', body)
@@ -139,11 +139,11 @@ describe('a file', () => {
     }
   })
 
-  it('is not blamed for the picture of a product that can not be drawn', async () => {
+  it('is not blamed for the picture of a product that cannot be drawn', async () => {
     const photo = await bytesOf(plain(400, 400).png())
     const broken = (await bytesOf(plain(400, 400).png())).slice(0, 60)
     const drawn = render(photo, broken, 'upper_body').catch((error: unknown) => error)
-    expect(await drawn).toMatchObject({ message: 'the picture of a product can not be drawn' })
+    expect(await drawn).toMatchObject({ message: 'the picture of a product cannot be drawn' })
     expect(await drawn).not.toBeInstanceOf(PhotoNotReadable)
   })
 

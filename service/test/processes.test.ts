@@ -47,7 +47,7 @@ describe('processes that draw', () => {
     expect(await Promise.all([ask('pid'), ask('pid')])).not.toContain(pid)
   })
 
-  it('that can not be begun, as there is no memory for them, end nothing but what waits for them', async () => {
+  it('that cannot be begun, as there is no memory for them, end nothing but what waits for them', async () => {
     // the system has no room for that either, and says so at once
     begin({ args: ['x'.repeat(1_000_000)] })
     await expect(ask('pid')).rejects.toThrow(DrawingEnded)

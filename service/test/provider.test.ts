@@ -380,7 +380,7 @@ describe('FASHN', () => {
     expect(standIn.runs).toHaveLength(1)
   })
 
-  it('is not asked, nor written down, for a photo that can not be made ready', async () => {
+  it('is not asked, nor written down, for a photo that cannot be made ready', async () => {
     const { worked } = await worker(providerAt(standIn.url), {}, { photo: png.slice(0, 30) })
     expect((await worked()).job).toMatchObject({
       state: 'failed',
@@ -400,14 +400,14 @@ describe('FASHN', () => {
     expect(await worked()).toMatchObject({ job: { state: 'failed', error }, isCreditBack: true })
   })
 
-  it('that can not be looked at for a while is looked at again', async () => {
+  it('that cannot be looked at for a while is looked at again', async () => {
     standIn.states.unshift({ status: 7 }, { status: 'in_queue' })
     const { worked } = await worker(providerAt(standIn.url))
     expect((await worked()).job.state).toBe('rendered')
   })
 })
 
-describe('finished pictures that can not be had', () => {
+describe('finished pictures that cannot be had', () => {
   it('by a process that stood still for long are looked for again', async () => {
     let stoodStillMs = 0
     const clock = { now: () => Date.now() + stoodStillMs }

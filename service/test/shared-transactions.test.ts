@@ -165,7 +165,7 @@ describe('works that share transactions, of processes on one PostgreSQL,', () =>
     await store.close()
   })
 
-  it('hold nobody up for new addresses that can not be written for long', async () => {
+  it('hold nobody up for new addresses that cannot be written for long', async () => {
     const address = await server.newDatabase()
     const { store } = await openServerStore(address, { report })
     const pool = openPool({ connectionString: address, max: 1 })

@@ -270,7 +270,7 @@ describe.each(kinds)('a store %s', (_, open) => {
     await release()
   })
 
-  it('forgets all but what can not be removed, which it tries again another time', async () => {
+  it('forgets all but what cannot be removed, which it tries again another time', async () => {
     const { store, release } = await open()
     const there = new Set<string>()
     for (let at = 0; at < 450; at += 1) {

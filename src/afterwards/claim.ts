@@ -12,7 +12,7 @@ interface ClaimParts {
   clock: Clock
   retentionMs: number
   archiveOf: (attemptId: string) => RecordCell
-  /** Whether the room has an attempt with this job; rejects where storage can not be read. */
+  /** Whether the room has an attempt with this job; rejects where storage cannot be read. */
   hasJob: (jobId: string) => Promise<boolean>
 }
 
@@ -23,7 +23,7 @@ interface Claimed {
   durable: boolean
 }
 
-/** Takes the job of a ticket into the archive; else why it can not be taken: `gone` is the shopper who wanted it, `unreadable` what stands there. */
+/** Takes the job of a ticket into the archive; else why it cannot be taken: `gone` is the shopper who wanted it, `unreadable` what stands there. */
 export async function claim(
   ticket: string,
   shopper: Shopper,

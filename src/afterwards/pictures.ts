@@ -107,7 +107,7 @@ export function createPictures(parts: PicturesParts): Pictures {
         })
     })
 
-  /** The final attempt as storage has it; throws where it can not be read, or has none. */
+  /** The final attempt as storage has it; throws where it cannot be read, or has none. */
   async function finalOf({ attempts }: Pictured, id: string): Promise<AttemptRecord> {
     const found = await attempts.look().catch(() => {
       throw errorOf({ kind: 'storageUnreadable' })

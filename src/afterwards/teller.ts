@@ -25,7 +25,7 @@ interface Told {
 /** How long a page may take to tell that a picture was seen before another one does, in ms. */
 const tellingMs = 10_000
 
-/** What can not be read tells of nothing: then it is told again, with the same key. */
+/** What cannot be read tells of nothing: then it is told again, with the same key. */
 const codec: Codec<Told> = {
   read(stored) {
     const { savedAt, told } = Object(stored)

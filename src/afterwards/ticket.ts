@@ -13,7 +13,7 @@ export interface Ticket {
   startedAt: number
 }
 
-/** Why a ticket can not be used, or be had. */
+/** Why a ticket cannot be used, or be had. */
 export type TicketReason = TicketProblem['reason']
 
 const form = /^(1\.([0-9a-z]+)\.(\d+)\.(\d+)\.([0-9a-f]{32})\.([0-9a-z]{1,9}))\.([0-9a-z]+)$/
@@ -29,7 +29,7 @@ export function ticketOf(room: string, { productId, variantId, jobId, startedAt 
   return `${whole}.${checkOf(whole)}`
 }
 
-/** What a ticket tells, or why it can not be used in that room. */
+/** What a ticket tells, or why it cannot be used in that room. */
 export function readTicket(room: string, text: unknown): Ticket | TicketReason {
   const [, whole = '', mark, productId = '', variantId = '', job = '', since = '', check] =
     form.exec(typeof text === 'string' ? text.trim().toLowerCase() : '') ?? []

@@ -19,7 +19,7 @@ const lookLimitMs = 2_000
 /** Nobody knows what is there: the core looks. */
 export const unclear: Seen = { mayHold: () => true }
 
-/** One look into what a room has listed in its storage; what can not be read here may be there, and the core looks. */
+/** One look into what a room has listed in its storage; what cannot be read here may be there, and the core looks. */
 export function lookInto(storage: FlowStorage | undefined, names: Names, clock: Clock): Promise<Seen> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(() => resolve(unclear), lookLimitMs)

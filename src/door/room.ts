@@ -58,7 +58,7 @@ export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
     onUse: () => watch.beUsedAgain(),
     onOpen(made) {
       for (const follow of followers) follow(made)
-      // it may have found what the door can not read
+      // it may have found what the door cannot read
       watch.lookAnew()
     },
   })

@@ -16,7 +16,7 @@ export interface ArchiveParts {
 /**
  * Keeps an attempt in the archive, unless its shopper has gone or it was discarded, or has come further there. A known job
  * ID is never replaced.
- * What storage holds elsewhere stays there where the archive can not be listed.
+ * What storage holds elsewhere stays there where the archive cannot be listed.
  */
 export async function keepInArchive(
   { catalog, archiveOf }: ArchiveParts,

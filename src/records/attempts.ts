@@ -21,7 +21,7 @@ export interface Attempts
     Pick<Restoring, 'hasExpired'>,
     Pick<Leaving, 'isLeft' | 'withdraw' | 'isBehind' | 'catchUp'> {
   restore(): Promise<Written>
-  /** What storage holds, for a page that only looks on; rejects where it can not be read. */
+  /** What storage holds, for a page that only looks on; rejects where it cannot be read. */
   look(): Promise<AttemptRecord | null>
   /** Whether no other page, nor a loss of power, can have made what was read of the try-on older than what was done. */
   isExclusive(): boolean

@@ -15,7 +15,7 @@ type ListedIn = 'stored' | 'memory' | 'gone'
 type Fate = 'left' | 'discarded'
 
 /**
- * What a room has in storage, which can not be enumerated, and how often it was reset. An entry is written before what
+ * What a room has in storage, which cannot be enumerated, and how often it was reset. An entry is written before what
  * it names, and whoever writes looks here afterwards whether the shopper is still the same: so a reset(), which counts
  * first and removes then, leaves nothing behind, whichever of the two is overtaken by the other.
  */
@@ -119,7 +119,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     return found
   }
 
-  /** What can be read of it, which teaches this page; what can not is noted. */
+  /** What can be read of it, which teaches this page; what cannot is noted. */
   function learnt(found: Found<CatalogValue>): CatalogValue | null {
     isUnreadable ||= found === 'unreadable'
     const known = readable(found)

@@ -10,7 +10,7 @@ import type { Leaving, LeavingParts } from './leaving.ts'
 /** What stands in storage before money may be spent, and is looked at once more just before it is. */
 export interface Claims {
   /**
-   * The claim that stands before the POST leaves, unless nobody waits for it any more; where it can not, a page stops it that
+   * The claim that stands before the POST leaves, unless nobody waits for it any more; where it cannot, a page stops it that
    * no other one took over from.
    */
   claim(consented: AttemptRecord, isUntaken: () => Promise<boolean>, signal?: AbortSignal): Promise<Written>
@@ -67,7 +67,7 @@ export function createClaims(
           return { kind: 'overtaken' }
         }
       }
-      // where the consent stands as it was seen and can not be changed, storage can not be relied on
+      // where the consent stands as it was seen and cannot be changed, storage cannot be relied on
       if (kept === 'unchanged' && !(await isHeld(consented))) return { kind: 'overtaken' }
       const isKnown = !begun.has(claimed.attemptId)
       const isClaimed = kept === 'stored' || (kept === 'memory' && parts.mayClaimInMemory(isKnown))

@@ -12,7 +12,7 @@ type Condition = (found: Found<AttemptRecord>) => boolean
 
 /** The current record of one try-on: where it stands, whose it is, and how it is read and written there. */
 export interface Current {
-  /** The first record of that shopper that can be read, else none; what can not be read is left, and was skipped. */
+  /** The first record of that shopper that can be read, else none; what cannot be read is left, and was skipped. */
   find(shopper: Shopper): Promise<{ record: AttemptRecord | null; skipped: boolean }>
   cell(): RecordCell
   /** The shopper in whose time this page has begun or restored an attempt, unless another one came since. */

@@ -149,7 +149,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
   /** What this page has made up another one can know from storage only. */
   const meet = (found: Counts) => void (isSeen ||= sharesId(found))
 
-  /** Whose storage was reset is known once it is read; where it can not be, it may be this one. */
+  /** Whose storage was reset is known once it is read; where it cannot be, it may be this one. */
   function doubt(found: Counts): void {
     told = { ...told, ...found }
     if (isOpened) renew()

@@ -74,7 +74,7 @@ async function dueAt(parts: HousekeepingParts, key: string, until: number): Prom
     if (age >= -clockSlackMs && age <= keptMs) return found.savedAt + keptMs
   }
   const record = recordCodec.read(found)
-  // what this version can not read may be another's
+  // what this version cannot read may be another's
   if (kindOf(key) === 'attempt' && record === 'unreadable') return clock.now() + retentionMs
   // somebody may still ask what has become of a job
   const isAwaited = record !== 'unreadable' && until !== dueNow && isOwed(record)

@@ -11,7 +11,7 @@ export type { Kept } from './slot.ts'
 /** How long it may take to wipe everything, in ms. */
 const wipeLimitMs = 30_000
 
-/** What is stored under a key: a value, null for nothing, or what this version can not read and leaves alone. */
+/** What is stored under a key: a value, null for nothing, or what this version cannot read and leaves alone. */
 export type Found<T extends object> = T | null | 'unreadable'
 
 /** What this version can read of it. */
@@ -94,7 +94,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
       for (const slot of emptied) slot.isEmptied()
     })
     const limited = withinLimit(clock, wipeLimitMs, turn)
-    // a removal that can not look at what it lands on is waited for
+    // a removal that cannot look at what it lands on is waited for
     const tail = (typeof storage.update === 'function' ? limited : turn).catch(() => undefined)
     for (const slot of emptied) slot.occupy(tail)
     void tail.then(() => keys.forEach(letGo))

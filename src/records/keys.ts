@@ -12,7 +12,7 @@ export interface Keys {
   photoBytes(id: string): string
   /** The bytes of an attempt's picture. */
   picture(attemptId: string, which: 'preview' | 'final'): string
-  /** Where the record of a try-on may be: the first of these that is not left alone because it can not be read. */
+  /** Where the record of a try-on may be: the first of these that is not left alone because it cannot be read. */
   tryOn(productId: StoreId, variantId: StoreId): readonly string[]
   /** Which events were told. */
   told: string

@@ -66,7 +66,7 @@ export function createRestoring(parts: RestoringParts, current: Current, begun: 
     if (!isOver) await archiveHidden(parts, current.cell(), record, shopper)
     const expiry = isOver ? null : expiryOf(record)
     if (expiry !== undefined) {
-      // where it is not gone what is read and what is changed are not the same: storage can not be relied on
+      // where it is not gone what is read and what is changed are not the same: storage cannot be relied on
       if ((await current.remove(record)) === 'unchanged' && (await current.stands(record))) return unread
       return restore([...gone, record.attemptId], why ?? expiry)
     }

@@ -72,7 +72,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
   const isBlind = typeof storage.update !== 'function'
 
   /**
-   * Starts after everything earlier has ended. What was given up may end later: a write that can not look at what it
+   * Starts after everything earlier has ended. What was given up may end later: a write that cannot look at what it
    * lands on is waited for all the same, so that nothing older overwrites newer.
    */
   function queued<T>(work: () => Promise<T>, isWrite = true): Promise<T> {

@@ -102,7 +102,7 @@ export interface PhotoAdviceProblem {
   message?: string | undefined
 }
 
-/** An option, a product or an intent's input that can not be used. */
+/** An option, a product or an intent's input that cannot be used. */
 export interface InputProblem {
   kind: 'input'
   /** The name of the field. */

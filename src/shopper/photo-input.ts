@@ -47,7 +47,7 @@ export function refusePhoto(reason: PhotoProblem['reason'], cause?: unknown): ne
 /** Some platforms have no such thing, and one of a frame is of a class of its own. */
 const isFile = (input: unknown): input is Blob => typeof Object(input).arrayBuffer === 'function'
 
-/** Nothing but what belongs to a photo, as it is now: more may be of a kind that can not be passed on. */
+/** Nothing but what belongs to a photo, as it is now: more may be of a kind that cannot be passed on. */
 export function plainPhoto(photo: PhotoInput): PhotoInput {
   if (isFile(photo)) return photo
   const { bytes, imageUrl } = Object(photo)

@@ -21,7 +21,7 @@ export interface AfterwardsParts {
   refuse: (problem: Problem) => void
   /** The ticket of its job; rejects with kind `ticket` where there is none. */
   ticketOf: (attempt: AttemptView | null) => Promise<string>
-  /** What knows of pictures; rejects where the code for it can not be loaded. */
+  /** What knows of pictures; rejects where the code for it cannot be loaded. */
   pictures: () => Promise<Pictures>
 }
 

@@ -63,7 +63,7 @@ export function createAsks({ clock, post, refusal }: AsksParts): Asks {
           post({ ...ask, turn })
           passed.resolve()
         } catch (error) {
-          // what can not be passed on can not be read either
+          // what cannot be passed on cannot be read either
           reject(error instanceof TryOnError ? error : refusal({ kind: 'photo', reason: 'unreadable' }))
         }
       }

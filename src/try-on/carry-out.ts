@@ -62,7 +62,7 @@ export function createCarryOut(parts: CarryOutParts) {
 
   /** Whether what was to be left has been. */
   async function isGone({ intent }: Call, attempt: string | null): Promise<boolean> {
-    // what can not be read may be there
+    // what cannot be read may be there
     if (intent === 'startOver') return seenAttempt() === null && view().problem?.kind !== 'storageUnreadable'
     if (intent !== 'discard' || attempt === null || !(await attempts.isForgotten(attempt))) return false
     await clearPictures(attempt)

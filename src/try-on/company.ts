@@ -114,7 +114,7 @@ export function createCompany(parts: CompanyParts): Company {
     }, lookOnMs)
   }
 
-  /** A page that can read what is there takes over from one that can not. */
+  /** A page that can read what is there takes over from one that cannot. */
   async function lookPast(seat: Seat<Runner>, view: TryOnView): Promise<void> {
     const stored = await attempts.look().catch(() => null)
     if (!isCurrent(seat) || (withheld ?? shown.get()) !== view) return

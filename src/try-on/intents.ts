@@ -61,7 +61,7 @@ export function passedCall(call: PassedCall): Call {
 export const permissionOf = (call: Call): TryOnEvent =>
   call.intent === 'discard' ? { type: call.intent, abandonPaidJob: call.abandonPaidJob } : probes[call.intent]
 
-/** The event that carries an intent out; throws a `TryOnError` where what was given can not be used. */
+/** The event that carries an intent out; throws a `TryOnError` where what was given cannot be used. */
 export async function eventOf(call: Call, photos: Photos, isWanted: () => boolean): Promise<TryOnEvent> {
   if (call.intent === 'submitEmail') {
     check(email.safeParse(call.form.email).success, 'email')
@@ -88,7 +88,7 @@ async function photoOf(
   return kept
 }
 
-/** Throws a `TryOnError` where a consent can not be given so; `notice` is what it is to name. */
+/** Throws a `TryOnError` where a consent cannot be given so; `notice` is what it is to name. */
 export function checkConsent({ options }: ConsentCall, notice: Notice | undefined, isPassed = false): void {
   const { customerEmail, customKey, consent, ...flags } = options
   for (const at of ['moreLooksConsent', 'despiteAdvice'] as const)

@@ -8,7 +8,7 @@ import type { Runner } from './runner.ts'
 
 /**
  * Writes again, from time to time, what only memory has of a job, or of what was left: it is lost with the page. Reads
- * again what could not be read, and whether an answer that is missing was had by a page that can not be heard.
+ * again what could not be read, and whether an answer that is missing was had by a page that cannot be heard.
  */
 export interface Keeping {
   /** Looks whether there is anything to be written or read again. */

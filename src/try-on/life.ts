@@ -53,7 +53,7 @@ export function createLife(parts: LifeParts): Life {
   /** No other page was heard of that is at the same try-on. */
   let isAlone = true
 
-  /** Who hears nobody any more can not tell what has become of it: nothing is sent that others may have left or sent. */
+  /** Who hears nobody any more cannot tell what has become of it: nothing is sent that others may have left or sent. */
   function goDeaf(): void {
     attempts.dropHeld()
     if (!isAlone || parts.hasWorked()) attempts.dropUnsent()

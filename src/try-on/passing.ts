@@ -145,7 +145,7 @@ export function createPassing(parts: PassingParts): Passing {
     // it may be about to
     await new Promise<void>((resolve) => void clock.setTimeout(resolve, lookOnMs))
     if ((await isBegunThere()) || by.aborted) return true
-    // of what can not be read, or was wiped since, nobody can say that it was not
+    // of what cannot be read, or was wiped since, nobody can say that it was not
     return !(await succeeds(attempts.look())) || !(await attempts.withdraw(attemptId, by, true))
   }
 

@@ -70,7 +70,7 @@ export function createPermission({ clock, view, isCurrent }: PermissionParts) {
     },
 
     checkSaid,
-    /** What can not be read may be there. */
+    /** What cannot be read may be there. */
     checkRead(): void {
       const { problem } = view()
       if (problem?.kind === 'storageUnreadable') throw refusal(problem)
@@ -87,7 +87,7 @@ export function createPermission({ clock, view, isCurrent }: PermissionParts) {
       }
     },
 
-    /** A page that froze may have been overtaken: nothing is begun where that can not be ruled out. */
+    /** A page that froze may have been overtaken: nothing is begun where that cannot be ruled out. */
     async confirm(seat: Seat<Runner>, runner: Runner): Promise<void> {
       if (await seat.confirm()) return
       if (!isCurrent(seat)) throw closed()

@@ -48,7 +48,7 @@ export interface TryOn extends Readable<TryOnView> {
   discard(options?: DiscardOptions): Promise<void>
   /**
    * What another device opens this try-on with, by `room.claim()`: about 60 to 85 characters of `A-Z a-z 0-9 .`, nothing of the
-   * shopper. Rejects with kind `ticket` while no job is known, with `core` where what makes it can not be loaded.
+   * shopper. Rejects with kind `ticket` while no job is known, with `core` where what makes it cannot be loaded.
    */
   ticket(): Promise<string>
   /**

@@ -9,7 +9,7 @@ import type { ClientOptions } from './operations.ts'
 export interface Access {
   /** The base URL as it is now, without a trailing slash; null where none can be read. */
   baseUrl(): string | null
-  /** The key as it is now; null where none can be read in time, or what is read can not be sent. */
+  /** The key as it is now; null where none can be read in time, or what is read cannot be sent. */
   key(): Promise<string | null>
   /** Takes note of what became of a request with this key. */
   learn(key: string, outcome: Outcome<unknown>): void

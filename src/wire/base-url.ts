@@ -2,7 +2,7 @@ import { isHttpUrl } from '../contract/forms.ts'
 
 /**
  * The base URL as it is now, absolute and without a trailing slash; a path means the page's own origin. Null where it can
- * not be one, or can not be read.
+ * not be one, or cannot be read.
  */
 export function readBaseUrl(option: string | (() => string)): string | null {
   try {

@@ -114,7 +114,7 @@ describe('a photo that is made ready', () => {
     expect((await prepared(await shot('#808080'))).brightness).toBeCloseTo(0.5, 1)
   })
 
-  it('is not drawn where it can not be decoded, nor where its end is missing', async () => {
+  it('is not drawn where it cannot be decoded, nor where its end is missing', async () => {
     const heic = new TextEncoder().encode('\0\0\0\x18ftypheic\0\0\0\0mif1heic and no picture').buffer
     expect(await prepared({ bytes: heic, type: 'image/heic' })).toMatchObject({ bytes: heic, metadataKept: true })
     for (const type of ['image/jpeg', 'image/png'] as const) {

@@ -16,9 +16,9 @@ let sandbox: RunningServer
 let browser: Browser
 let site: Server
 
-/** The README's markup beside a script tag, and the built files that it loads. */
+/** The guide's markup beside a script tag, and the built files that it loads. */
 async function pageOf(baseUrl: string): Promise<string> {
-  const [, markup = ''] = /```html\n([^`]*)```/.exec(await readFile(`${root}README.md`, 'utf8')) ?? []
+  const [, markup = ''] = /```html\n([^`]*)```/.exec(await readFile(`${root}docs/element.md`, 'utf8')) ?? []
   const script = '<script type="module" src="/fitting-room-element.js"></script>'
   return `<!doctype html><title>Breton tee</title><link rel="icon" href="data:,">${script}${markup.replace('"/api"', `"${baseUrl}"`)}`
 }

@@ -133,7 +133,7 @@ export async function openFlow(way: Way = 'directly'): Promise<Flow> {
 
 /** What the table says of one fault in a flow that is served well otherwise. */
 export function expectedEnd(operation: Requested, situation: Situation): TryOnState {
-  // where the visitor can not be asked first, the submission decides
+  // where the visitor cannot be asked first, the submission decides
   if (operation === 'getRequestsLeft') return 'final'
   // a target that takes no photo but says so fails the job; its answer has no body to misfit, and it knows no key
   if (operation === 'putPhoto' && situation === 'misfit') return 'failed'

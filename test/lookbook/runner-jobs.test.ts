@@ -141,7 +141,7 @@ onEachDatabase('a runner, of what may be paid for,', (world) => {
       expect([await other.get('look'), world.sandbox.ledger.accepted]).toEqual([null, 1])
     })
 
-    it('does not take for no job what it can not read', async () => {
+    it('does not take for no job what it cannot read', async () => {
       await answeredLate()
       const ofRecord = (text: string, [key]: unknown[]) =>
         /^\s*select/.test(text) && String(key).endsWith(':try-on:1001:2001')

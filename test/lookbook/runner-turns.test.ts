@@ -70,7 +70,7 @@ onEachDatabase('a runner, whose turns end and begin,', (world) => {
     expect([await state(), world.sandbox.ledger.accepted]).toEqual(['final', 1])
   })
 
-  it('waits where its base URL can not be read for a while', async () => {
+  it('waits where its base URL cannot be read for a while', async () => {
     let [isAway, wasAway] = [false, false]
     const address = world.sandbox.baseUrl
     const baseUrl = () => {
@@ -98,7 +98,7 @@ onEachDatabase('a runner, whose turns end and begin,', (world) => {
     expect(await runner.get('look')).toMatchObject({ state: 'final' })
   })
 
-  it('ends nothing where its base URL can not be read for a moment, whichever that is', async () => {
+  it('ends nothing where its base URL cannot be read for a moment, whichever that is', async () => {
     const address = world.sandbox.baseUrl
     let [reads, goneAt] = [0, 0]
     const baseUrl = () => {

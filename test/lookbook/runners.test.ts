@@ -31,7 +31,7 @@ onEachDatabase('a runner', (world) => {
     expect(await runner.list()).toMatchObject([{ id: 'told' }])
   })
 
-  it('keeps no place from others for what waits for a photo that can not be uploaded', async () => {
+  it('keeps no place from others for what waits for a photo that cannot be uploaded', async () => {
     const runner = await open({ putPhoto: async () => Promise.reject(new Error('no way there')) })
     const imageUrl = 'https://shop.test/person.png'
     for (const nth of [1, 2, 3]) await runner.add({ id: `held-${nth}`, product: tee, photo })

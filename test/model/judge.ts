@@ -132,7 +132,7 @@ export class Judge implements Witness {
     for (const attempt of this.words.ofAttempt.keys()) this.unsettledAttempts.add(attempt)
   }
 
-  /** What no catalog names any more can not be found to be wiped, nor listed; it is of a former shopper all the same. */
+  /** What no catalog names any more cannot be found to be wiped, nor listed; it is of a former shopper all the same. */
   listLost(): void {
     for (const each of [...this.words.all, ...this.words.visitors.values()]) each.isUnlisted = true
     this.forgetFates()
@@ -355,7 +355,7 @@ export class Judge implements Witness {
     if (word && this.words.ofAttempt.has(attempt?.id ?? '')) return
     // another page may have left it, which this one could not read
     if (!page.hasWorked && !this.isAlone(page)) return
-    // a page that can not read says so, and others show what it says
+    // a page that cannot read says so, and others show what it says
     const isRoom = (each: Page) => each.ledger === page.ledger
     if (problem?.kind === 'storageUnreadable' && this.parts.pages().some((each) => isRoom(each) && !each.hasWorked))
       return
@@ -435,7 +435,7 @@ export class Judge implements Witness {
     return others.some((each) => !each.killed && !each.hasWorked)
   }
 
-  /** What another page has done a page may see a moment late, and not at all where it can not read. */
+  /** What another page has done a page may see a moment late, and not at all where it cannot read. */
   private lookForKept(page: Page, tryOn: object, isKept: boolean, state: string): void {
     const since = this.unkept.get(tryOn) ?? this.now
     if (isKept) this.unkept.delete(tryOn)

@@ -1,7 +1,7 @@
 import type { Violation } from './violation.ts'
 import type { Sequence } from './operations.ts'
 
-/** Which of the known defects of version 0.1.0 a smallest sequence shows, by what it can not do without. */
+/** Which of the known defects of version 0.1.0 a smallest sequence shows, by what it cannot do without. */
 export function labelOf({ rule }: Violation, { setup, ops }: Sequence): string {
   const text = JSON.stringify(ops)
   const has = (part: string) => text.includes(`"${part}"`)

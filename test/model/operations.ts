@@ -443,7 +443,7 @@ const closedInWord = own.chain((page) =>
 const setBoth = (page: number, to: fc.Arbitrary<Mode>) =>
   fc.tuple(to, to).map((modes) => modes.map((mode, tier): Op => ({ do: 'mode', page, tier, mode })))
 const shortly = maybe(fc.record({ ...of('wait'), ms: fc.constantFrom(300, 1_500, 3_000) }))
-/** A page has a try-on that it can not write, or not any more. */
+/** A page has a try-on that it cannot write, or not any more. */
 const unwrittenOn = (page: number) => {
   const broken = setBoth(page, fc.constantFrom<Mode>('full', 'fail'))
   const said = one(word(fc.constant(page), fc.constant(0)))
@@ -587,7 +587,7 @@ const goneFrom = (page: fc.Arbitrary<number>): fc.Arbitrary<Op> =>
     do: weighted([3, 'putAway' as const], [2, 'hide' as const], [1, 'leave' as const]),
     page,
   })
-/** What waits for a rate limit can not be written, and pages are put away and shown meanwhile. */
+/** What waits for a rate limit cannot be written, and pages are put away and shown meanwhile. */
 const waitsUnwritten = own.chain((page) => {
   const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
   const bothWork = [page, 1 - page].map((each): Op => ({ do: 'load', page: each, modes: ['ok', 'ok'] }))
@@ -677,7 +677,7 @@ const awayOverReset = own.chain((page) => {
     one(longWait),
   )
 })
-/** Words are said on pages that can not read what there is, one of which may have read it before. */
+/** Words are said on pages that cannot read what there is, one of which may have read it before. */
 const saidBlind = own.chain((page) => {
   const [mine, other] = [fc.constant(page), fc.constant(1 - page)]
   const blind = weighted<[Mode, Mode]>([3, ['fail', 'fail']], [1, ['fail', 'full']], [1, ['hang', 'fail']])

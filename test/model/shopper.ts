@@ -131,7 +131,7 @@ export class Shopper {
     if (intent === 'discard') for (const each of unsent) each.abandoned = true
     const keep = intent === 'discard' && !isOfNone ? leaving.discarding() : () => {}
     const work = () => (intent === 'discard' ? tryOn.discard({ abandonPaidJob: true }) : tryOn.startOver())
-    // a page that stopped in the middle can not say whether it was done, and what storage refuses may be done later
+    // a page that stopped in the middle cannot say whether it was done, and what storage refuses may be done later
     const onRefused = (kind: string) => void ((kind === 'stopped' || kind === 'storage') && leaving.untold())
     void this.hear(page, intent, work, onRefused).then(async (done) => {
       leaving.over(done)

@@ -25,7 +25,7 @@ export interface Word {
   sleptMs: number
   /** The wall clock of its page when it was given. */
   givenWall: number
-  /** A part of storage was emptied since: a reset() elsewhere can not know of it. */
+  /** A part of storage was emptied since: a reset() elsewhere cannot know of it. */
   isBlind: boolean
   /** The list that named it was lost since: nobody finds it to wipe it before it is looked at. */
   isUnlisted: boolean

@@ -128,7 +128,7 @@ export class World {
     return this.pages[place] ?? this.load(place, [])
   }
 
-  /** Two pages on a storage without `update` can not be kept apart, and nobody says that they are. */
+  /** Two pages on a storage without `update` cannot be kept apart, and nobody says that they are. */
   private placeOf(slot: number): number {
     return this.setup.storage === 'plain' && slot !== 2 ? 0 : slot
   }

@@ -210,7 +210,7 @@ it('rejects with what the file system says', async () => {
   await expect(storage.getItem('key')).rejects.toThrow('ENOTDIR')
 })
 
-it('has no photos in a folder that is not made yet, and does not say so of one that can not be read', async () => {
+it('has no photos in a folder that is not made yet, and does not say so of one that cannot be read', async () => {
   expect(await fileStorage(join(folder, 'later')).photos?.keys?.()).toEqual([])
   await writeFile(join(folder, 'file'), '')
   await expect(fileStorage(join(folder, 'file')).photos?.keys?.()).rejects.toMatchObject({ code: 'ENOTDIR' })

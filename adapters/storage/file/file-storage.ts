@@ -13,7 +13,7 @@ const photoEnding = '%photo'
 /**
  * Keeps records and photos in a folder, a file each, for Node and what is like it. A change is on disk once it resolves,
  * and a process that is killed leaves what was there or what comes next; several processes may have the folder at once.
- * Records and photos are the owner's alone (mode 0600). Made by the first change; a folder that can not be read or
+ * Records and photos are the owner's alone (mode 0600). Made by the first change; a folder that cannot be read or
  * written to rejects with the file system's own error.
  */
 export function fileStorage(folder: string): AtomicStorage {

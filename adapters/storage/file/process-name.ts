@@ -16,7 +16,7 @@ const processName = [place.name, process.pid, startOf(process.pid) ?? ''].map(pl
 /** Names this copy of the module, in this thread of this process, and no other one ever. */
 export const ownName = `${processName}.${randomUUID()}`
 
-/** Whether who has that name runs no more; undefined where that can not be told from here. */
+/** Whether who has that name runs no more; undefined where that cannot be told from here. */
 export function isGone(name: string): boolean | undefined {
   // another thread may have ended
   if (name.startsWith(`${processName}.`)) return undefined
@@ -36,7 +36,7 @@ function readPlace(): Place {
   }
 }
 
-/** In ticks since the boot; null for a process that has ended, of which its parent may not know yet. Throws where it can not be told. */
+/** In ticks since the boot; null for a process that has ended, of which its parent may not know yet. Throws where it cannot be told. */
 function startOf(pid: number): string | null {
   const stat = textOf(`/proc/${pid}/stat`)
   if (stat === null) return null
@@ -49,7 +49,7 @@ function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    // it may be there where files can not be opened
+    // it may be there where files cannot be opened
     if (!['ENOENT', 'ESRCH'].includes(String((error as NodeJS.ErrnoException).code))) throw error
     return null
   }

@@ -11,7 +11,7 @@ export interface Turn {
   check(): Promise<void>
 }
 
-/** How long somebody who can not be asked whether they run may say nothing, in ms, before they count as gone. */
+/** How long somebody who cannot be asked whether they run may say nothing, in ms, before they count as gone. */
 const silentMs = 10_000
 /** How often those who wait or are at it say that they are there, in ms. */
 const sayMs = 2_000
@@ -74,7 +74,7 @@ async function oneTurn<T>(folder: string, work: (turn: Turn) => Promise<T>): Pro
   } finally {
     clearInterval(saying)
     alive.delete(name)
-    // what can not be removed now is nobody's any more
+    // what cannot be removed now is nobody's any more
     await remove(folder, name, ticket).catch(() => undefined)
   }
 }

@@ -109,7 +109,7 @@ interface WaitProps {
   tryOn: TryOn
   view: TryOnView
   piece: Piece
-  /** Tries it on once more; null where that can not be. */
+  /** Tries it on once more; null where that cannot be. */
   onAnother: (() => void) | null
 }
 

@@ -46,13 +46,13 @@ function show(view: TryOnView): void {
   picture.alt = made ? 'You in the Breton tee' : 'Your photo'
   if (address !== '' && picture.getAttribute('src') !== address) picture.src = address
 
-  // a screen reader is to hear once what holds it up, not each time that it is tried again
+  // a screen reader says a delay once, not at each new try
   const heard = words.announcementOf(view, before)
   before = view
   if (heard) say('heard', heard.text)
   say('title', words.title(view))
   say('sentence', words.sentence(view))
-  // what was said of one photo is not said of the next
+  // a problem with one photo is not shown for the next
   const isOfAnother = photo !== checked && view.problem?.kind.startsWith('photo')
   say('problem', isOfAnother ? null : words.problem(view.problem, view))
   for (const note of ['trouble', 'notDurable', 'metadataKept'] as const) say(note, words[note](view))
@@ -61,7 +61,7 @@ function show(view: TryOnView): void {
   progress.value = view.progress?.value ?? 0
   progress.ariaLabel = words.progress(view)
 
-  // what may be used soon stays where it is, and keeps the focus
+  // controls that will be needed again soon stay in place, and keep the focus
   const isSoon = state === 'preparing'
   part('choice', HTMLElement).hidden = !can.start && !can.retry && !isSoon
   form.hidden = !can.submitEmail
@@ -71,7 +71,7 @@ function show(view: TryOnView): void {
   const isAdvisedAgainst = view.problem?.kind === 'photoAdvice' && photo !== undefined && !isOfAnother
   say('allTheSame', isAdvisedAgainst ? words.despiteAdvice(view) : null)
   for (const intent of ['resume', 'retry'] as const) say(intent, can[intent] ? words.intent(intent, view) : null)
-  // what is paid for and under way is not left here: this page has no list of what was tried on before
+  // a paid job is not left here: this page has no list of earlier try-ons
   const mayLeave = can.startOver && state !== 'processing' && state !== 'preview'
   say('startOver', mayLeave || isSoon ? words.intent('startOver', view) : null)
   part('startOver', HTMLButtonElement).disabled = !mayLeave
@@ -97,7 +97,7 @@ for (const mark of ['start', 'retry']) part(mark, HTMLElement).addEventListener(
 part('allTheSame', HTMLElement).addEventListener('click', () => submit({ despiteAdvice: true }))
 part('resume', HTMLElement).addEventListener('click', () => tryOn.resume())
 part('startOver', HTMLElement).addEventListener('click', () => tryOn.startOver())
-// the button that was pressed goes, and the focus with it
+// a pressed button disappears, and the focus would go with it
 part('intents', HTMLElement).addEventListener('click', () => title.focus())
 
 hangs.src = tee

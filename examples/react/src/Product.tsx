@@ -37,7 +37,7 @@ function useObjectUrl(file: File | undefined): string | undefined {
   return url
 }
 
-/** What a screen reader is to hear: what holds it up once, not each time that it is tried again. */
+/** What a screen reader says: a delay once, not at each new try. */
 function Heard({ view }: { view: TryOnView }) {
   const [heard, setHeard] = useState({ view, text: '' })
   if (heard.view !== view) setHeard({ view, text: words.announcementOf(view, heard.view)?.text ?? heard.text })
@@ -56,14 +56,14 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
   const chosen = useObjectUrl(photo)
   const made = view.result ?? view.preview
   const picture = made?.imageUrl ?? chosen
-  // what was said of one photo is not said of the next
+  // a problem with one photo is not shown for the next
   const isOfAnother = photo !== checked && view.problem?.kind.startsWith('photo')
   const isAdvisedAgainst = view.problem?.kind === 'photoAdvice' && photo !== undefined && !isOfAnother
   const problem = isOfAnother ? null : words.problem(view.problem, view)
   const notes = [words.trouble(view), words.notDurable(view), words.metadataKept(view)]
-  // what is paid for and under way is not left here: this page has no list of what was tried on before
+  // a paid job is not left here: this page has no list of earlier try-ons
   const mayLeave = view.can.startOver && view.state !== 'processing' && view.state !== 'preview'
-  // what may be used soon stays where it is, and keeps the focus
+  // controls that will be needed again soon stay in place, and keep the focus
   const isSoon = view.state === 'preparing'
 
   function submit(options?: StartOptions) {
@@ -113,7 +113,7 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
           <button data-main>{words.intent('submitEmail', view)}</button>
         </form>
       )}
-      {/* the button that was pressed goes, and the focus with it */}
+      {/* a pressed button disappears, and the focus would go with it */}
       <div className="intents" onClick={() => title.current?.focus()}>
         {view.can.start && view.group === 'ready' && (
           <button data-main data-testid="start" disabled={!photo} onClick={() => submit()}>

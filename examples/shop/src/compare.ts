@@ -28,7 +28,7 @@ export function compare({ before, preview, after, title, onLost }: Compared) {
   show(preview ?? after)
   if (preview !== null) {
     const whole = h('img', { src: after })
-    // one that can not be loaded says so itself
+    // one that cannot be loaded says so itself
     const showWhole = () => void show(after)
     whole.decode().then(showWhole, showWhole)
   }

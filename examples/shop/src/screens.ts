@@ -136,7 +136,7 @@ const working: Draw = (stage, view) => {
   const way = h('div', {})
   const update = (next: TryOnView) => {
     bar.update(next)
-    // what is paid for can not be taken back, so only what is not sent yet can be cancelled
+    // what is paid for cannot be taken back, so only what is not sent yet can be cancelled
     const cancels = next.can.startOver && next.state !== 'processing'
     if (cancels !== way.hasChildNodes()) way.replaceChildren(...(cancels ? [ways(stage, next)] : []))
   }

@@ -71,7 +71,7 @@ const en: Texts = {
   useSample: 'Use a sample photo',
   another: 'Another photo',
   spends: 'Uses one try-on. Your photo is sent to the fitting room’s service.',
-  unseen: 'This browser can not show this file.',
+  unseen: 'This browser cannot show this file.',
   compare: 'How much of your photo to show',
   compareHow: 'Drag the line to compare.',
   comparedAs: (percent) => `${percent} your photo`,

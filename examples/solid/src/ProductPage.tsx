@@ -41,20 +41,20 @@ function TryOnPanel(props: { variantId: string }) {
   })
   const made = () => view().result ?? view().preview
   const picture = () => made()?.imageUrl ?? chosen()
-  // what was said of one photo is not said of the next
+  // a problem with one photo is not shown for the next
   const isOfAnother = () => photo() !== checked() && view().problem?.kind.startsWith('photo')
   const isAdvisedAgainst = () => view().problem?.kind === 'photoAdvice' && photo() !== undefined && !isOfAnother()
   const problem = () => (isOfAnother() ? null : words.problem(view().problem, view()))
 
   const notes = () => [words.trouble(view()), words.notDurable(view()), words.metadataKept(view())].filter(Boolean)
-  // what a screen reader is to hear: what holds it up once, not each time that it is tried again
+  // what a screen reader says: a delay once, not at each new try
   const heard = createMemo<{ view: TryOnView; text: string }>(
     (before) => ({ view: view(), text: words.announcementOf(view(), before.view)?.text ?? before.text }),
     { view: view(), text: '' },
   )
-  // what is paid for and under way is not left here: this page has no list of what was tried on before
+  // a paid job is not left here: this page has no list of earlier try-ons
   const mayLeave = () => view().can.startOver && view().state !== 'processing' && view().state !== 'preview'
-  // what may be used soon stays where it is, and keeps the focus
+  // controls that will be needed again soon stay in place, and keep the focus
   const isSoon = () => view().state === 'preparing'
 
   function submit(options?: StartOptions) {
@@ -106,7 +106,7 @@ function TryOnPanel(props: { variantId: string }) {
           <button data-main>{words.intent('submitEmail', view())}</button>
         </form>
       </Show>
-      {/* the button that was pressed goes, and the focus with it */}
+      {/* a pressed button disappears, and the focus would go with it */}
       <div class="intents" onClick={() => title()?.focus()}>
         <Show when={view().can.start && view().group === 'ready'}>
           <button data-main data-testid="start" disabled={!photo()} onClick={() => submit()}>

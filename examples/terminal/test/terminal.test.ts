@@ -116,7 +116,7 @@ describe('the terminal', () => {
     ['no photo', []],
     ['a photo that is not there', ['--photo', 'nowhere.png']],
     ['a photo that is no picture', ['--photo', here('./terminal.test.ts')]],
-    ['an --out that can not be written', ['--photo', photo, '--out', join(tmpdir(), 'no', 'where', 'x.jpeg')]],
+    ['an --out that cannot be written', ['--photo', photo, '--out', join(tmpdir(), 'no', 'where', 'x.jpeg')]],
     ['an unknown option', ['--photo', photo, '--nonsense']],
     ['a bad funnel', ['--photo', photo, '--funnel', '0']],
   ])('%s exits with 2 and says what to do', async (_, args) => {

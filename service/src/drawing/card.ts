@@ -10,7 +10,7 @@ const garmentWidth = 620
 const corner = 28
 const paper = '#f3efe9'
 
-/** The photo beside the garment: where the one can not be worn in the other. */
+/** The photo beside the garment: where the one cannot be worn in the other. */
 export async function card(photo: Buffer, garment: Garment): Promise<Buffer> {
   const left = await sharp(photo)
     .resize({ width: mostPhotoWidth, height: inner, fit: 'inside' })

@@ -65,7 +65,7 @@ export function openDrawing({
     return answer as NonNullable<Awaited<ReturnType<DrawingMethods[M]>>>
   }
 
-  /** A photo that takes too much is as little use as one that can not be read. */
+  /** A photo that takes too much is as little use as one that cannot be read. */
   const ofPhoto = (photo: Promise<Blob>) =>
     photo.catch((error: unknown) => {
       if (!(error instanceof TookTooMuch)) throw error

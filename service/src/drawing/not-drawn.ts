@@ -18,7 +18,7 @@ export class EndsProcesses extends Error {
 /** With which signal a process ends itself that takes too much: nobody else sends it. */
 export const spentSignal = 'SIGVTALRM'
 
-/** A photo that takes too much to be decoded; its own shopper hears what is told of every other that can not be. */
+/** A photo that takes too much to be decoded; its own shopper hears what is told of every other that cannot be. */
 export class PhotoTooCostly extends PhotoNotReadable {}
 
 /** There is no process for it, or none any more: somebody else may draw it. */

@@ -11,7 +11,7 @@ export const asIs = { compressionLevel: 0 }
 /** What the decoder may find in a photo, as it names it: its own look goes further than the first bytes. */
 const decodable: readonly (string | undefined)[] = ['jpeg', 'png', 'webp', 'heif']
 
-/** A photo that came from outside, the right way up; rejects with `PhotoNotReadable` where it can not be decoded. */
+/** A photo that came from outside, the right way up; rejects with `PhotoNotReadable` where it cannot be decoded. */
 export async function pixelsOf(photo: Uint8Array): Promise<Sharp> {
   if (imageTypeOf(photo) === null) throw new PhotoNotReadable()
   const decoded = (isHeif(photo) && (await heicOf(photo))) || (await commonOf(photo))

@@ -37,7 +37,7 @@ const places: Record<FunnelType, Place> = {
   custom: { width: 0.6, right: 0.85, below: 1.6, seen: 0.95 },
 }
 
-/** Where the garment lies in the photo; null where it can not be worn in it. */
+/** Where the garment lies in the photo; null where it cannot be worn in it. */
 export function placeOf(funnelType: FunnelType, garment: Size, face: Face, photo: Size): Box | null {
   const { right, below, seen, ratio = 0, ...place } = places[funnelType]
   if (garment.width / garment.height < ratio) return null

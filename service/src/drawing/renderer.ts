@@ -24,7 +24,7 @@ export async function render(photo: Uint8Array, garment: Uint8Array, funnelType:
   const base = await upright(photo)
   const cloth = await garmentAlone(garment).catch((cause: unknown) => {
     // whatever is wrong with it is not the shopper's
-    throw new Error('the picture of a product can not be drawn', { cause })
+    throw new Error('the picture of a product cannot be drawn', { cause })
   })
   const face = await faceIn(base.data)
   const box = face && placeOf(funnelType, cloth, face, base)

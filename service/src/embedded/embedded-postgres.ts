@@ -68,7 +68,7 @@ export async function startEmbeddedPostgres(folder: string): Promise<EmbeddedPos
   } catch (cause) {
     await end()
     const { message = 'its files are not those of a database' } = cause as Partial<Error>
-    throw new Error(`the database in ${folder} can not be opened: ${message}`, { cause })
+    throw new Error(`the database in ${folder} cannot be opened: ${message}`, { cause })
   }
   let why = 'for no reason that is known'
   thread.on('message', (message: ThreadMessage) => {

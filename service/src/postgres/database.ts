@@ -135,7 +135,7 @@ export function openDatabase(
         () => true,
         () => false,
       )
-      // a connection that can not even do that is given up
+      // a connection that cannot even do that is given up
       client.release(!isUndone)
       // what failed first tells why the rest did
       throw await Promise.all(sent).then(

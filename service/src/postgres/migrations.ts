@@ -100,7 +100,7 @@ export const migrations: readonly string[] = [
     for each statement execute function fitting_room.tell();
   `,
   `
-  -- where changes are passed on to another server, a row without a key can not be changed
+  -- where changes are passed on to another server, a row without a key cannot be changed
   alter table fitting_room.schema_version drop constraint if exists schema_version_pkey, add primary key (version);
   alter table fitting_room.told drop constraint if exists told_pkey, add primary key (version);
   `,
