@@ -3,8 +3,8 @@ import type { Readable } from 'fitting-room'
 
 /**
  * A signal of a try-on's view (or of `room.visitor`, `room.photo`, `room.history`), kept up to date for as long as the
- * injection context lives that it is called in; of a signal or a function it follows what that gives. On a server, and
- * until the page was rendered for the first time, it is the readable's `initial` value and starts nothing.
+ * injection context in which it is called; given a signal or a function, it follows the current one. On a server, and
+ * until the page has been rendered for the first time, it is the readable's `initial` value and starts nothing.
  */
 export function useTryOn<T>(source: Readable<T> | (() => Readable<T>)): Signal<T> {
   const readable = computed(() => (typeof source === 'function' ? source() : source))

@@ -3,7 +3,7 @@ import type { Readable } from 'fitting-room'
 
 /**
  * A signal of a try-on's view (or of `room.visitor`, `room.photo`, `room.history`), kept up to date from mount until its
- * owner is disposed; of an accessor it follows what that gives. On a server, and while a page is hydrated, it is the
+ * owner is disposed; given an accessor, it follows its value. On a server, and while a page is hydrated, it is the
  * readable's `initial` value and starts nothing.
  */
 export function useTryOn<T>(source: Readable<T> | Accessor<Readable<T>>): Accessor<T> {

@@ -5,7 +5,7 @@ import type { Readable } from 'fitting-room'
 
 /**
  * A try-on's view (or `room.visitor`, `room.photo`, `room.history`) as `view.current`, for runes, and as a store `$view`;
- * of a getter it follows what that gives. On a server, and until the component is mounted, it is the `initial` value.
+ * given a getter, it follows its value. On a server, and until the component is mounted, it is the `initial` value.
  */
 export function useTryOn<T>(source: Readable<T> | (() => Readable<T>)): Store<T> & { readonly current: T } {
   const followers = new WeakMap<Readable<T>, () => void>()

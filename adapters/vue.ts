@@ -14,9 +14,9 @@ import {
 import type { Readable } from 'fitting-room'
 
 /**
- * A ref of a try-on's view (or of `room.visitor`, `room.photo`, `room.history`), kept up to date until its scope ends and
- * while its component is shown (`<KeepAlive>`); of a ref or a getter it follows what that gives. On a server it holds the
- * `initial` value and starts nothing; where a page is hydrated it does so until the component is mounted.
+ * A ref of a try-on's view (or of `room.visitor`, `room.photo`, `room.history`), kept up to date until its scope ends
+ * and while its component is shown (`<KeepAlive>`); given a ref or a getter, it follows the current one. On a server,
+ * and during hydration until the component is mounted, it holds the `initial` value and starts nothing.
  */
 export function useTryOn<T>(source: MaybeRefOrGetter<Readable<T>>): Readonly<ShallowRef<T>> {
   const first = toValue(source)

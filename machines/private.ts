@@ -1,4 +1,4 @@
-/** Something that whoever prints, clones or inspects its holder does not get to see. */
+/** A value that stays hidden when its holder is printed, cloned or inspected. */
 export class Private<T> {
   readonly #value: T
 

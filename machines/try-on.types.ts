@@ -44,7 +44,7 @@ export type Polled = Written & { outcome: Outcome<unknown> }
 
 export interface TryOnInput {
   clock: SteadyClock
-  /** How long until the job of that record is looked at, in ms: again, at that age of it, or first, where that is null. */
+  /** How long until the next poll of the record's job, in ms; `ageMs` is the job's age, null before the first poll. */
   nextLookMs: (record: AttemptRecord, ageMs: number | null) => number
   deadlineMs: number
   askVisitorFirst: boolean
@@ -71,7 +71,7 @@ export interface TryOnContext extends TryOnInput {
   refusal: Unusable | null
   emailNeeded: boolean
   upload: UploadProgress | null
-  /** When the shopper last gave the word for this attempt, in ms of the page's own time, which no sleep of the machine stops. */
+  /** When the shopper last gave or renewed the consent, in ms of the page's own time, which includes sleep. */
   wordAt: number
   /** When a look at the job was last answered, in ms of the page's own time. */
   lookedAt: number

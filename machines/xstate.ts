@@ -32,7 +32,7 @@ function machineOf({ root, actors, actions, guards, delays }: Table): xstate.Any
   )
 }
 
-/** The machine of a try-on as XState's own, for those who draw, test or run it with XState. */
+/** The machine of a try-on as an XState machine, to draw, test or run with XState. */
 export const tryOnMachine = machineOf(tableIn(tryOnTable)) as typeof tryOnTable
 /** The machine of one request that may be repeated. */
 export const requestMachine = machineOf(tableIn(requestTable)) as typeof requestTable

@@ -11,48 +11,48 @@ import type { ClientOptions, ClientTiming } from './wire/operations.ts'
 
 /** All times in ms. */
 export interface RoomTiming extends ClientTiming {
-  /** Between two polls of one job. Default: planned, by how long such jobs took before. */
+  /** The time between two polls of one job. Default: planned by how long earlier jobs took. */
   pollIntervalMs: number | undefined
-  /** From acceptance; past it a try-on is `stalled`, not failed. Default: 180,000. */
+  /** How long after acceptance a try-on becomes `stalled`, not failed. Default: 180,000. */
   deadlineMs: number
 }
 
-/** What a room is made of. */
+/** The options of a room. */
 export interface RoomOptions extends Omit<ClientOptions, 'timing'>, PreparationOptions {
   /** Where records are kept. Default: in a browser IndexedDB, else localStorage, else memory; elsewhere memory. */
   storage?: FlowStorage | undefined
   /** Where a photo's bytes wait until they are uploaded. Default: beside the records, else in memory. */
   photoStore?: PhotoStore | undefined
-  /** Two rooms of one page origin and installation that must not share anything have two names. Default: `default`. */
+  /** Keeps rooms apart that share a page origin and a base URL. Default: `default`. */
   namespace?: string | undefined
   /** Time limits and intervals, in ms. */
   timing?: { [Name in keyof RoomTiming]?: RoomTiming[Name] | undefined } | undefined
   /** How long a record is kept after its last change, in ms. Default: 86,400,000, a day. */
   retentionMs?: number | undefined
   /**
-   * A visitor ID that the application already has; or, where many shoppers use one device, what makes one for each of
-   * them: it is called at a shopper's first request that names a visitor, and after `reset()` for the next one. Default:
-   * the one that the service gives.
+   * The application's own visitor ID; or, if many shoppers use one device, a function that makes one for each of them:
+   * it is called at a shopper's first request that names a visitor, and after `reset()` for the next one. Default: the
+   * ID that the service gives.
    */
   uniqueUserId?: string | (() => string) | undefined
-  /** How many submissions this device lets out, as `deviceLimits()` of `fitting-room/kiosk`. Default: as many as asked. */
+  /** Limits this device's submissions, for example `deviceLimits()` of `fitting-room/kiosk`. Default: no limit. */
   limit?: SubmissionLimit | undefined
   /**
-   * Whether the pictures of try-ons, previews too, are kept beside the records for `retentionMs`, so that
-   * `tryOn.picture()` needs no network. Each is fetched once for it, which its server has to permit (CORS). Default: false.
+   * Whether pictures, previews too, are kept beside the records for `retentionMs`, so that `tryOn.picture()` needs no
+   * network. Each is fetched once, which its server has to permit (CORS). Default: false.
    */
   keepPictures?: boolean | undefined
-  /** What shoppers are told before they agree: each consent names its version then, and is kept with it. Default: none. */
+  /** What shoppers agree to: each consent then has to name its version, which is kept with it. Default: none. */
   notice?: Notice | undefined
-  /** Asks GET /requests-left before a submission, so that the e-mail form comes first. Default: false. */
+  /** Whether to send GET /requests-left before a submission, to ask for an e-mail address first. Default: false. */
   askVisitorFirst?: boolean | undefined
-  /** Where there is no DOM: tells the room when the app is shown again, as in React Native. Default: the page's events. */
+  /** Without a DOM, as in React Native: tells the room when the app is shown again. Default: the page's events. */
   pageLife?: FollowPageLife | undefined
-  /** Random bytes, where the platform has no `crypto.getRandomValues`. */
+  /** Gives random bytes if the platform has no `crypto.getRandomValues`. */
   randomBytes?: RandomBytes | undefined
-  /** How many devices share one client IP, where that is known: it spares them finding it out by refusals. Default: 1. */
+  /** How many devices share one client IP, if known, so that they need no refusals to find out. Default: 1. */
   shareOf?: number | undefined
-  /** Hears what happens inside the room's try-ons, for developers; nothing private is in it. */
+  /** Is called with everything that happens inside the room's try-ons, without personal data; for developers. */
   inspect?: Inspect | undefined
 }
 
@@ -62,7 +62,7 @@ export interface TryOnProduct {
   productId: StoreId
   /** Digits, or the platform's global ID: `'2001'` or `'gid://platform/ProductVariant/2001'`. */
   variantId: StoreId
-  /** At least one. */
+  /** At least one, best first; the first one that the store has is used. */
   funnelIds: readonly number[]
 }
 
@@ -117,7 +117,12 @@ const checkObject = (at: string, value: unknown) => check(isObject(value), at, v
 
 /** Storage keys and addresses are made of it, which half a character cannot be in. */
 const checkText = (at: string, value: unknown) =>
-  check(value === undefined || (typeof value === 'string' && /^\P{Surrogate}+$/u.test(value)), at, value, 'whole text')
+  check(
+    value === undefined || (typeof value === 'string' && /^\P{Surrogate}+$/u.test(value)),
+    at,
+    value,
+    'non-empty text',
+  )
 
 const checkMs = (at: string, value: unknown) =>
   check(value === undefined || (typeof value === 'number' && value > 0), at, value, 'a number of ms above 0')

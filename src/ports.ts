@@ -4,77 +4,77 @@ import type { Operation } from './contract/endpoints.ts'
 export type MaybePromise<T> = T | PromiseLike<T>
 
 /**
- * Where records are kept: the async key-value shape that localStorage, localForage, unstorage and AsyncStorage share.
+ * Where records are kept: the key-value methods that localStorage, localForage, unstorage and AsyncStorage share.
  * Every value is the text of one JSON object; keys are `[A-Za-z0-9._-]` parts joined by `:`.
  */
 export interface FlowStorage {
-  /** The stored text; stores that hand back the parsed object are understood too. */
+  /** The stored text, null or undefined if there is none; the parsed object is accepted too. */
   getItem(key: string): MaybePromise<unknown>
   /** Resolves once the value is kept. */
   setItem(key: string, value: string): MaybePromise<unknown>
-  /** Resolves once the value is gone; a key without one is no error. */
+  /** Resolves once the value is removed; a key without a value is not an error. */
   removeItem(key: string): MaybePromise<unknown>
   /**
-   * One atomic read-modify-write; null removes. Without it two pages cannot be kept from claiming at once. `change` may
-   * be called again where a try failed, and decides anew then.
+   * Reads and writes in one atomic step; null removes the value. Without it, only Web Locks keep two pages from both
+   * submitting. `change` may be called again if a try failed, and then decides anew.
    */
   update?(key: string, change: (old: string | null) => string | null): MaybePromise<unknown>
-  /** Removes many values, in one transaction where the storage can, but for those that `isKept` says yes to. */
+  /** Removes several values, in one transaction if it can, except those for which `isKept` returns true. */
   removeItems?(keys: readonly string[], isKept: (value: string) => boolean): MaybePromise<unknown>
-  /** Of a storage that consists of several: every text that one of them holds, or may still hold, under that key. */
+  /** For a storage made of several: every text that any of them holds, or may still hold, under that key. */
   copies?(key: string): MaybePromise<readonly string[]>
-  /** Whether values, or photos, may be kept here, told without reading them: where reads fail, nothing else may know. */
+  /** Whether values or photos may be kept here, answered without reading any: if reads fail, nothing else may know. */
   isBegun?(what: 'values' | 'photos'): MaybePromise<boolean>
   /** False for a storage that a reload empties. */
   readonly durable?: boolean | undefined
   /**
-   * Whether what was last read under that key is what any page has written there last; with an empty key, whether that is so of
-   * the storage as a whole. Return false where a read may be stale though there are locks or `update`, as of localStorage:
-   * then nothing is submitted by itself. Default: true.
+   * Whether the last read of that key gave what any page wrote there last; with an empty key, whether that holds for
+   * the whole storage. Return false if a read may be stale in spite of locks or `update`, as with localStorage: then
+   * nothing is submitted by itself after a reload. Default: true.
    */
   isExclusive?(key: string): boolean
-  /** Where photos wait that are kept beside these records; without it they wait in memory. */
+  /** Where photos wait for their upload, beside these records; without it they wait in memory. */
   readonly photos?: PhotoStore | undefined
 }
 
 /** A request that is about to be sent. */
 export interface BudgetRequest {
   operation: Operation
-  /** The try-on that it is for: once its first request was let in, the others do not wait in line again. */
+  /** The try-on that the request is for: once its first one was let in, the others do not wait in line again. */
   turn?: string | undefined
-  /** A shopper has asked for it, or it is the last look before a deadline: it lets nobody go first. */
+  /** A shopper has asked for it, or it is the last poll before a deadline: it gives way to no other request. */
   urgent?: boolean | undefined
 }
 
 /**
- * How much of the count that all behind one client IP share a room may use (contract §8). Every request asks it first, a
- * submission before it is claimed, and what becomes of each teaches it.
+ * Decides when a room's requests may be sent, because all behind one client IP share one count (contract §8). Every
+ * request asks it first, a submission before it is claimed, and it learns from what becomes of each.
  */
 export interface Budget {
   /** How long the request has to wait, in ms, before it may ask again; 0 lets it go, and counts it. */
   ask(request: BudgetRequest): MaybePromise<number>
   /**
-   * Once for each request that was let go: for how long the service refused it, in ms; 0 where it was let in, null where it
-   * was not sent, or nothing came back in time.
+   * Called once for each request that it let go. `refusedMs` is for how long the service refused it, in ms; 0 if it was
+   * let in, null if it was not sent or not answered in time.
    */
   learn(request: BudgetRequest, refusedMs: number | null): MaybePromise<unknown>
-  /** What one request more costs the others now: 0 where nothing is refused, 1 and more in a crowd. */
+  /** What one more request costs the others now: 0 if nothing is refused, 1 or more in a crowd. */
   price(): number
 }
 
 /** The limit of a device that is reached. */
 export interface ReachedLimit {
-  /** `perShopper`: only the next shopper may go on. `perHour`: at `nextAt` somebody may. */
+  /** `perShopper`: only the next shopper may try something on. `perHour`: nobody may before `nextAt`. */
   limit: 'perShopper' | 'perHour'
   /** When the next try-on may begin, in epoch ms; null where no time is known. */
   nextAt: number | null
 }
 
-/** How many submissions a device lets out. It is asked before each claim; where it rejects nothing is sent. */
+/** Limits how many submissions a device sends. It is asked before each claim; if it rejects, nothing is sent. */
 export interface SubmissionLimit {
-  /** Takes a place for an attempt, once however often it is asked; where there is none, says which limit is reached. */
+  /** Takes one place for an attempt, however often it is asked; gives the limit that is reached, or else null. */
   take(attemptId: string): MaybePromise<ReachedLimit | null>
-  /** This page has started nothing for it, and lets go of what it took. Not called where that is unknown. */
+  /** Gives the place back, as this page has started nothing for the attempt; not called if that is unknown. */
   giveBack(attemptId: string): MaybePromise<unknown>
 }
 
@@ -86,25 +86,22 @@ export interface StoredPhoto {
   bytes: ArrayBuffer
   /** Its MIME type, as `image/jpeg` (contract §2, `contentType`). */
   type: string
-  /** Whether it tells more than the picture; where that is not known it is made ready before it is uploaded. */
+  /** Whether it still has its metadata; if that is unknown, it is made ready before it is uploaded. */
   metadataKept?: boolean | undefined
 }
 
 /** A photo as it is about to leave the device. */
 export interface PreparedPhoto extends StoredPhoto {
-  /** In px, as it is to be looked at; null where nothing here can tell. */
+  /** In px, as the photo is shown; null if that is unknown. */
   width: number | null
   height: number | null
-  /** Of all pixels, from 0, black, to 1; null where it could not be decoded. */
+  /** The mean of all pixels, from 0 (black) to 1; null if the photo could not be decoded. */
   brightness: number | null
-  /** It stayed as it was given, with all that it tells of place and time. */
+  /** True if it stays as it was given, with metadata such as place and time. */
   metadataKept: boolean
 }
 
-/**
- * What a shopper may be told before a try-on is paid for: the photo shows too little, it is too narrow a strip, or next to
- * nothing is to be seen on it.
- */
+/** Advice against a photo before anything is paid for: too small, too narrow a strip, or almost black. */
 export type PhotoAdvice = 'small' | 'narrow' | 'dark'
 
 export interface PrepareTerms {
@@ -119,13 +116,13 @@ export type PreparePhoto = (photo: StoredPhoto, terms: PrepareTerms) => Promise<
 
 /** Where a photo's bytes wait until the upload is done. */
 export interface PhotoStore {
-  /** Undefined where there is none; rejects where that is not known. */
+  /** Undefined if there is none; rejects if that is unknown. */
   get(key: string): MaybePromise<StoredPhoto | undefined>
-  /** Resolves once a reload finds it. */
+  /** Resolves once a reload would find the photo. */
   set(key: string, photo: StoredPhoto): MaybePromise<unknown>
-  /** Of what is not there, too. */
+  /** Resolves even if there is none. */
   remove(key: string): MaybePromise<unknown>
-  /** Every key that it has: without it bytes stay that a killed page has left, or that a lost list named. */
+  /** All its keys; without it, `reset()` misses bytes left by a killed page or named only in a lost list. */
   keys?(): MaybePromise<readonly string[]>
 }
 
@@ -152,27 +149,27 @@ export interface Clock {
   clearTimeout(timer: unknown): void
 }
 
-/** The time of one page, which goes on where the platform's is set. */
+/** A page's own time, which runs on evenly when the platform's clock is set. */
 export interface SteadyClock extends Clock {
-  /** How long the page has run, in ms, with what the machine has slept meanwhile: what a word ages by. */
+  /** How long the page has run, in ms, including time that the machine slept; consents age by it. */
   elapsed(): number
 }
 
 /** The platform's `fetch`, as far as it is used. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
-/** Anything with a current value and changes: try-ons and the room's shared stores. */
+/** A value that can be read and subscribed to: a try-on's view, or the room's visitor, photo or history. */
 export interface Readable<T> {
-  /** The constant value before anything was read: for servers, and while a page is hydrated. */
+  /** The constant value before anything is read, for servers and for hydration. */
   readonly initial?: T | undefined
-  /** The value of this moment; the same reference until it changes. */
+  /** The current value; the same reference until it changes. */
   get(): T
-  /** Hears changes only: what stands already is what `get()` gives. */
+  /** Calls `onChange` with each later value; `get()` gives the current one. */
   subscribe(onChange: (value: T) => void): { unsubscribe(): void }
 }
 
 /** What a shopper agrees to, as the application shows it. */
 export interface Notice {
-  /** Another one for every change of what it says, for example `2026-11`. */
+  /** A new one for every change of the text, for example `2026-11`. */
   version: string
 }

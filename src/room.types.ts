@@ -20,75 +20,75 @@ import type { Client } from './wire/operations.ts'
 /** One attempt that storage holds, current or archived; `open()` gives the try-on that follows it. */
 export type ListedAttempt = Listed<TryOn>
 
-/** What `room.history` holds of each attempt. */
+/** One attempt in `room.history`. */
 export type HistoryEntry = ListedAttempt
 
 /** One page's or kiosk's runtime: one store's API, one visitor, one storage, many try-ons. */
 export interface FittingRoom {
-  /** The same product variant again is the same try-on; it resumes what storage holds. */
+  /** The try-on of a product variant, always the same one for the same variant; it resumes what storage holds. */
   tryOn(product: TryOnProduct): TryOn
-  /** Whose the room's try-ons are to the service; of which nothing is known before storage was read. */
+  /** The shopper as the service knows them; nothing is known before storage has been read. */
   readonly visitor: Readable<Visitor>
-  /** The photo that `start()` without one takes. */
+  /** The photo that `start()` uses if it is given none. */
   readonly photo: Readable<RoomPhoto | null>
-  /** What `list()` gives, kept up to date while somebody watches; empty until storage was read. */
+  /** What `list()` gives, live while subscribed to; what is under way then continues. Empty until storage is read. */
   readonly history: Readable<readonly HistoryEntry[]>
-  /** All seven operations, and a photo's PUT; their requests ask the room's budget. */
+  /** The contract's seven operations and the photo's PUT; each request asks the room's budget first. */
   readonly client: Client
-  /** Every try-on and archived attempt, newest first. Rejects with kind `storageUnreadable`, `core`, `input` or `stopped`. */
+  /** All attempts, newest first. Rejects with kind `storageUnreadable`, `core`, `input` or `stopped`. */
   list(): Promise<ListedAttempt[]>
   /**
-   * The try-on of another device's ticket, which follows its job: it stands in the archive, and nothing of that device's
-   * visitor is learnt. Rejects with kind `ticket`, with `recordUnreadable` where something stands in its place, or with `core`
-   * where the code for it cannot be loaded.
+   * Opens the try-on of another device's ticket, which follows that job; it is in the archive here, and nothing is
+   * learnt about that device's visitor. Rejects with kind `ticket`, with `recordUnreadable` if what is stored in its
+   * place cannot be read, or with `core` if the code for it cannot be loaded.
    */
   claim(ticket: string): Promise<TryOn>
   /**
-   * Hears what happens to attempts, each thing once, whatever reloads and pages there are: the page that runs a try-on tells
-   * of it. What happens while nobody listens waits with its record. After a crash something may be told again, with the same
-   * `key`. Nothing personal is told.
+   * Calls `listener` once for each event of an attempt, across reloads and tabs: the page that runs a try-on reports
+   * it. Events that nobody listens to wait with their record. After a crash one may be reported again, with the same
+   * `key`. Nothing personal is in them.
    */
   on(listener: (event: RoomEvent) => void): { unsubscribe(): void }
-  /** What is kept of the room's shoppers, until when; rejects with kind `storageUnreadable`. */
+  /** What is kept of the room's shoppers, and until when; rejects with kind `storageUnreadable`. */
   stored(): Promise<Stored[]>
   /**
-   * Loads the code that an intent and its photo need before there is one, as when the pointer is over the button; nothing is
-   * read or sent. Rejects with kind `core`, or `photo` where it is only that one's that could not be loaded.
+   * Loads the core and the code for photos early, for example when the pointer is over the button; nothing is read or
+   * sent. Rejects with kind `core`, or with `photo` if only the code for photos could not be loaded.
    */
   preload(): Promise<void>
   /** Resolves once storage has been read. Rejects with kind `core`, `input` (no usable base URL) or `stopped` (closed before). */
   readonly ready: Promise<void>
-  /** Wipes everything of every visitor, in every tab; rejects with kind `storage` when something could not be wiped. */
+  /** Wipes all that the room keeps of every visitor, in every tab; rejects with kind `storage` if that fails. */
   reset(): Promise<void>
   /**
-   * Stops what goes on by itself; what is kept stays, and using the room again reopens it. What may be paid for, and storage
-   * has not taken, is written again every 5 s until it has.
+   * Stops everything that continues by itself; what is kept stays, and using the room again reopens it. What may be
+   * paid for and storage has not taken yet is written again every 5 s until it has.
    */
   close(): void
 }
 
-/** The room itself, which the door loads when more is asked for than what a product card shows. */
+/** The room itself; the door, the entry module, loads it once more is needed than a product card shows. */
 export interface Core extends FittingRoom, Pick<SaidNow, 'said'> {
   /** How often storage was reset, as far as is known. */
   counts(): Counts
-  /** The ticket of an attempt that need not stand in storage; rejects with kind `ticket` where it has no job. */
+  /** The ticket of an attempt, which need not be in storage; rejects with kind `ticket` if it has no job. */
   ticketOf(of: Variant, attempt: AttemptView | null): Promise<string>
-  /** `onCounted` is told how often that is with this time, as soon as it counts; never, where storage does not take it. */
+  /** `onCounted` gets the counts including this reset, once it is stored; it is never called if storage refuses it. */
   reset(onCounted?: (counts: Counts) => void): Promise<void>
 }
 
-/** What stood before the room was loaded. */
+/** What the maker of the core passes in: the door that loads it, or the runner. */
 export interface Outside {
-  /** What pages know a try-on as. */
+  /** The try-on that the page already has for a product. */
   tryOn?: FittingRoom['tryOn'] | undefined
-  /** The shopper has gone, and nothing of theirs is shown any more. */
+  /** Called when the shopper has gone: nothing of theirs may be shown any more. */
   onForget?: (() => void) | undefined
-  /** The funnels that other rooms of one installation were told of. */
+  /** Funnels that other rooms of the same installation have already looked up. */
   funnels?: KnownFunnels | undefined
-  /** Whether a claim is sent that only memory holds: not where its consent outlasts this process, and is carried out again. */
+  /** Whether to submit if only memory holds the claim: not if another process would carry out the consent again. */
   mayClaimInMemory?: (() => boolean) | undefined
-  /** The answer to a claim has come, be it that nobody waits for it any more; it is not written yet. */
+  /** Called when the answer to a claim arrives, even if nobody waits for it any more; it is not stored yet. */
   onAnswer?: ((claimed: AttemptRecord, outcome: Outcome<GenerationStarted>) => void) | undefined
-  /** Sent with what goes on by itself, of which nothing stored knows an address. */
+  /** The e-mail address for submissions that continue by themselves, as none is ever stored. */
   customerEmail?: Private<string> | null
 }

@@ -5,13 +5,13 @@ import { createLog } from './log.ts'
 import { createPanel } from './panel.ts'
 import { pagesOf, storedOf } from './surroundings.ts'
 
-/** What looks inside a room while it is developed. */
+/** Shows what happens inside a room while you develop. */
 export interface Devtools {
-  /** Go into the options of the room that is looked into. */
+  /** To be spread into the options of the room. */
   readonly options: { inspect: Inspect; inspectRequests: (request: InspectedRequest) => void }
   /**
-   * Shows the panel at the end of the page; what it shows is kept up to date until it is closed. It asks the room once a
-   * second what is stored, which opens a room again that was closed.
+   * Shows the panel at the end of the page and keeps it up to date until it is closed. It asks the room once a second
+   * what is stored, which reopens a closed room.
    */
   open(room: FittingRoom): { close(): void }
 }

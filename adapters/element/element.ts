@@ -1,7 +1,7 @@
 import { createFittingRoom, TryOnError, type FittingRoom, type Intent, type TryOn, type TryOnView } from 'fitting-room'
 import { createFields } from './form-fields.ts'
 
-/** What a `<fitting-room-try-on>` tells: each new view, and an intent of its markup that was refused. */
+/** The events of `<fitting-room-try-on>`: each new view, and each intent of its markup that was refused. */
 export interface TryOnElementEvents extends HTMLElementEventMap {
   /** `detail` is the view. */
   view: CustomEvent<TryOnView>
@@ -34,13 +34,13 @@ function roomFor(baseUrl: string, apiKey: string, namespace: string | null): Fit
 const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof HTMLElement) : HTMLElement
 
 /**
- * One product variant's try-on without styles. Attributes: `product-id`, `variant-id`, `funnel-ids` ("12, 7"), and
- * `base-url`, `api-key`, `namespace` unless `room` is given; `notice` is the version that each consent names. It has
- * `data-state` and `data-group`, and `data-problem` with its kind; of its children those are shown whose `slot` is the
- * state, else those whose `slot` is the group, and always those without one. In them `data-intent` on a button says an
- * intent, on a file input `start` or `retry` with the file, on a form `submitEmail`; with `data-despite-advice` a button
- * takes the file that was advised against. An `<img data-picture>` shows the picture, and what has `data-message` the
- * merchant's text. Tells `view` and `refused`.
+ * One product variant's try-on, without styles. Attributes: `product-id`, `variant-id`, `funnel-ids` ("12, 7"), and
+ * `base-url`, `api-key`, `namespace` unless `room` is set; `notice` is the version that each consent names. The element
+ * sets `data-state`, `data-group` and `data-problem`, the problem's kind, on itself. It shows the children whose `slot`
+ * is the state, or else those whose `slot` is the group, and always those without one. In them, `data-intent` names the
+ * intent of a button, of a file input (`start` or `retry`, with the file) or of a form (`submitEmail`); with
+ * `data-despite-advice` a button takes the file that was advised against. An `<img data-picture>` shows the picture, an
+ * element with `data-message` the merchant's text. Events: `view` and `refused`.
  */
 export class TryOnElement extends Base {
   static readonly observedAttributes = observed

@@ -5,11 +5,11 @@ import { jsonIn } from '../../src/rules/json.ts'
 import type { Clock, FlowStorage } from '../../src/ports.ts'
 import { part } from '../../src/records/names.ts'
 
-/** Where a device keeps what is its own. */
+/** Where a device keeps its own data. */
 export interface DeviceOptions {
-  /** Default: localStorage. No `reset()` of a room wipes what is kept here. */
+  /** Where that is; no room's `reset()` wipes it. Default: localStorage. */
   storage?: FlowStorage | undefined
-  /** Two kiosks of one page origin have two names. Default: `default`. */
+  /** Keeps two kiosks on one page origin apart. Default: `default`. */
   name?: string | undefined
   /** Times and timers. Default: the platform's. */
   clock?: Clock | undefined

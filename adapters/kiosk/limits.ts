@@ -9,15 +9,15 @@ import { keptValue, type DeviceOptions } from './kept.ts'
 export interface DeviceLimitsOptions extends DeviceOptions {
   /** How many try-ons one shopper may begin. Default: any number. */
   perShopper?: number | undefined
-  /** How many may begin within an hour, whoever's they are. Default: any number. */
+  /** How many try-ons may begin within an hour, by all shoppers together. Default: any number. */
   perHour?: number | undefined
 }
 
-/** What a room's `limit` asks before each claim; what may have been paid for counts, over reloads and `reset()`, too. */
+/** A room's `limit`. It counts submissions that may have been paid for, across reloads and `reset()`. */
 export interface DeviceLimits extends SubmissionLimit {
   take(attemptId: string): Promise<ReachedLimit | null>
   giveBack(attemptId: string): Promise<void>
-  /** From now on it is somebody else, as a session says when one ends. */
+  /** Counts for another shopper from now on; a session calls it when it ends. */
   nextShopper(): Promise<void>
 }
 
@@ -39,8 +39,8 @@ type Taken = is.TypeOf<typeof taken>
 const hourMs = 3_600_000
 
 /**
- * Counts in the device's storage; where that fails nothing is let out. Throws `TryOnError` of kind `input` for limits
- * that are none.
+ * Counts in the device's storage; if that fails, nothing is sent. Throws `TryOnError` of kind `input` for limits that
+ * are not numbers from 1.
  */
 export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
   const { storage = webStorage(), clock = systemClock, name = 'default' } = options

@@ -15,9 +15,9 @@ export function missingHere(): readonly Missing[] {
 const clickMs = 1_000
 
 /**
- * Hears each touch, key and turn of a wheel of the page, before the page itself does, and nothing that the page does by
- * itself, as it scrolls or a script clicks; what comes too late (`onActivity` says false) the page does not hear, as it may
- * be the next shopper's. Returns what ends that; where there is no page nothing is heard.
+ * Reports each touch, key and turn of the wheel before the page itself gets it, but nothing that the page does by
+ * itself, such as scrolling or a script's click. The page never gets what comes too late (`onActivity` returns false),
+ * as it may be the next shopper's. Returns a function that stops it; without a page nothing is reported.
  */
 export function watchPage(onActivity: (isHeld?: boolean) => boolean): () => void {
   const ends = new AbortController()

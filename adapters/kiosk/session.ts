@@ -20,48 +20,48 @@ import { keepDisplayOn, missingHere, watchPage, type Missing } from './page.ts'
 
 /** All times in ms. */
 export interface SessionOptions extends DeviceOptions {
-  /** How long nobody may be active before the session ends. Default: 60,000. */
+  /** How long without activity until the session ends. Default: 60,000. */
   idleMs?: number | undefined
-  /** For how long of that the end is announced. Default: 15,000. */
+  /** How long before its end the session warns. Default: 15,000. */
   warnMs?: number | undefined
-  /** How long a job that runs, or a picture that has just come, holds it after the last activity. Default: 300,000. */
+  /** How long after the last activity a running job or a new picture may hold the session. Default: 300,000. */
   holdMs?: number | undefined
   /**
-   * Tells of activity, and is told whether that came in time; returns what ends that. What only lasts, as a key that is
-   * held (`isHeld`), is told in time or not, and keeps no session. Default: touches, keys and the wheel on the page, and
-   * no scrolling.
+   * Calls `onActivity` at each activity, which returns whether it came in time; returns a function that stops it. What
+   * only lasts, such as a key that is held (`isHeld`), keeps no session. Default: touches, keys and the wheel on the
+   * page, but not scrolling.
    */
   watch?: ((onActivity: (isHeld?: boolean) => boolean) => () => void) | undefined
   /** Whether the display is kept on, where the browser can. Default: true. */
   keepAwake?: boolean | undefined
-  /** The room's `limit`, which counts anew for each shopper. */
+  /** The room's `limit`; the session has it count anew for each shopper. */
   limits?: DeviceLimits | undefined
 }
 
 /**
- * `restoring`: storage is read. `ready`: nobody is there. `active`: a shopper is. `warning`: it ends in `secondsLeft`,
- * unless somebody is active. `ending`: everything of the shopper is wiped. `locked`: something could not be wiped, so
- * no session begins; it is tried again at `nextTryAt`, in epoch ms.
+ * `restoring`: storage is being read. `ready`: nobody is there. `active`: a shopper is. `warning`: the session ends in
+ * `secondsLeft` unless somebody is active. `ending`: the shopper's data is being wiped. `locked`: some could not be
+ * wiped, so no session begins; the wipe is tried again at `nextTryAt`, in epoch ms.
  */
 export type SessionView =
   | { state: 'restoring' | 'ready' | 'active' | 'ending' }
   | { state: 'warning'; secondsLeft: number }
   | { state: 'locked'; problem: Problem; nextTryAt: number }
 
-/** One shopper after the other at one device. */
+/** The sessions of one device, one shopper after another. */
 export interface Session extends Readable<SessionView> {
   /**
-   * Aborts as the end begins of the shopper's session who is there, or comes next; each has another one. What a page waits
-   * for on a shopper's behalf ends with it.
+   * Aborts when the session of the shopper who is there, or comes next, begins to end; each session has a new one. End
+   * with it whatever the page waits for on a shopper's behalf.
    */
   readonly signal: AbortSignal
   /** What this page cannot do. */
   readonly missing: readonly Missing[]
-  /** In `ready`: a shopper is there. */
+  /** Begins a session if the state is `ready`: a shopper is there. */
   begin(): void
-  /** Somebody is active in a way that the page does not see. */
+  /** Reports activity that the page cannot see. */
   touch(): void
-  /** Wipes everything of the shopper; rejects as `room.reset()` does, and is `locked` then until a later try succeeds. */
+  /** Wipes the shopper's data; if that rejects, as `room.reset()` does, it is `locked` until a later try succeeds. */
   end(): Promise<void>
   /** Stops watching; what is kept stays. */
   close(): void
@@ -80,9 +80,9 @@ const longestWipeMs = 60_000
 const longestCountMs = 10_000
 
 /**
- * A session for each shopper of one room: idleness ends it, and its end is `room.reset()`. After a loss of power it goes on
- * where it was while it would not have ended meanwhile; else it begins with the wipe. Throws `TryOnError` of kind `input`
- * unless `warnMs` < `idleMs` <= `holdMs`.
+ * Gives each shopper of a room a session, which ends when nobody is active, with `room.reset()`. After a power cut it
+ * resumes if it would not have ended in the meantime; otherwise it begins with the wipe. Throws `TryOnError` of kind
+ * `input` unless `warnMs` < `idleMs` <= `holdMs`.
  */
 export function createSession(room: FittingRoom, options: SessionOptions = {}): Session {
   const { idleMs = 60_000, warnMs = 15_000, holdMs = Math.max(300_000, idleMs), name = 'default', limits } = options

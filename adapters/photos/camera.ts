@@ -7,16 +7,16 @@ export interface CameraOptions {
 
 /** A camera within the page; the operating system's own may cost the page its memory, and so a reload. */
 export interface Camera {
-  /** What the camera sees now, as a JPEG that tells nothing else. */
+  /** What the camera sees now, as a JPEG without metadata. */
   take(): Promise<Blob>
   /** Switches the camera off; leaving the page does, too. */
   close(): void
 }
 
 /**
- * Opens a camera and shows in `video` what it sees; ask for it after a click. Rejects with a `TryOnError` of kind `photo`,
- * reason `camera`, where there is none or its use is not permitted, and of kind `stopped`, reason `aborted`, where
- * another one was opened in the same `video` meanwhile.
+ * Opens a camera and shows in `video` what it sees; call it after a click. Rejects with a `TryOnError` of kind `photo`,
+ * reason `camera`, if there is none or its use is not permitted, and of kind `stopped`, reason `aborted`, if another
+ * one was opened in the same `video` in the meantime.
  */
 export async function openCamera(video: HTMLVideoElement, { facing = 'user' }: CameraOptions = {}): Promise<Camera> {
   const noCamera = (cause?: unknown) => new TryOnError({ kind: 'photo', reason: 'camera' }, null, cause)

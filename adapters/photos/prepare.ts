@@ -16,8 +16,8 @@ const leastBrightness = 0.05
 const mostPixels = 80_000_000
 
 /**
- * Makes a photo ready to leave the device: upright, without metadata, its long side `maxSide` px at most, as a JPEG. One
- * that cannot be drawn here stays as it is: a JPEG or PNG without its metadata, others with it, and that is said.
+ * Makes a photo ready to leave the device: upright, without metadata, its long side `maxSide` px at most, as a JPEG.
+ * One that cannot be drawn here stays as it is: a JPEG or PNG without its metadata, others with it (`metadataKept`).
  */
 export const preparePhoto: PreparePhoto = async (photo, { maxSide, advice }) => {
   const { size, isWhole, clean } = readFile(photo)

@@ -15,24 +15,25 @@ import { createUpstream, unanswered, type UpstreamOptions } from './upstream.ts'
 import { forgotten, visitorOf, type Visitor } from './visitor-cookie.ts'
 
 export interface ProxyOptions extends UpstreamOptions {
-  /** Where it stands on its own origin, which is the `baseUrl` of the pages' rooms. Default: `/api`. */
+  /** Its path on your server, where the `baseUrl` of the pages' rooms points. Default: `/api`. */
   path?: string | undefined
-  /** What requests ask before they are sent. Default: an exact count of all that this process sends. */
+  /** Decides when each request may be sent. Default: an exact count of all that this process sends. */
   budget?: Budget | undefined
-  /** How many requests wait in line, before others are answered the contract's 429. Default: 200. */
+  /** How many requests may wait in line; any more get the contract's 429. Default: 200. */
   waitingAtMost?: number | undefined
-  /** Hears why a request could not be made, or was not answered; nothing of the shopper's is in it. Default: `console.error`. */
+  /** Called with why a request was not made or answered, without the shopper's data. Default: `console.error`. */
   onError?: ((error: unknown) => void) | undefined
   /** Time and timers. Default: the platform's. */
   clock?: Clock | undefined
 }
 
 /**
- * Stands between the shop's pages and the service, with the key: a handler of the platform's own `Request` and `Response`.
- * It takes the seven operations below `path`, each shopper by an ID of their own in a cookie that no script can read, sends
- * what the service's shared count has room for, one after the other, and each once. `DELETE` of `path`/visitor makes a
- * browser forget its shopper. Whatever goes wrong is answered in the contract's words. Throws `TryOnError` of kind `input`
- * for `path` and `waitingAtMost`; base URL and key are read with the first request, as a build of the server may have none.
+ * A handler from `Request` to `Response` that keeps the store's key on your server and passes the seven operations
+ * below `path` on to the service. It sends each submission once, makes each browser a shopper of its own, by an
+ * HttpOnly cookie, and has requests wait in line for the service's shared count. `DELETE` of `path`/visitor makes a
+ * browser forget its shopper. Failures are answered as the contract says. Throws `TryOnError` of kind `input` for
+ * `path` and `waitingAtMost`; base URL and key are read at the first request, since a build of the server may have
+ * none.
  */
 export function createProxy(options: ProxyOptions): (request: Request) => Promise<Response> {
   check(isObject(options), 'options', options, 'an object')

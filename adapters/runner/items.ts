@@ -18,10 +18,10 @@ export interface Order {
 
 /** What has become of one try-on. */
 export interface RunnerEntry {
-  /** The caller's own. */
+  /** The one that it was added under. */
   id: string
   state: TryOnState
-  /** Nothing goes on by itself any more: there is a picture, or a `problem` that somebody has to look at. */
+  /** True once nothing continues by itself: there is a picture, or a `problem` that somebody has to look at. */
   isEnded: boolean
   attempt: AttemptView | null
   result: TryOnResult | null

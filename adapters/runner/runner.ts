@@ -43,48 +43,48 @@ export interface RunnerOptions extends Pick<
   name?: string | undefined
   /** Sent with every submission, for stores that ask for an address; never kept. */
   customerEmail?: string | undefined
-  /** Hears of what goes on later by itself. Default: `console.error`. */
+  /** Called with errors after which the runner continues by itself. Default: `console.error`. */
   onError?: ((error: unknown) => void) | undefined
 }
 
 /** One try-on of many. */
 export interface RunnerOrder {
-  /** The caller's own, of 1 to 200 characters: whatever is added under it again is the same try-on. */
+  /** Your own, of 1 to 200 characters; it names one try-on: adding the same order again gives that one. */
   id: string
   product: TryOnProduct
   photo: PhotoInput
-  /** The service's visitor that it is for. Default: one of its own. */
+  /** The visitor that it is for. Default: a new one for each try-on. */
   uniqueUserId?: string | undefined
   /** Takes the photo though it is advised against. Default: false. */
   despiteAdvice?: boolean | undefined
 }
 
-/** Many try-ons, carried out by any number of processes on one database. What is wrong with an argument is a `TryOnError` of kind `input`. */
+/** Carries out many try-ons, in any number of processes on one database. Wrong arguments reject with kind `input`. */
 export interface Runner {
-  /** The consent for ONE submission; the same `id` again is no other one. Rejects with `input`, `photo` or `photoAdvice`. */
+  /** The consent to ONE submission, once for each `id`. Rejects with `input`, `photo` or `photoAdvice`. */
   add(order: RunnerOrder): Promise<RunnerEntry>
   get(id: string): Promise<RunnerEntry | null>
   list(): Promise<RunnerEntry[]>
   /**
-   * A NEW submission, which may be paid for, of one that has ended; rejects with `notAllowed` else. Where the outcome of the
-   * one before is not known, but its job is (its answer came late, or an answer about it could not be understood), that job
-   * is followed in place of it: for a new one it is forgotten, and added. Of an entry, in place of its `id`, it is for what
-   * that shows: the same word that comes twice, or late, rejects.
+   * A NEW submission, which may be paid for, of a try-on that has ended; otherwise rejects with `notAllowed`. If the
+   * outcome of the previous one is not known but its job is (its answer came late, or an answer about it was unusable),
+   * that job is followed instead; for a new submission, `forget` it and `add` it again. Given an entry instead of its
+   * `id`, it acts only on the state that the entry shows: a repeated or late call rejects.
    */
   retry(of: string | RunnerEntry): Promise<void>
-  /** Removes one that has ended, with what is kept of it; under its `id` another one may be added. Else as `retry`. */
+  /** Removes a try-on that has ended, with what is kept of it; its `id` is free again. Otherwise as `retry`. */
   forget(of: string | RunnerEntry): Promise<void>
-  /** Hears of what try-ons come to from now on, in whichever process; states may be passed over, and what is forgotten at once. */
+  /** Calls `listener` with changes from now on, by any process; it may miss states, and what is forgotten at once. */
   on(listener: (entry: RunnerEntry) => unknown): { unsubscribe(): void }
-  /** Works on what is there and what comes, so many at once, from 1 to 100. Default: 20. */
+  /** Works on try-ons from now on, `atOnce` of them at a time, 1 to 100 (default: 20); resolves once it has begun. */
   run(options?: { atOnce?: number | undefined }): Promise<void>
   /** Resolves once every try-on has ended. */
   settled(): Promise<void>
-  /** Hands back what is in work, but for submissions that are out, whose answers it waits for. The database stays open. */
+  /** Waits for the answers to submissions that are out, and hands other work back. The database stays open. */
   close(): Promise<void>
 }
 
-/** Opens a runner on its database, and makes there what is missing. Rejects with `input`, or with the database's own errors. */
+/** Opens a runner and creates missing tables. Rejects with `input`, or with the database's own errors. */
 export async function openRunner(options: RunnerOptions): Promise<Runner> {
   const { database, name, customerEmail } = checkedRunnerOptions(options)
   const { baseUrl, apiKey, fetch, putPhoto, timing, clock = systemClock } = options

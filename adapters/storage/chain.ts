@@ -5,11 +5,11 @@ import { isEverywhere, leftOf, prevailing } from '../../src/rules/copies.ts'
 import { createTier, type Change, type Kind, type Tier } from './tier.ts'
 
 /**
- * Several storages as one. A value is changed where it stands, a new one goes to the first tier that takes it, and that
- * choice sticks until it fails; what the others hold of the same value is brought up to date, and the catalog stands in
- * every tier that works. A tier that fails but was ever written to makes a read reject, for it is not known what it
- * holds; one that was never written to counts as empty. Rejects when no tier works. Memory is no tier beside others: the
- * room keeps in it what no storage takes, and says that it is not durable.
+ * Several storages (tiers) as one. A value is changed where it is; a new one goes to the first tier that takes it, and
+ * so do later ones until that tier fails. Copies in other tiers are brought up to date, and every tier that works has
+ * the catalog. If a tier fails that was ever written to, reads reject, as it is not known what it holds; one that was
+ * never written to counts as empty. Rejects if no tier works. Beside others, memory is left out: the room itself keeps
+ * in memory what no storage takes, and says that it is not durable.
  */
 export function storageChain(storages: readonly AtomicStorage[], clock: Clock = systemClock): AtomicStorage {
   const lasting = storages.filter(({ durable }) => durable !== false)

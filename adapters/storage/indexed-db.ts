@@ -2,8 +2,8 @@ import type { AtomicStorage, StoredPhoto } from '../../src/ports.ts'
 import { databaseName, tableName } from './database.ts'
 
 /**
- * Keeps records and photos in IndexedDB, in two databases of that name. A write resolves once it is on disk
- * (`durability: 'strict'`); a read-modify-write is one transaction, which no other tab can interleave.
+ * Keeps records and photos in IndexedDB, in the databases `name` and `${name}-photos`. A write resolves once it is on
+ * disk (`durability: 'strict'`); a read-modify-write is one transaction, which no other tab can come between.
  */
 export function indexedDbStorage(name = databaseName): AtomicStorage {
   const names = { values: name, photos: `${name}-photos` }

@@ -1,9 +1,9 @@
 import type { AtomicStorage } from '../../src/ports.ts'
 
 /**
- * Keeps records in `localStorage`; throws at the first use where the page may not have one. `update` is one synchronous
- * turn, so no other code of the page comes between; but each process reads a copy, which is seconds ahead of the disk, and
- * a duplicated tab has a copy of a `sessionStorage`. So nothing is submitted by itself with it.
+ * Keeps records in `localStorage`; throws at the first use if the page may not use it. `update` is synchronous, so no
+ * other code of the page comes between; but each browser process reads its own copy, which is seconds ahead of the
+ * disk, and a duplicated tab gets a copy of `sessionStorage`. So with it nothing is submitted by itself after a reload.
  */
 export function webStorage(area: () => Storage = () => globalThis.localStorage): AtomicStorage {
   return {

@@ -10,7 +10,7 @@ import type { PostgresQueries } from './postgres-tables.ts'
 export interface PostgresBudgetOptions {
   /** What the table's name begins with: lower-case letters, digits and `_`. Default: `fitting_room`. */
   name?: string | undefined
-  /** Which client IP it is the budget of, where processes of one database have several. Default: `default`. */
+  /** A name for the client IP, if the processes of one database send through several. Default: `default`. */
   address?: string | undefined
   /** Timers. Default: the platform's. */
   clock?: Clock | undefined
@@ -22,8 +22,8 @@ const changeLimitMs = 5_000
 type Change = (count: IpCount, now: number) => IpCount
 
 /**
- * The budget of all processes of one database that send through one client IP: it counts exactly, by the database's own
- * clock, and is refused only what others send from there. Throws a `TypeError` for a name that is none.
+ * One exact budget for all processes of one database that send through one client IP, by the database's clock; requests
+ * are refused only because of what others send from there. Throws a `TypeError` for an invalid `name`.
  */
 export function postgresBudget(
   database: PostgresQueries,

@@ -11,8 +11,8 @@ export interface PostgresStorageOptions {
 }
 
 /**
- * Keeps records and photos in a PostgreSQL database that any number of processes share, in two tables that are made at the
- * first use. Throws a `TypeError` for a name that is none; rejects with the database's own errors.
+ * Keeps records and photos in a PostgreSQL database that any number of processes share, in two tables that the first
+ * use creates. Throws a `TypeError` for an invalid `name`; rejects with the database's own errors.
  */
 export function postgresStorage(
   database: PostgresQueries,

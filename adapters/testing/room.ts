@@ -29,13 +29,13 @@ export interface HeardIntent {
   given: readonly unknown[]
 }
 
-/** A room that talks to nobody: it shows what a test says, and remembers what a page has asked for. */
+/** A room without a service: it shows what a test says, and records the intents that a page asks for. */
 export interface MockRoom extends FittingRoom {
-  /** Every intent so far, in order, the ones that were refused too. */
+  /** Every intent so far, in order, including those that were refused. */
   readonly heard: readonly HeardIntent[]
-  /** Tells whoever listens to the room. */
+  /** Sends an event to the listeners of `on()`. */
   tell(event: RoomEvent): void
-  /** Shows a state, or a view, of one product variant; without one of all that were asked for. */
+  /** Shows a state or a view for one product variant or, without `product`, for all of them. */
   show(shown: TryOnState | TryOnView, product?: ProductName): void
 }
 
@@ -47,8 +47,8 @@ export interface MockRoomOptions {
 }
 
 /**
- * A room for tests and stories. `states` say what each product variant shows first; others are `idle`. An intent that
- * the shown view permits resolves and changes nothing: `show()` does; another one rejects with `notAllowed`.
+ * A room for tests and stories. `states` says what each product variant shows first; others are `idle`. An intent that
+ * the shown view permits resolves and changes nothing; only `show()` does. Any other rejects as a real one does.
  */
 export function mockRoom(
   states: Readonly<Record<ProductName, TryOnState | TryOnView>> = {},

@@ -10,11 +10,11 @@ interface Titled {
 }
 
 /**
- * What one language says to shoppers. Every text is there: a missing one is a compile error. None promises what nobody
- * knows, of money least of all.
+ * The texts of one language, for shoppers. All are required: a missing one is a compile error. None promises what is
+ * not known, least of all about money.
  */
 export interface Texts {
-  /** BCP 47: how numbers and times are written. */
+  /** A BCP 47 tag, which decides how numbers and times are written. */
   language: string
   /** What each state is called: a heading. */
   titles: Readonly<Record<TryOnState, Text<Titled>>>
@@ -22,11 +22,11 @@ export interface Texts {
   sentences: Readonly<Record<TryOnState, Text<TryOnView>>>
   /** What a button says. */
   intents: Readonly<Record<Intent, string>>
-  /** What it says in states where that means something else. */
+  /** What it says in states in which the intent means something else. */
   intentsIn: Readonly<Partial<Record<TryOnState, Readonly<Partial<Record<Intent, Text<TryOnView>>>>>>>
   /** What was wrong, and what to do about it. */
   problems: { readonly [Kind in ProblemKind]: Text<Extract<Problem, { kind: Kind }>> }
-  /** What holds a try-on up while it goes on by itself. */
+  /** What delays a try-on that continues by itself. */
   troubles: Readonly<Record<Trouble['kind'], string>>
   /** How far it has come; `percent` is written in this language. */
   progress: Readonly<Record<Progress['phase'], (percent: string) => string>>
@@ -34,7 +34,7 @@ export interface Texts {
   estimate: (seconds: number) => string
   /** When a request is made again; `time` is written in this language. */
   nextTry: (time: string) => string
-  /** Takes a photo that something speaks against: a button. */
+  /** The button that takes a photo that was advised against. */
   despiteAdvice: string
   /** The try-on is in memory only. */
   notDurable: string
@@ -44,7 +44,7 @@ export interface Texts {
 
 /** What a screen reader should say, and whether it may interrupt (`aria-live`). */
 export interface Announcement {
-  /** Empty where what was heard before holds no more, and nothing else is to be heard. */
+  /** Empty if what was said before no longer holds and there is nothing else to say. */
   text: string
   urgency: 'polite' | 'assertive'
 }
@@ -54,7 +54,7 @@ export interface Words {
   title(of: Titled): string
   /** The merchant's own message, where there is one, stands in for the state's sentence. */
   sentence(view: TryOnView): string
-  /** Null where there is none, or where the sentence of that view has said it. */
+  /** Null if there is none, or if the sentence of that view already says it. */
   problem(problem: Problem | null, view?: TryOnView): string | null
   /** What holds it up, and until when; null while nothing does. */
   trouble(view: TryOnView): string | null
@@ -64,20 +64,20 @@ export interface Words {
   estimate(view: TryOnView): string | null
   /** The label of an intent, as that view offers it. */
   intent(intent: Intent, view?: TryOnView): string
-  /** The label of what takes the photo all the same that something speaks against; null where nothing does. */
+  /** The label of the button that takes a photo that was advised against; null if it was not. */
   despiteAdvice(view: TryOnView): string | null
-  /** Says so where a reload would lose the try-on; null where it would not. */
+  /** A warning if a reload would lose the try-on; null if it would not. */
   notDurable(view: TryOnView): string | null
-  /** Says so where the photo went with what it tells of place and time; null where it did not. */
+  /** A warning if the photo goes with metadata such as place and time; null if it does not. */
   metadataKept(view: TryOnView): string | null
   /**
-   * What is to be heard of a view after the one before it, null where that is nothing: each state once, what was wrong,
-   * what holds it up, and of progress no more than each quarter.
+   * What a screen reader should say when `before` has become `view`, or null: each state once, what went wrong, what
+   * delays it, and progress no more than once a quarter.
    */
   announcementOf(view: TryOnView, before: TryOnView | null): Announcement | null
 }
 
-/** The words of one language; what is to be said otherwise is replaced: `createWords({ ...en, titles: … })`. */
+/** The words of one language; any text can be replaced: `createWords({ ...en, titles: … })`. */
 export function createWords(texts: Texts): Words {
   const percent = new Intl.NumberFormat(texts.language, {
     style: 'percent',

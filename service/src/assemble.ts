@@ -10,7 +10,7 @@ import { createWorker, type WorkerParts } from './worker.ts'
 
 /** The service without a port: a fetch-style handler and its worker. */
 export interface Service {
-  /** Rejects with a `TypeError`, as fetch does, where an answer is to be lost. */
+  /** Rejects with a `TypeError`, as fetch does, if its answer is to be lost. */
   fetch(request: Request, connection?: Connection): Promise<Response>
   close(): Promise<void>
 }

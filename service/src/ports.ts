@@ -75,8 +75,8 @@ export const picturesOf = ({ id }: Pick<Job, 'id'>) => ({ preview: `${id}-previe
 
 /**
  * What one transaction reads and writes; all of it stands, or none. Nobody else changes a visitor or a job that it has
- * read until it ends. What may have to be waited for, which is a visitor, a job or a credit, comes before what is saved:
- * then it may be begun once more.
+ * read until it ends. Whatever may have to be waited for (a visitor, a job, a credit) comes before anything is saved,
+ * so that the transaction can be started again.
  */
 export interface Ledger {
   /** The shopper of that ID, made where there is none. */
@@ -146,9 +146,9 @@ export interface Store {
   /** The time where it is, in epoch ms; of one that is on this machine there is none. */
   now?(): Promise<number>
   /**
-   * Forgets some of the jobs that were not accepted after a time, and then, with their pictures, of the photos that were not
-   * used after one, those that `remove` tells it has removed: the others are for another time. Resolves with how many it has
-   * looked at; times in epoch ms.
+   * Forgets some of the jobs accepted no later than `until.jobs`; then, of their pictures and of photos last used
+   * before `until.photos`, those that `remove` says it has removed; the others are left for another time. Resolves with
+   * how many it has looked at; times in epoch ms.
    */
   expire(until: { photos: number; jobs: number }, remove: (names: string[]) => Promise<string[]>): Promise<number>
   /** Gives the room of what was deleted to what comes, where the database does not do so by itself. */

@@ -41,9 +41,9 @@ export interface SandboxLedger {
 export interface Sandbox {
   /** The address to give the room as `baseUrl`; nothing is sent to it. */
   readonly baseUrl: string
-  /** In place of `fetch`, for the room's option of that name; what is not the sandbox's, as its pictures, goes to `fetch`. */
+  /** For the room's option `fetch`; requests for other addresses, such as pictures, go to the platform's `fetch`. */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
-  /** For the room's option of that name: resolves with the status. */
+  /** For the room's option `putPhoto`; resolves with the HTTP status. */
   putPhoto(uploadUrl: string, photo: { bytes: ArrayBuffer; type: string }): Promise<number>
   readonly ledger: SandboxLedger
   /** Resolves once every job is rendered or has failed. */

@@ -14,8 +14,8 @@ export interface RunningServer {
   url: string
   service: Service
   /**
-   * Answers what is under way, and ends. Gently: while whoever sends requests learns of it, they are still answered, and
-   * their connections ended with them; and no connection is cut off that a request may be on.
+   * Answers the requests under way, then ends. With `gently`, new requests are still answered until senders have learnt
+   * of the end, each closing its connection; and no connection is cut that a request may be on.
    */
   close(options?: { gently: boolean }): Promise<void>
 }
@@ -41,8 +41,8 @@ const keepAliveTimeout = 5_000
 const idleMs = keepAliveTimeout + 1_000
 
 /**
- * Serves on an address, by default to this machine alone; port 0 takes a free one. Clients reach it where the
- * configuration's `publicUrl` says, or else there. Rejects when the port is taken, or with `ConfigError` where a key is missing.
+ * Serves on `host`, by default to this machine alone; port 0 takes a free one. Clients reach it at the configuration's
+ * `publicUrl`, or else at that address. Rejects if the port is taken, or with `ConfigError` if a key is missing.
  */
 export async function serve(
   options: Omit<ServiceOptions, 'publicUrl'>,

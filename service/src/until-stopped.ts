@@ -5,8 +5,8 @@ const lookMs = 500
 const parent = process.ppid
 
 /**
- * Resolves once this process is asked to end: by a signal, or as the `npm` that started it is gone, whose shell tells nobody.
- * Who asks again, as an `npm` does that hears of it too, ends it no sooner.
+ * Resolves once this process is asked to end: by a signal, or because the `npm` that started it is gone, whose shell
+ * passes no signal on. Asking again, as an `npm` does that got the signal too, ends it no sooner.
  */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {

@@ -26,8 +26,8 @@ const operations =
   'getContext getFunnel createUpload putPhoto getRequestsLeft registerCustomer createGeneration getGeneration'
 
 /**
- * The door of a room: it looks into storage once, at the first subscription, and loads the core when more is asked for
- * than a page shows on which nobody tries anything on.
+ * Makes a room. It reads storage once, at the first subscription, and loads the core when somebody tries something on
+ * or comes back to a try-on. Throws a `TryOnError` of kind `input` for options that cannot be used.
  */
 export function createFittingRoom(given: FittingRoomOptions): FittingRoom {
   const options = checkedOptions(given)

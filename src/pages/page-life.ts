@@ -1,13 +1,13 @@
-/** What a room wants to hear of the page, or the app, that it is in. */
+/** What a room has to be told about the page or app that it is in. */
 export interface PageLife {
-  /** Timers of a hidden page run late or not at all, so its return is a reason to look at once. */
+  /** It is visible or online again: timers run late or not at all while hidden, so the room polls at once. */
   onWake(): void
-  /** The page may be kept without running: it holds nothing that another page waits for. */
+  /** The page may be kept without running, so it lets go of what another page waits for. */
   onHide(isFreezing: boolean): void
   onShow(): void
 }
 
-/** Tells a room of its page's life from now on; returns what ends that. */
+/** Calls these methods from now on; returns a function that stops it. */
 export type FollowPageLife = (life: PageLife) => () => void
 
 /** Follows a page through being hidden, frozen, kept and shown again; elsewhere nothing happens. */

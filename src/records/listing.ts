@@ -11,18 +11,18 @@ import { kindOf, type Keys } from './keys.ts'
 /** One attempt that storage holds. Times are epoch ms. */
 export interface Listed<Opened> {
   attemptId: string
-  /** As the consent had it: digits, or `gid://…/digits`; digits where a ticket has brought it. */
+  /** As the consent named it: digits, or `gid://…/digits`; digits if it came by a ticket. */
   productId: string
   variantId: string
-  /** How far it has come, as it is written down; `state` says what a page makes of that. */
+  /** How far it has come, as it is stored; `state` is what a view shows for it. */
   phase: Phase
   /** Null until the service has answered with it. */
   jobId: string | null
   /** When its consent was given, in epoch ms. */
   startedAt: number
-  /** Which notice the shopper agreed to when it was started, by its version; null where none was asked for. */
+  /** The version of the notice that the shopper agreed to; null if none was required. */
   notice: string | null
-  /** When it was last written down, in epoch ms. */
+  /** When it was last stored, in epoch ms. */
   savedAt: number
   /** False for the attempt that its try-on shows. */
   archived: boolean
@@ -30,7 +30,7 @@ export interface Listed<Opened> {
   state: TryOnState
   preview: TryOnResult | null
   result: TryOnResult | null
-  /** What follows this attempt: `resume()` there goes on with the same job where one is known. */
+  /** The try-on that follows this attempt; its `resume()` continues the same job if one is known. */
   open(): Opened
 }
 

@@ -5,13 +5,13 @@ import { isBytes, kindOf } from './keys.ts'
 /** Something that a room keeps of its shoppers. */
 export interface Stored {
   /**
-   * `attempt`: one with its consent, job and result. `photo`: its bytes, until it is uploaded. `picture`: its bytes, where
-   * they are kept. `shopper`: the visitor's ID, the addresses of photos, or which events were told.
+   * `attempt`: its consent, job and result. `photo`: its bytes, until it is uploaded. `picture`: its bytes, with
+   * `keepPictures`. `shopper`: the visitor's ID, the addresses of photos, or which events were reported.
    */
   kind: ReturnType<typeof kindOf>
-  /** What it is called in storage, or, where that fails, in the memory of the page. */
+  /** Its key in storage or, if that fails, in the page's memory. */
   key: string
-  /** When it is removed, in epoch ms, where nothing changes it; 0 for what a `reset()` could not remove yet. */
+  /** When it expires unless it changes, in epoch ms; 0 for what a `reset()` could not remove yet. */
   until: number
 }
 

@@ -18,7 +18,7 @@ const part = (before: string, text: string | undefined) => (text === undefined ?
 /** The core brings the texts of its problems, so that no product page loads them. */
 export const learnTexts = (learnt: Partial<ProblemTexts>): void => void Object.assign(texts, learnt)
 
-/** What happened, for developers; texts for shoppers are the UI's. */
+/** What happened and what helps, for developers; `fitting-room/words` has the texts for shoppers. */
 export function explain(of: Problem): string {
   const text = texts[of.kind] as string | ((of: Problem) => string) | undefined
   return typeof text === 'function' ? text(of) : (text ?? JSON.stringify(of))

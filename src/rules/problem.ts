@@ -3,7 +3,7 @@ import type { PhotoAdvice, ReachedLimit } from '../ports.ts'
 import type { Requested, Situation, Unusable } from './outcome.ts'
 import { intents, tryOnStates, type Intent, type TryOnState } from './words.ts'
 
-/** What a problem says of the request that it came from. */
+/** What a problem says about the request that caused it. */
 export interface RequestFacts {
   /** The operation of the contract, or `putPhoto`, the photo's PUT. */
   operation: Requested
@@ -11,7 +11,7 @@ export interface RequestFacts {
   situation: Situation
   /** The HTTP status; null where no answer came. */
   status: number | null
-  /** The service's `error` text, for developers; null where it said none. */
+  /** The service's `error` text, for developers; null if it gave none. */
   error: string | null
   /** The service's `code`. */
   code?: string | undefined
@@ -46,7 +46,7 @@ export interface ThrottledProblem extends RequestFacts {
   kind: 'throttled'
 }
 
-/** No usable answer, after the bounded number of tries. */
+/** No usable answer after several tries. */
 export interface UnavailableProblem extends RequestFacts {
   kind: 'unavailable'
 }
@@ -61,7 +61,7 @@ export interface OutcomeUnknownProblem extends RequestFacts {
   kind: 'outcomeUnknown'
 }
 
-/** An answer that is not of the contract; `at` is the path of the field that does not fit. */
+/** An answer that does not match the contract; `at` is the path of the field that does not fit. */
 export interface ProtocolProblem extends RequestFacts {
   kind: 'protocol'
 }
@@ -83,8 +83,8 @@ export interface DeadlineProblem {
 }
 
 /**
- * The photo is missing, empty, of a type that the service does not take, not readable, or no http(s) URL; the code that
- * makes it ready could not be loaded, so it was not uploaded; or there is no camera to take one with.
+ * The photo is missing, empty, unreadable, of a type that the service does not take, or no http(s) URL; the code that
+ * makes it ready could not be loaded, so it was not uploaded; or there is no camera that may be used.
  */
 export interface PhotoProblem {
   kind: 'photo'
@@ -92,8 +92,8 @@ export interface PhotoProblem {
 }
 
 /**
- * The photo would hardly give a good picture, so nothing was sent: it is too small, too narrow a strip, or almost black;
- * or the application's own check says so. `start(photo, { despiteAdvice: true })` takes it all the same.
+ * The photo is unlikely to give a good picture, so nothing was sent: it is too small, too narrow a strip, or almost
+ * black; or the application's own check says so. `start(photo, { despiteAdvice: true })` takes it all the same.
  */
 export interface PhotoAdviceProblem {
   kind: 'photoAdvice'
@@ -114,14 +114,14 @@ export interface InputProblem {
   example?: string | undefined
 }
 
-/** This device lets no more try-ons begin: none of this shopper, or none before `nextAt`. Nothing was sent. */
+/** This device may send no more: none for this shopper, or none before `nextAt`. Nothing was sent. */
 export interface DeviceLimitProblem extends ReachedLimit {
   kind: 'deviceLimit'
 }
 
 /**
- * There is no job yet to make a ticket of; or a ticket is none, is of another service or namespace, is older than what is
- * kept here, or has been claimed here before.
+ * There is no job yet to make a ticket for; or a ticket is not whole, is from another base URL or namespace, is older
+ * than `retentionMs`, or was already claimed, or made, on this device.
  */
 export interface TicketProblem {
   kind: 'ticket'
@@ -129,30 +129,30 @@ export interface TicketProblem {
 }
 
 /**
- * There is no picture yet; or its address is dead, as its server says, and the service knows no other one; or this page
- * could not read or show it: its server says no CORS, or is not to be reached.
+ * There is no picture yet; or its server says that its address is dead, and the service knows no other one; or this
+ * page could not read or show it, because its server does not permit that (CORS) or cannot be reached.
  */
 export interface PictureProblem {
   kind: 'picture'
   reason: 'none' | 'gone' | 'unreadable'
 }
 
-/** Storage did not take what has to stand there first, or did not let go of something: it was not done, and sent nothing. */
+/** Storage failed to save or remove what had to come first, so the action was not done and nothing was sent. */
 export interface StorageProblem {
   kind: 'storage'
 }
 
-/** Storage could not be read, so a try-on may be there that is not shown. */
+/** Storage could not be read, so there may be a try-on that is not shown. */
 export interface StorageUnreadableProblem {
   kind: 'storageUnreadable'
 }
 
-/** A record that is corrupt, newer than this version or from the future was left as it is. */
+/** The stored record is corrupt, from a newer version or dated in the future; it was left as it is. */
 export interface RecordUnreadableProblem {
   kind: 'recordUnreadable'
 }
 
-/** The consent is over ten minutes old, or could not be begun within one; nothing was sent. */
+/** The consent is over ten minutes old, or could not be acted on within one minute; nothing was sent. */
 export interface ConsentExpiredProblem {
   kind: 'consentExpired'
 }
@@ -169,23 +169,23 @@ export interface PaidJobProblem {
   kind: 'paidJob'
 }
 
-/** The wait was ended by the caller, the try-on was started over, or the room was closed. */
+/** The caller ended the wait, the try-on was started over, another page did not answer, or the room was closed. */
 export interface StoppedProblem {
   kind: 'stopped'
   reason: 'aborted' | 'startedOver' | 'unanswered' | 'closed'
 }
 
-/** The library's core could not be loaded: offline, a deploy that took it away, a blocker. Nothing was sent. */
+/** The library's core could not be loaded: offline, removed by a deploy, or blocked. Nothing was sent. */
 export interface CoreProblem {
   kind: 'core'
-  /** It will not be loaded before the page is: trying again failed at once. */
+  /** True if only reloading the page may help: trying again failed at once. */
   reload: boolean
 }
 
-/** Something broke that nobody had foreseen. */
+/** An unforeseen error. */
 export interface InternalProblem {
   kind: 'internal'
-  /** Whether something had been sent that may have been paid for. */
+  /** Whether something was sent that may have been paid for. */
   sent: boolean
 }
 

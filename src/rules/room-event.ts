@@ -2,9 +2,9 @@ import type { ProblemKind } from './problem.ts'
 import type { AttemptRecord, Passed } from './record.ts'
 import type { TryOnState } from './words.ts'
 
-/** What every event says: nothing of the shopper. */
+/** What every event has; nothing personal. */
 interface OfAttempt {
-  /** The same however often it is told, which after a crash may be twice. */
+  /** Identifies the event: the same if it is reported again, as may happen after a crash. */
   key: string
   attemptId: string
   /** Digits. */
@@ -19,12 +19,12 @@ interface OfAttempt {
 
 /** What happens to an attempt without more to say of it. */
 type PlainType =
-  /** The shopper gave a photo for it that no attempt before had. */
+  /** The attempt is the first one with its photo. */
   | 'photoChosen'
   | 'consented'
-  /** It came in place of another one, by `retry()`. */
+  /** It replaces another attempt, by `retry()`. */
   | 'retried'
-  /** The submission was claimed, and is sent. */
+  /** The submission was claimed and is sent; the service may still refuse it. */
   | 'submitted'
   | 'emailAsked'
   | 'emailGiven'
@@ -32,16 +32,16 @@ type PlainType =
   | 'final'
   /** The final picture was shown while the page was visible. */
   | 'seen'
-  /** It may have been paid for, and nobody knows. */
+  /** Its outcome is not known; it may have been paid for. */
   | 'unknown'
   /** The customer's try-on limit. */
   | 'limited'
   | 'discarded'
 
-/** Something that happens to an attempt once; told apart by `type`. */
+/** Something that happened to an attempt, reported once; `type` says what. */
 export type RoomEvent =
   | (OfAttempt & { type: PlainType })
-  /** The job, the request or the answer was of no use; `problem` says why. */
+  /** The attempt ended otherwise; `problem` is the kind of its problem. */
   | (OfAttempt & { type: 'failed'; problem: ProblemKind | null })
 
 export type RoomEventType = RoomEvent['type']

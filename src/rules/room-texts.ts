@@ -33,7 +33,7 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
   photo: ({ reason }) => photoTexts[reason],
   photoAdvice: ({ advice, message }) =>
     `advice against the photo: ${message ?? advice}; { despiteAdvice: true } takes it all the same`,
-  deviceLimit: ({ limit }) => `this device lets no more out: ${limit} is reached`,
+  deviceLimit: ({ limit }) => `no more from this device: ${limit} is reached`,
   storage: 'storage did not save or remove that, so it was not done',
   storageUnreadable: 'storage could not be read; resume() reads it again',
   recordUnreadable: 'a stored record could not be read; reset() removes it',

@@ -4,7 +4,7 @@ import type { Problem, StoppedProblem } from './problem.ts'
 class ErrorOf<P extends Problem> extends Error {
   override readonly name = 'TryOnError'
   readonly problem: P
-  /** The job that is known, which may have been paid for; null where none is. */
+  /** The ID of the job, which may have been paid for; null if none is known. */
   readonly jobId: string | null
 
   constructor(of: P, jobId: string | null = null, cause?: unknown) {
@@ -14,7 +14,7 @@ class ErrorOf<P extends Problem> extends Error {
     this.jobId = jobId
   }
 
-  /** The problem's. */
+  /** The kind of its `problem`; it narrows that. */
   get kind(): P['kind'] {
     return this.problem.kind
   }
@@ -36,7 +36,7 @@ export const TryOnError = ErrorOf as TryOnErrorClass
 /** What is waited for does not come: its attempt was left, its room closed, or its wait ended. */
 export const stopped = (reason: StoppedProblem['reason']) => new TryOnError({ kind: 'stopped', reason })
 
-/** Whether something is a `TryOnError`, of another realm or another copy of this package, too. */
+/** Whether a value is a `TryOnError`, even one from another frame or another copy of this package. */
 export function isTryOnError(value: unknown): value is TryOnError {
   const { name, problem: of }: { name?: unknown; problem?: { kind?: unknown } | null } = Object(value)
   return name === 'TryOnError' && typeof of?.kind === 'string'

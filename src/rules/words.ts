@@ -1,7 +1,7 @@
 /** What a UI may ask for, in the order in which a flow meets it. */
 export const intents = ['start', 'submitEmail', 'resume', 'retry', 'startOver', 'discard'] as const
 
-/** What a UI may ask for. */
+/** What a shopper may ask for; `view.can` says which intents are permitted. */
 export type Intent = (typeof intents)[number]
 
 /** Every state that a view can be in. */
@@ -23,7 +23,7 @@ export const tryOnStates = [
   'protocolError',
 ] as const
 
-/** Where a try-on stands, as a view says it. */
+/** The state of a try-on, as its view shows it. */
 export type TryOnState = (typeof tryOnStates)[number]
 
 /** The least that a UI has to tell apart. */

@@ -7,8 +7,9 @@ import type { Clock, StoredPhoto } from '../ports.ts'
 import type { PhotoProblem } from '../rules/problem.ts'
 
 /**
- * What `start` and `retry` take for a photo: a File or Blob, its bytes where files are something else, as in React Native,
- * or a photo that already has a public http(s) URL. The type is read from the bytes, whatever is said of it.
+ * What `start` and `retry` take as a photo: a File or Blob; its bytes, where there are no such files, as in React
+ * Native; or the public http(s) URL that it already has. Its type is read from the bytes, not from `type` or a file's
+ * name.
  */
 export type PhotoInput = Blob | { bytes: ArrayBuffer | ArrayBufferView; type?: string } | { imageUrl: string }
 

@@ -16,11 +16,11 @@ export interface PhotoOptions {
   load?: (() => PromiseLike<{ preparePhoto: PreparePhoto }>) | undefined
 }
 
-/** What an application may say of that. */
+/** How an application may change that. */
 export interface PreparationOptions {
   /** How photos are made ready before they are kept and uploaded; false takes them as they are. */
   photos?: PhotoOptions | false | undefined
-  /** The application's own look at a photo: a text for the shopper is advice against it, as `photoAdvice`; null is none. */
+  /** The application's own check of a photo: a text for the shopper advises against it (`photoAdvice`), null not. */
   checkPhoto?: ((photo: PreparedPhoto) => MaybePromise<string | null>) | undefined
 }
 

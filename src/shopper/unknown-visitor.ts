@@ -1,4 +1,4 @@
-/** What is known of the room's visitor; null where the service has not said it yet (contract §2, VisitorStatus). */
+/** What is known about the room's visitor; null if the service has not said it yet (contract §2, VisitorStatus). */
 export interface Visitor {
   /** The service's name of the visitor. */
   uniqueUserId: string | null

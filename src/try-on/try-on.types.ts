@@ -7,17 +7,17 @@ import type { ResultOptions } from './result.ts'
 
 export type { EmailForm }
 
-/** What goes into one submission beside the photo (contract §2, GenerationRequest and UploadRequest). */
+/** What goes with one submission besides the photo (contract §2, GenerationRequest and UploadRequest). */
 export interface StartOptions {
   /** The shopper's e-mail address: sent with the submission, which registers the visitor; never persisted. */
   customerEmail?: string | undefined
-  /** Whether the shopper agrees to more looks; passed on to the merchant. Default: not said. */
+  /** Whether the shopper agrees to more looks; passed on to the merchant. Default: not sent. */
   moreLooksConsent?: boolean | undefined
   /** A name for the upload, 1 to 100 of `A-Z a-z 0-9 _ -`. Default: the service chooses. */
   customKey?: string | undefined
-  /** Which notice the shopper has agreed to, by its version; asked for where the room has the option `notice`. */
+  /** The version of the notice that the shopper agreed to; required if the room has the option `notice`. */
   consent?: { notice: string } | undefined
-  /** The shopper wants that photo, whatever advice there is against it. Default: false. */
+  /** Takes the photo even if it is advised against. Default: false. */
   despiteAdvice?: boolean | undefined
 }
 
@@ -27,63 +27,64 @@ export interface DiscardOptions {
 }
 
 /**
- * One durable flow for one product variant. Intents resolve once they have taken effect and reject with a
- * `TryOnError`: of kind `notAllowed` where the state does not permit them, else with what is wrong with the input. Nobody
- * has to listen to that: the view says it too, but for `notAllowed`.
+ * One durable flow for one product variant. An intent resolves once it has taken effect; one that cannot be carried out
+ * rejects with a `TryOnError`, of kind `notAllowed` if the state does not permit it. You need not catch it: the view
+ * shows the problem too, except for `notAllowed` and `paidJob`.
  */
 export interface TryOn extends Readable<TryOnView> {
-  /** The first view that is not `restoring`; storage is read for it. Rejects with kind `core`, `input` or `stopped`. */
+  /** Reads storage; resolves with the first view after `restoring`. Rejects with kind `core`, `input` or `stopped`. */
   readonly ready: Promise<TryOnView>
-  /** The shopper's consent for ONE submission, with a photo or with the room's photo again. */
+  /** The shopper's consent to ONE submission, with this photo or, if none is given, the room's photo again. */
   start(photo?: PhotoInput, options?: StartOptions): Promise<void>
-  /** Registers the visitor's address, then goes on with the same attempt. A refused address stays, with its problem. */
+  /** Registers the e-mail address, then continues the same attempt. Rejects if it is refused; the view says why. */
   submitEmail(form: EmailForm): Promise<void>
-  /** Goes on with the same job or attempt. */
+  /** Continues the same job, or renews the consent for ten more minutes; in `idle` it reads storage again. */
   resume(): Promise<void>
-  /** A NEW attempt, which may be paid for; the one before it is archived. */
+  /** A NEW attempt, which may be paid for; the previous one is archived if it may have been paid for. */
   retry(photo?: PhotoInput, options?: StartOptions): Promise<void>
-  /** Back to idle with the photo kept; nothing is sent, and a known job is archived. */
+  /** Back to `idle`, keeping the photo; nothing is sent. The attempt is archived if it may have been paid for. */
   startOver(): Promise<void>
-  /** Forgets the attempt; rejects with `paidJob` while a paid job may be running, unless told to abandon it. */
+  /** Forgets the attempt; rejects with `paidJob` while a paid job may be running, unless `abandonPaidJob` is true. */
   discard(options?: DiscardOptions): Promise<void>
   /**
-   * What another device opens this try-on with, by `room.claim()`: about 60 to 85 characters of `A-Z a-z 0-9 .`, nothing of the
-   * shopper. Rejects with kind `ticket` while no job is known, with `core` where what makes it cannot be loaded.
+   * A text with which another device opens this try-on, by `room.claim()`: about 60 to 85 characters of
+   * `A-Z a-z 0-9 .`, nothing about the shopper. Rejects with kind `ticket` while no job is known, or with `core` if its
+   * code cannot be loaded.
    */
   ticket(): Promise<string>
   /**
-   * The picture that the view shows, as bytes, to be saved or shared: as it is kept (`keepPictures`), else from its server,
-   * which has to permit that (CORS; the contract promises none). Where its address is dead the job is asked once more.
-   * Rejects with kind `picture`, or with what kept its job from being asked: `unavailable`, `throttled`, `key`, `core`,
-   * `storageUnreadable` or `stopped`.
+   * The picture that the view shows, as bytes, to be saved or shared: the kept copy (`keepPictures`), else from its
+   * server, which has to permit that (CORS; the contract does not promise it). If its address is dead, the job is
+   * polled once more. Rejects with kind `picture`, or with what prevented the poll: `unavailable`, `throttled`, `key`,
+   * `core`, `storageUnreadable` or `stopped`.
    */
   picture(): Promise<Blob>
   /**
-   * Says that the page's image could not show the final picture; with the image's address nothing is asked where the view
-   * has another one by now. The job is asked once more, by a page once a minute at the most: either the view has another
-   * address then, or this rejects as `picture()` does, and the view says it.
+   * To be called if the page's image could not show the final picture. The job is polled once more, by each page at
+   * most once a minute: then either the view has another address, or this rejects as `picture()` does and the view
+   * shows the problem. With the image's `address`, nothing is polled if the view already has another one.
    */
   pictureFailed(address?: string): Promise<void>
-  /** Resolves at `final`; rejects at every stop with a `TryOnError` that carries the problem and the job ID. */
+  /** Resolves at `final`; rejects if the try-on stops, with a `TryOnError` that has the problem and any job ID. */
   result(options?: ResultOptions): Promise<TryOnResult>
 }
 
 /**
- * Something that has happened inside a try-on. Nothing private is in it: no key, no address, no photo. It is for
- * developers: which events and states there are may change with any version.
+ * Something that happened inside a try-on, for developers. It contains no personal data: no key, address or photo.
+ * Events and states may change with any version.
  */
 export interface InspectEvent {
-  /** What came in: an intent, or `done`, `error` or `after` of something that the try-on waited for. */
+  /** What arrived: an intent, or `done`, `error` or `after` of something that the try-on was waiting for. */
   type: string
-  /** Where the try-on stands since then, for example `submitting.probing`; several where things run side by side. */
+  /** The internal states after it, for example `submitting.probing`; several if they are active in parallel. */
   states: readonly string[]
-  /** What its view shows by then. */
+  /** The state that the view shows after it. */
   state: TryOnState
-  /** When it goes on by itself, as with the next look at its job, in epoch ms; null where it waits for no time. */
+  /** When it next acts by itself, for example polls its job, in epoch ms; null if it waits for no time. */
   nextAt: number | null
   productId: string
   variantId: string
 }
 
-/** Hears what happens inside the try-ons of a room. */
+/** Is called with everything that happens inside the try-ons of a room. */
 export type Inspect = (event: InspectEvent) => void

@@ -7,8 +7,8 @@ export interface ClientOptions {
   /** The installation's base URL, http(s), for example `https://shop.example/try-on`; a function is read for every request. */
   baseUrl: string | (() => string)
   /**
-   * The store's SDK key; a function is called once for every request. It goes to the API's origin only (contract §5). Behind
-   * `fitting-room/proxy`, which has the key, any constant.
+   * The store's SDK key; a function is called once for every request. It is sent only to the API's origin (contract
+   * §5). Behind `fitting-room/proxy`, which has the key, it can be any constant.
    */
   apiKey: string | (() => MaybePromise<string>)
   /** In place of the platform's `fetch`. With it no failure is provably "not sent", so more outcomes are unknown. */
@@ -17,9 +17,9 @@ export interface ClientOptions {
   putPhoto?: PutPhoto | undefined
   /** Time and timers. Default: the platform's. */
   clock?: Clock | undefined
-  /** Hears of each request once it has ended, for developers; nothing private is in it. */
+  /** Is called with each request once it has ended, without personal data; for developers. */
   inspectRequests?: ((request: InspectedRequest) => void) | undefined
-  /** What requests ask before they are sent. Default: one that learns from what the service refuses. */
+  /** Decides when each request may be sent. Default: a budget that learns from refusals. */
   budget?: Budget | undefined
   /** Time limits of single requests, in ms. */
   timing?: { [Name in keyof ClientTiming]?: ClientTiming[Name] | undefined } | undefined
@@ -43,11 +43,11 @@ export interface InspectedRequest {
 
 /** Time limits of single requests, in ms. */
 export interface ClientTiming {
-  /** Of every request but the two below, and of `apiKey()`. Default: 10,000. */
+  /** For `apiKey()` and every request except the two below. Default: 10,000. */
   requestTimeoutMs: number
-  /** Of a submission, past which its outcome is unknown; a later answer is still taken. Default: 60,000. */
+  /** For a submission; after it the outcome is unknown, but a late answer is still taken. Default: 60,000. */
   submitTimeoutMs: number
-  /** Of the photo's PUT. Default: 120,000. */
+  /** For the photo's PUT. Default: 120,000. */
   uploadTimeoutMs: number
 }
 
@@ -59,18 +59,18 @@ export const clientTiming: ClientTiming = {
 }
 
 export interface RequestOptions {
-  /** Ends the wait for an answer; what is out is not taken back. */
+  /** Ends the wait for an answer; a request that is out is not taken back. */
   signal?: AbortSignal | undefined
-  /** The try-on that it is for, whose requests wait in line once. */
+  /** The try-on that the request is for; see `BudgetRequest`. */
   turn?: string | undefined
-  /** It lets nobody go first; see `BudgetRequest`. */
+  /** It gives way to no other request; see `BudgetRequest`. */
   urgent?: boolean | undefined
 }
 
 export interface SubmitOptions extends RequestOptions {
-  /** Asked right before the submission leaves; unless it says true, nothing is sent. */
+  /** Called right before the submission leaves; unless it gives true, nothing is sent. */
   isWanted?: (() => MaybePromise<boolean>) | undefined
-  /** An answer that came after the time limit or the abort: a POST that is out is never taken back. */
+  /** Called with an answer that comes after the time limit or the abort: a POST that is out is never taken back. */
   onLateAnswer?: ((outcome: Outcome<DataOf<'createGeneration'>>) => unknown) | undefined
 }
 
@@ -84,8 +84,8 @@ export interface VisitorQuery {
 }
 
 /**
- * The seven operations of contract §4 and the photo's PUT. Every call resolves with an outcome. Nothing is retried, but that
- * POST /uploads goes out up to three times where it is not known yet whether this origin takes streamed bodies.
+ * The seven operations of contract §4 and the photo's PUT. Every call resolves with an outcome. Nothing is retried,
+ * except that POST /uploads is sent up to three times until it is known whether this origin takes streamed bodies.
  */
 export interface Client {
   /** GET /context: the store. */
@@ -96,7 +96,7 @@ export interface Client {
   createUpload(request: UploadRequest, options?: RequestOptions): Promise<Outcome<DataOf<'createUpload'>>>
   /** PUT of a photo's bytes to its upload target. */
   putPhoto(uploadUrl: string, photo: StoredPhoto, options?: UploadOptions): Promise<Outcome<null>>
-  /** GET /requests-left: the visitor, who may be made by it. */
+  /** GET /requests-left: the visitor, which it may create. */
   getRequestsLeft(visitor?: VisitorQuery, options?: RequestOptions): Promise<Outcome<DataOf<'getRequestsLeft'>>>
   /** POST /customer-register: the visitor's e-mail address. */
   registerCustomer(request: RegisterRequest, options?: RequestOptions): Promise<Outcome<DataOf<'registerCustomer'>>>

@@ -11,10 +11,10 @@ const turnsOf = new Map<string, ReturnType<typeof createTurns>>()
 const photoEnding = '%photo'
 
 /**
- * Keeps records and photos in a folder, a file each, for Node and what is like it. A change is on disk once it resolves,
- * and a process that is killed leaves what was there or what comes next; several processes may have the folder at once.
- * Records and photos are the owner's alone (mode 0600). Made by the first change; a folder that cannot be read or
- * written to rejects with the file system's own error.
+ * Keeps records and photos in a folder, a file each, for Node and similar runtimes. A change is on disk once it
+ * resolves, and a killed process leaves either the old value or the new one; several processes may use the folder at
+ * once. Only the owner may read the files (mode 0600). The first change creates the folder; if it cannot be read or
+ * written to, calls reject with the file system's own error.
  */
 export function fileStorage(folder: string): AtomicStorage {
   const at = resolve(folder)
