@@ -6,24 +6,24 @@ const usage = `usage: fitting-room-service (--sandbox | --config FILE) [options]
        fitting-room-service key (refresh | disconnect) STORE --config FILE [--data DIR]
        fitting-room-service store (import STORE-FILE | remove STORE) --config FILE [--data DIR]
 
-  --help         says this
-  --version      says which version this is
+  --help         shows this
+  --version      shows the version
   --sandbox      the store of the examples, and a product whose variants force every outcome
-  --config FILE  stores, products and times, as JSON; read again at SIGUSR2
+  --config FILE  stores, products and times, as JSON; read again on SIGUSR2
   --port N       default: 8787; 0 takes a free one
   --host HOST    the address to listen on; default: 127.0.0.1, this machine alone
   --role ROLE    of several processes on one DATABASE_URL: api answers, worker renders; default: all
   --data DIR     where try-ons and pictures are kept; default: ${usualData}; ${inMemory} keeps nothing,
-                 as a sandbox does by itself on a Node before 22.13
+                 which is what a sandbox does on a Node before 22.13
   --operation [HOST:]PORT
                  /health, /ready and /metrics for Prometheus, on an address of their own; default: none
 
   key refresh    gives the store of that ID a new key, its only one from now on, and prints it; also reconnects it
   key disconnect leaves it without one
-  store import   puts the store of a JSON file, as it would stand in the configuration, in the place of what has its ID
-  store remove   takes that back
+  store import   adds the store of a JSON file, written as in the configuration, or replaces the one with its ID
+  store remove   undoes that
 
-Commands hold at once in all processes of DATABASE_URL, or for a folder's next start.
+Commands take effect at once in all processes of DATABASE_URL, or at a folder's next start.
 
 With DATABASE_URL in the environment try-ons are in that PostgreSQL, and pictures in the folder.`
 
