@@ -80,6 +80,18 @@ async function reports(times: number, work: () => Promise<unknown>): Promise<voi
   end()
 }
 
+/** An area of the page's own, until the test ends. */
+function areaOf(name: string): Map<string, string> {
+  const items = new Map<string, string>()
+  vi.stubGlobal(name, {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
+  })
+  onTestFinished(() => void vi.unstubAllGlobals())
+  return items
+}
+
 const kept = () => [...storage.items.keys()].filter((key) => !isNobodys(key))
 
 describe('a session', () => {
@@ -292,6 +304,22 @@ describe('a session', () => {
     expect(kept()).toEqual([])
   })
 
+  it.each([
+    ['begins clean after a loss of power', false, 'ready'],
+    ['goes on after a reload', true, 'active'],
+  ])('%s where what is kept may be of a minute before it', async (_, isReload, then) => {
+    const areas = areaOf('sessionStorage')
+    const behind = Object.assign(device, { isExclusive: () => false })
+    const before = await begun({}, { storage: behind })
+    await before.room.tryOn(product).start(person)
+    await world.until(before.room.tryOn(product), 'final')
+    lose(before)
+    if (!isReload) areas.clear()
+    const { room, state } = await load({}, { storage: behind })
+    expect(state()).toBe(then)
+    expect(room.history.get()).toHaveLength(isReload ? 1 : 0)
+  })
+
   it('begins clean after a loss of power where its picture had been there for long, and says no other state', async () => {
     const before = await begun()
     await before.room.tryOn(product).start(person)
@@ -360,41 +388,26 @@ describe('a session', () => {
     ['a reload', 'sessionStorage'],
     ['a loss of power', 'localStorage'],
   ])('is locked over %s where the device keeps nothing either, though both work again by then', async (_, area) => {
-    const kept = new Map<string, string>()
-    vi.stubGlobal(area, {
-      getItem: (key: string) => kept.get(key) ?? null,
-      setItem: (key: string, value: string) => void kept.set(key, value),
-      removeItem: (key: string) => void kept.delete(key),
-    })
-    try {
-      const before = await begun()
-      await before.room.tryOn(product).start(person)
-      await world.until(before.room.tryOn(product), 'final')
-      storage.meet(isWrite, refused)
-      device.meet(isWrite, refused)
-      await before.session.end().catch(() => undefined)
-      expect(before.state()).toBe('locked')
-      lose(before)
-      storage.recover()
-      device.recover()
-      const { session, room, state } = await load()
-      expect(session.get().state).not.toBe('active')
-      await world.settle()
-      expect([state(), room.history.get()]).toEqual(['ready', []])
-      expect(kept.size).toBe(0)
-    } finally {
-      vi.unstubAllGlobals()
-    }
+    const items = areaOf(area)
+    const before = await begun()
+    await before.room.tryOn(product).start(person)
+    await world.until(before.room.tryOn(product), 'final')
+    storage.meet(isWrite, refused)
+    device.meet(isWrite, refused)
+    await before.session.end().catch(() => undefined)
+    expect(before.state()).toBe('locked')
+    lose(before)
+    storage.recover()
+    device.recover()
+    const { session, room, state } = await load()
+    expect(session.get().state).not.toBe('active')
+    await world.settle()
+    expect([state(), room.history.get()]).toEqual(['ready', []])
+    expect([...items.keys()].filter((key) => key.endsWith('locked'))).toEqual([])
   })
 
   it('begins clean after a loss of power in the middle of its end, though all that is kept hangs', async () => {
-    const kept = new Map<string, string>()
-    vi.stubGlobal('localStorage', {
-      getItem: (key: string) => kept.get(key) ?? null,
-      setItem: (key: string, value: string) => void kept.set(key, value),
-      removeItem: (key: string) => void kept.delete(key),
-    })
-    onTestFinished(() => void vi.unstubAllGlobals())
+    areaOf('localStorage')
     const before = await begun()
     await before.room.tryOn(product).start(person)
     await world.until(before.room.tryOn(product), 'final')

@@ -517,12 +517,15 @@ describe('a submission', () => {
 
   it.each([
     [500, { error: 'who is main-key?' }],
+    [400, { 'main-key': 'who is it?' }],
     [200, { data: { jobId: anId, etaSeconds: 1, uniqueUserId: null, of: 'main-key' } }],
   ])('is answered without the key, whoever repeats it, also with %i', async (status, body) => {
-    const response = await proxyOf({ fetch: async () => Response.json(body, { status }) })(generation())
-    expect([response.status, await response.text()]).toEqual([
+    const headers = { 'Retry-After': 'main-key' }
+    const response = await proxyOf({ fetch: async () => Response.json(body, { status, headers }) })(generation())
+    expect([response.status, await response.text(), response.headers.get('Retry-After')]).toEqual([
       status,
       JSON.stringify(body).replace('main-key', '[key]'),
+      '[key]',
     ])
   })
 

@@ -1,13 +1,17 @@
 import * as is from '../../src/contract/schema.ts'
 import { apply } from '../../src/platform/apply.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
+import { isExclusive } from '../../src/platform/exclusive.ts'
 import { jsonIn } from '../../src/rules/json.ts'
-import type { Clock, FlowStorage } from '../../src/ports.ts'
+import type { AtomicStorage, Clock, FlowStorage } from '../../src/ports.ts'
 import { part } from '../../src/records/names.ts'
+import { storageChain } from '../storage/chain.ts'
+import { indexedDbStorage } from '../storage/indexed-db.ts'
+import { webStorage } from '../storage/local-storage.ts'
 
 /** Where a device keeps its own data. */
 export interface DeviceOptions {
-  /** Where that is; no room's `reset()` wipes it. Default: localStorage. */
+  /** Where that is; no room's `reset()` wipes it. Default: IndexedDB, else localStorage. */
   storage?: FlowStorage | undefined
   /** Keeps two kiosks on one page origin apart. Default: `default`. */
   name?: string | undefined
@@ -17,21 +21,35 @@ export interface DeviceOptions {
 
 /** One value of the device's. */
 export interface Kept<T> {
-  /** Null where there is none that can be read; rejects where storage fails. */
-  read(): Promise<T | null>
   /** One change after the other; null removes. Rejects where storage fails or takes over 5 s. */
   update(change: (old: T | null) => T | null): Promise<void>
+  /** Whether what was written last is there though the browser was killed: localStorage is up to a minute ahead of the disk. */
+  isOnDisk(): boolean
 }
 
 /** How long storage may take, in ms. */
 const limitMs = 5_000
 
-export function keptValue<T>(
-  storage: FlowStorage,
+/** In a database apart from the rooms' own: what is kept here is no shopper's. */
+function deviceStorage(clock: Clock): AtomicStorage {
+  const chain = storageChain([indexedDbStorage('fitting-room-kiosk'), webStorage()], clock)
+  return {
+    ...chain,
+    async update(key, change) {
+      // of what cannot be read nothing is known, be it that a change could be written beside it
+      await chain.getItem(key)
+      await chain.update(key, change)
+    },
+  }
+}
+
+export function keptValue<T extends object>(
+  { storage: given, name = 'default' }: DeviceOptions,
   clock: Clock,
-  [name, what]: readonly [name: string, what: string],
+  what: string,
   schema: is.Schema<T>,
 ): Kept<T> {
+  const storage = given ?? deviceStorage(clock)
   const key = ['fitting-room', 'kiosk', part(name), what].join(':')
   let tail: Promise<unknown> = Promise.resolve()
 
@@ -53,7 +71,6 @@ export function keptValue<T>(
     schema.safeParse(typeof text === 'string' ? jsonIn(text) : text).data ?? null
 
   return {
-    read: () => queued(async () => valueIn(await storage.getItem(key))),
     update(change) {
       let isOver = false
       let isBlind = false
@@ -63,9 +80,11 @@ export function keptValue<T>(
           // others have come after it
           if (isBlind && isOver) return old
           const value = change(valueIn(old))
-          return value === null ? null : JSON.stringify(value)
+          // of two copies the later one holds
+          return value === null ? null : JSON.stringify({ ...value, savedAt: clock.now() })
         })
       return queued(work, () => isBlind).finally(() => (isOver = true))
     },
+    isOnDisk: () => isExclusive(storage, key),
   }
 }

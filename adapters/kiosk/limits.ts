@@ -1,4 +1,3 @@
-import { webStorage } from '../storage/local-storage.ts'
 import * as is from '../../src/contract/schema.ts'
 import { newId } from '../../src/platform/new-id.ts'
 import { systemClock } from '../../src/platform/system-clock.ts'
@@ -43,10 +42,9 @@ const hourMs = 3_600_000
  * are not numbers from 1.
  */
 export function deviceLimits(options: DeviceLimitsOptions): DeviceLimits {
-  const { storage = webStorage(), clock = systemClock, name = 'default' } = options
-  const { perShopper = Infinity, perHour = Infinity } = options
+  const { clock = systemClock, perShopper = Infinity, perHour = Infinity } = options
   for (const [at, limit] of Object.entries({ perShopper, perHour })) check(limit >= 1, at, limit, 'a number from 1')
-  const kept = keptValue(storage, clock, [name, 'taken'], is.object({ taken }))
+  const kept = keptValue(options, clock, 'taken', is.object({ taken }))
 
   /** Those that still count; where the clock was set back they count from now on, until it may be right again. */
   function counting(all: Taken): Taken {

@@ -1,4 +1,3 @@
-import { webStorage } from '../storage/local-storage.ts'
 import * as is from '../../src/contract/schema.ts'
 import { askWithin, steadyClock, withinLimit } from '../../src/platform/clock.ts'
 import { deferred } from '../../src/platform/deferred.ts'
@@ -15,7 +14,7 @@ import { isTryOnError } from '../../src/rules/try-on-error.ts'
 import { keptValue, type DeviceOptions } from './kept.ts'
 import { createLifetime } from './lifetime.ts'
 import type { DeviceLimits } from './limits.ts'
-import { lockedMark } from './locked-mark.ts'
+import { marksOf } from './marks.ts'
 import { keepDisplayOn, missingHere, watchPage, type Missing } from './page.ts'
 
 /** All times in ms. */
@@ -90,9 +89,9 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   check(Number.isFinite(warnMs) && warnMs >= 0 && warnMs < idleMs, 'warnMs', warnMs, 'a number of ms less than idleMs')
   check(Number.isFinite(holdMs) && holdMs >= idleMs, 'holdMs', holdMs, 'a number of ms, at least idleMs')
   const clock = steadyClock(options.clock ?? systemClock)
-  const kept = keptValue(options.storage ?? webStorage(), clock, [name, 'session'], is.object({ activeAt: is.number }))
+  const kept = keptValue(options, clock, 'session', is.object({ activeAt: is.number }))
   const lifetime = createLifetime(clock, kept, { idleMs, holdMs })
-  const locked = lockedMark(name)
+  const marks = marksOf(name)
   const view = createValue<SessionView>({ state: 'restoring' })
   let failures = 0
   /** Whether the limits know that it is somebody else. */
@@ -166,7 +165,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     former.abort()
     if (view.get().state !== 'locked') view.set({ state: 'ending' })
     // a load from here on begins with the wipe
-    locked.set(true)
+    marks.lock(true)
     const forgotten = lifetime.forget().catch(() => undefined)
     try {
       // what is under way ends now, whatever the device's own storage does
@@ -178,7 +177,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     }
     await count()
     forgetLastMatch()
-    locked.set(false)
+    marks.lock(false)
     failures = 0
     if (isClosed) return
     // whoever hears of it may begin, and end, at once
@@ -225,7 +224,9 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   }
 
   async function restore(): Promise<void> {
-    const ago = locked.isSet() ? Infinity : await lifetime.agoMs()
+    const found = marks.isLocked() ? Infinity : await lifetime.agoMs()
+    // else it may be of a session that has ended since
+    const ago = marks.hasRun || kept.isOnDisk() ? found : Infinity
     const listed = ago === Infinity ? null : withinLimit(clock, longestWipeMs, room.list())
     const entries = (await listed?.catch(() => null)) ?? null
     // its end was asked for meanwhile

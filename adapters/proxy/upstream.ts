@@ -101,22 +101,17 @@ async function read({ status, headers, body }: Response, key: string): Promise<A
   if (bytes === null || !isAnswer(status)) throw new NoAnswer(`no usable answer, status ${status}`)
   const hasBody = status !== 204 && status !== 205
   const text = hasBody ? withoutKeys(new TextDecoder().decode(bytes), key) : null
-  return { status, body: text, retryAfter: headers.get('Retry-After') }
+  const retryAfter = headers.get('Retry-After')
+  return { status, body: text, retryAfter: retryAfter && withoutKey(retryAfter, key) }
 }
 
 /** Wherever a page would read it, however it is escaped there. */
 function withoutKeys(text: string, key: string): string {
-  let isRepeated = false
-  const hidden = (_: string, value: unknown) => {
-    if (typeof value !== 'string') return value
-    const told = withoutKey(value, key)
-    isRepeated ||= told !== value
-    return told
-  }
   try {
-    const parsed: unknown = JSON.parse(text, hidden)
+    const unescaped = JSON.stringify(JSON.parse(text))
+    const told = withoutKey(withoutKey(unescaped, JSON.stringify(key).slice(1, -1)), key)
     // what holds none is passed on as it came
-    return isRepeated ? JSON.stringify(parsed) : text
+    return told === unescaped ? text : told
   } catch {
     return withoutKey(text, key)
   }

@@ -2,7 +2,7 @@ import type { AtomicStorage } from '../../src/ports.ts'
 
 /**
  * Keeps records in `localStorage`; throws at the first use if the page may not use it. `update` is synchronous, so no
- * other code of the page comes between; but each browser process reads its own copy, which is seconds ahead of the
+ * other code of the page comes between; but each browser process reads its own copy, up to a minute ahead of the
  * disk, and a duplicated tab gets a copy of `sessionStorage`. So with it nothing is submitted by itself after a reload.
  */
 export function webStorage(area: () => Storage = () => globalThis.localStorage): AtomicStorage {

@@ -1,7 +1,8 @@
 import { commands, server } from 'vitest/browser'
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { createFittingRoom } from 'fitting-room'
-import { createSession, newShopperId } from 'fitting-room/kiosk'
+import { createSession, deviceLimits, newShopperId } from 'fitting-room/kiosk'
+import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { manualClock } from 'fitting-room/testing'
 
@@ -117,4 +118,14 @@ it.each([
   expect(heard).toBe(1)
   await once()
   expect(heard).toBe(2)
+})
+
+it('what a device keeps for itself is in the database once it is taken, and not in what reaches the disk later', async () => {
+  const limits = deviceLimits({ name: 'display', perShopper: 2, perHour: 2 })
+  await limits.take('first')
+  expect(await indexedDbStorage('fitting-room-kiosk').getItem('fitting-room:kiosk:display:taken')).toContain('"first"')
+  expect(Object.keys(localStorage).filter((key) => key.endsWith(':taken'))).toEqual([])
+  const next = deviceLimits({ name: 'display', perShopper: 2, perHour: 2 })
+  expect(await next.take('second')).toBe(null)
+  expect(await next.take('third')).toEqual({ limit: 'perShopper', nextAt: null })
 })

@@ -252,9 +252,10 @@ export class Display {
     const { nodes } = await this.#session.send('Memory.getDOMCounters')
     const everything = await this.#page.evaluate<string>(keptExpression)
     // how long pictures take is the device's own, too, and is known better and better, in some kB at the most
-    const all = everything.replaceAll(/^"\d+": \{"\w+:SERVICE_\w+".*$/gm, '')
+    const jobTimes = /^"\d+": \{"\w+:SERVICE_\w+".*$/gm
     // which of an hour's places are taken is the device's own, and grows and shrinks with how many came
-    const counted = await this.#page.evaluate(() => localStorage.getItem('fitting-room:kiosk:default:taken') ?? '')
-    return { heap: usedSize, nodes, kept: all.length - counted.length }
+    const places = /^"\d+": \{"taken":.*$/gm
+    const all = everything.replaceAll(jobTimes, '').replaceAll(places, '')
+    return { heap: usedSize, nodes, kept: all.length }
   }
 }
