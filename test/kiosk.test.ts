@@ -538,6 +538,25 @@ describe('a session', () => {
     expect(session.missing).toEqual(missing)
   })
 
+  const denied = () => {
+    throw new DOMException('denied', 'SecurityError')
+  }
+  it.each([
+    [['storage'], ['localStorage', 'indexedDB']],
+    [[], ['indexedDB']],
+  ])('says that the page may keep nothing: %j where %j are refused', (missing, areas) => {
+    vi.stubGlobal('navigator', { locks: {}, mediaDevices: { getUserMedia: () => {} }, wakeLock: {} })
+    for (const area of areas) {
+      const before = Object.getOwnPropertyDescriptor(globalThis, area)
+      Object.defineProperty(globalThis, area, { configurable: true, get: denied })
+      onTestFinished(
+        () =>
+          void (before ? Object.defineProperty(globalThis, area, before) : Reflect.deleteProperty(globalThis, area)),
+      )
+    }
+    expect(sessionOf(world.room(), { storage: undefined }).missing).toEqual(missing)
+  })
+
   it.each([
     ['idleMs', { idleMs: 0 }],
     ['warnMs', { warnMs: 60_000 }],
@@ -670,7 +689,8 @@ describe('the limits of a device', () => {
 
   it('are the next shopper’s own, though that could not be noted as this one came either', async () => {
     const { room, session, counting, names } = await endedUncounted()
-    await reports(1, async () => {
+    // it is the same failure, which was reported
+    await reports(0, async () => {
       session.begin()
       await world.settle()
     })

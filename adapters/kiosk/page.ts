@@ -1,13 +1,16 @@
-/** What a page cannot do: over plain http in a store's network most browsers give it none of these. */
-export type Missing = 'locks' | 'camera' | 'wakeLock'
+import { isDenied } from '../storage/default.ts'
+
+/** What a page cannot do: over plain http in a store's network most browsers give it none of the first three. */
+export type Missing = 'locks' | 'camera' | 'wakeLock' | 'storage'
 
 /**
  * `locks`: several pages of one device take turns by leases in storage. `camera`: none within the page, so a file input.
- * `wakeLock`: the display's own settings must keep it on.
+ * `wakeLock`: the display's own settings must keep it on. `storage`: neither IndexedDB nor localStorage may be used, so
+ * nothing outlasts a load, and limits let nothing out.
  */
-export function missingHere(): readonly Missing[] {
+export function missingHere(hasOwnStorage: boolean): readonly Missing[] {
   const { locks, mediaDevices, wakeLock } = (globalThis.navigator ?? {}) as Partial<Navigator>
-  const has = { locks, camera: mediaDevices?.getUserMedia, wakeLock }
+  const has = { locks, camera: mediaDevices?.getUserMedia, wakeLock, storage: hasOwnStorage || !isDenied() }
   return (Object.keys(has) as Missing[]).filter((each) => !has[each])
 }
 
@@ -76,7 +79,7 @@ export function keepDisplayOn(): () => void {
     lock = given
   }
 
-  if (!missingHere().includes('wakeLock') && globalThis.document) {
+  if (globalThis.document && navigator.wakeLock) {
     document.addEventListener('visibilitychange', ask, { signal: ends.signal })
     void ask()
   }

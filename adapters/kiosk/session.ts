@@ -195,8 +195,9 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     await askWithin(clock, longestCountMs, () => limits?.nextShopper()).then(
       () => (isCounted = true),
       (error: unknown) => {
+        // once is enough for as long as it lasts
+        if (isCounted) report(error)
         isCounted = false
-        report(error)
       },
     )
   }
@@ -249,7 +250,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     get signal() {
       return visit.signal
     },
-    missing: missingHere(),
+    missing: missingHere(options.storage !== undefined),
     initial: view.initial,
     get: view.get,
     subscribe: view.subscribe,

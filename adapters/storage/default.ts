@@ -12,7 +12,7 @@ export function defaultStorage(clock: Clock): FlowStorage {
 }
 
 /** As in a sandboxed frame, which has no origin: what it could keep nobody else would find. */
-function isDenied(): boolean {
+export function isDenied(): boolean {
   const isRefused = (use: () => unknown) => {
     try {
       use()
