@@ -97,8 +97,8 @@ export const fixedId = (id: RoomOptions['uniqueUserId']): string | undefined =>
 export function checkedProduct(product: TryOnProduct): TryOnProduct & { productId: string; variantId: string } {
   checkObject('product', product)
   const { productId, variantId, funnelIds } = product
-  checkId('productId', productId, 'Product')
-  checkId('variantId', variantId, 'ProductVariant')
+  checkId('productId', productId, 'Product', "'1001'")
+  checkId('variantId', variantId, 'ProductVariant', "'2001'")
   const isList = Array.isArray(funnelIds) && funnelIds.length > 0 && funnelIds.every(isFunnelId)
   check(isList, 'funnelIds', funnelIds, 'a list of integers from 1')
   return { productId: `${productId}`, variantId: `${variantId}`, funnelIds: [...funnelIds] }
@@ -127,5 +127,5 @@ const checkText = (at: string, value: unknown) =>
 const checkMs = (at: string, value: unknown) =>
   check(value === undefined || (typeof value === 'number' && value > 0), at, value, 'a number of ms above 0')
 
-const checkId = (at: string, value: unknown, type: 'Product' | 'ProductVariant') =>
-  check(isStoreId(type)(value), at, value, `digits, or gid://<platform>/${type}/<digits>`, "'1001'")
+const checkId = (at: string, value: unknown, type: 'Product' | 'ProductVariant', example: string) =>
+  check(isStoreId(type)(value), at, value, `digits, or gid://<platform>/${type}/<digits>`, example)

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { manualClock, mockRoom, problems, viewOf, views } from 'fitting-room/testing'
+import { entryOf, manualClock, mockRoom, problems, viewOf, views } from 'fitting-room/testing'
 import { intents, tryOnStates } from '../src/rules/words.ts'
 import { TryOnError } from 'fitting-room'
 import { person, product } from './support/world.ts'
@@ -22,6 +22,22 @@ describe('the views for tests', () => {
       durable: false,
     })
     expect(views.rejected).toMatchObject({ problem: { kind: 'refused' }, durable: true })
+  })
+})
+
+describe('the entries for tests', () => {
+  it.each(tryOnStates)('show %s as a view of it does, and so does what they open', (state) => {
+    const entry = entryOf(state)
+    const { preview, result, attempt } = views[state]
+    expect(entry).toMatchObject({ state, preview, result, jobId: attempt?.jobId ?? null, archived: false })
+    expect(entry.open().get()).toBe(views[state])
+  })
+
+  it('take changes, and are what a mock room lists', async () => {
+    const entry = entryOf('final', { variantId: '2002', archived: true })
+    expect([entry.variantId, entry.archived, entry.open().get().state]).toEqual(['2002', true, 'final'])
+    const room = mockRoom({}, { history: [entry] })
+    expect([room.history.get(), await room.list()]).toEqual([[entry], [entry]])
   })
 })
 

@@ -4,7 +4,7 @@ import type { Budget, Clock, Fetch, MaybePromise, PutPhoto, StoredPhoto, UploadP
 import type { Outcome, Requested, Situation } from '../rules/outcome.ts'
 
 export interface ClientOptions {
-  /** The installation's base URL, http(s), for example `https://shop.example/try-on`; a function is read for every request. */
+  /** The installation's base URL, such as `https://shop.example/try-on`, or a page's path; a function is read each time. */
   baseUrl: string | (() => string)
   /**
    * The store's SDK key; a function is called once for every request. It is sent only to the API's origin (contract

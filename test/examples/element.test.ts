@@ -48,15 +48,21 @@ it('a page without a bundler carries a photo to the picture, and loads the core 
   await page.locator('[data-state=idle]').waitFor()
   const before = scripts.length
   const choice = page.locator('input[type=file][data-intent=start]')
-  const wrong = page.locator('.photo')
-  expect(await wrong.isVisible()).toBe(false)
+  const wrong = page.locator('.photo:visible')
+  const none = { name: 'photo.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('none') }
+  expect(await wrong.count()).toBe(0)
   // what is no photo is said to be none
-  await choice.setInputFiles({ name: 'photo.jpg', mimeType: 'image/jpeg', buffer: Buffer.from('none') })
+  await choice.setInputFiles(none)
   await wrong.waitFor()
-  expect(await page.locator('.photoAdvice').isVisible()).toBe(false)
+  expect(await page.locator('.photoAdvice:visible').count()).toBe(0)
   await choice.setInputFiles(photo)
   await page.locator('[data-state=final]').waitFor()
-  expect(await page.locator('[data-intent=retry]:visible').count()).toBe(1)
+  const another = page.locator('[data-intent=retry]:visible')
+  expect(await another.count()).toBe(1)
+  // beside a picture, too
+  await another.setInputFiles(none)
+  await wrong.waitFor()
+  expect(await page.locator('[data-state=final]').count()).toBe(1)
   expect(await page.locator('img[data-picture]').getAttribute('src')).toMatch(/^http/)
   expect(await page.locator('[slot=busy]').isVisible()).toBe(false)
   // the worker that draws the photo is no file

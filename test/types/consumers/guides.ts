@@ -10,7 +10,7 @@ import { createDevtools } from 'fitting-room/devtools'
 import type { Session, SessionView } from 'fitting-room/kiosk'
 import { createProxy } from 'fitting-room/proxy'
 import { postgresBudget, postgresStorage } from 'fitting-room/storage/postgres'
-import { mockRoom, problems, viewOf } from 'fitting-room/testing'
+import { entryOf, mockRoom, problems, viewOf, views } from 'fitting-room/testing'
 
 /** What the guides show, as an application writes it. */
 export const shown = {
@@ -24,6 +24,7 @@ export const shown = {
   behind,
   onServer,
   screens,
+  withHistory,
   seeingInside,
 }
 
@@ -48,7 +49,8 @@ function lineFor(view: TryOnView): string {
 }
 
 async function pictureOf(tryOn: TryOn, photo: Blob): Promise<string | null> {
-  await tryOn.start(photo)
+  const { can } = await tryOn.ready
+  await (can.retry ? tryOn.retry(photo) : tryOn.start(photo))
   try {
     return (await tryOn.result({ rejectOnInput: true })).imageUrl
   } catch (error) {
@@ -89,8 +91,10 @@ function limitOf(view: TryOnView): string | null {
   return view.problem.nextAt === null ? 'for the next shopper' : new Date(view.problem.nextAt).toLocaleTimeString()
 }
 
-function withCode(code: HTMLElement, session: Session) {
+function withCode(code: HTMLElement, photoInput: HTMLInputElement, emailForm: HTMLFormElement, session: Session) {
   function clearAtEnd(): void {
+    photoInput.value = ''
+    emailForm.reset()
     code.replaceChildren()
     session.signal.addEventListener('abort', clearAtEnd)
   }
@@ -119,6 +123,12 @@ function screens() {
   room.show(viewOf('failed', { problem: problems.jobFailed }))
   const offered = Object.entries(tryOn.get().can).flatMap(([intent, may]) => (may ? [intent] : []))
   return offered
+}
+
+function withHistory(imageUrl: string) {
+  const room = mockRoom({}, { history: [entryOf('final'), entryOf('processing', { variantId: '2002' })] })
+  room.show(viewOf('final', { result: { ...views.final.result, imageUrl } }))
+  return room
 }
 
 function seeingInside() {

@@ -144,11 +144,18 @@ export function seenBefore(
   openLast: HTMLElement,
   show: (view: TryOnView) => void,
 ) {
-  room.history.subscribe((entries) => {
+  const showEarlier = () => {
+    const entries = room.history.get()
     const names = entries.map((entry) => `${entry.productId}/${entry.variantId}: ${words.title(entry)}`)
     earlier.textContent = names.join(', ')
-  })
-  openLast.onclick = () => room.history.get()[0]?.open().subscribe(show)
+  }
+  room.history.subscribe(showEarlier)
+  showEarlier()
+  openLast.onclick = () => {
+    const opened = room.history.get()[0]?.open()
+    if (opened) show(opened.get())
+    opened?.subscribe(show)
+  }
 }
 
 export function displayed(tryOn: TryOn, session: Session) {
