@@ -1041,6 +1041,31 @@ it('a consent that only a page has which another one has taken over from is not 
   expect([world.count('POST', '/generations'), first.get().state]).toEqual([1, 'final'])
 })
 
+it('a consent that a page could neither send nor take back stays where another one goes on with it', async () => {
+  const storage = testStorage()
+  const there = storage.another()
+  world = createWorld({ storage })
+  const first = world.room().tryOn(product)
+  const other = world.room({ storage: there }).tryOn(product)
+  for (const each of [first, other]) {
+    each.subscribe(() => {})
+    await world.settle()
+  }
+  world.fault('POST', '/generations', [refusesKey])
+  await first.start(person)
+  await world.until(other, 'unauthorized')
+  storage.meet((call) => !isRead(call), full)
+  void first.resume().catch(() => undefined)
+  await world.until(other, 'rejected')
+  await world.until(other, 'unauthorized')
+  storage.recover()
+  await world.pass(30_000)
+  expect([first.get().state, other.get().state]).toEqual(['unauthorized', 'unauthorized'])
+  await other.resume()
+  await world.until(first, 'final')
+  expect(world.count('POST', '/generations')).toBe(2)
+})
+
 it.each([['onShow'], [null]] as const)(
   'a word that was passed on where nothing can be written, and whose page goes before it is answered, is sent once: %s',
   async (back) => {

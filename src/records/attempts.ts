@@ -19,7 +19,7 @@ export interface Attempts
     Claims,
     Pick<Current, 'isStored' | 'stands'>,
     Pick<Restoring, 'hasExpired'>,
-    Pick<Leaving, 'isLeft' | 'withdraw' | 'isBehind' | 'catchUp'> {
+    Pick<Leaving, 'isLeft' | 'withdraw' | 'goesOn' | 'isBehind' | 'catchUp'> {
   restore(): Promise<Written>
   /** What storage holds, for a page that only looks on; rejects where it cannot be read. */
   look(): Promise<AttemptRecord | null>

@@ -19,6 +19,8 @@ export interface Leaving {
   standingOf(record: AttemptRecord): Promise<Found<AttemptRecord>[]>
   /** Takes away what may not go on by itself, should it come back. */
   stop(record: AttemptRecord): Promise<void>
+  /** Another page goes on with it, which storage has let: what this one stopped and could not take away stands. */
+  goesOn(attemptId: string): void
   /**
    * Whether an attempt that was taken away stays away. A storage that does not answer, or does not let it go, may bring it
    * back; then it must not go on by itself, and where not even that can be written down the shopper has to know.
@@ -44,8 +46,8 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
   const { cell, remove } = current
   /** What was left for the archive and stands in memory only, and whose it is. */
   const ahead = new Map<string, { record: AttemptRecord; shopper: Shopper }>()
-  /** Attempts that were to be left and may come back from storage all the same. */
-  const unburied = new Set<string>()
+  /** Attempts that may come back from storage though they were to be left, or though it did not let them go on (true). */
+  const unburied = new Map<string, boolean>()
   /** What was left, and its place has not let go yet, as it stands there. */
   const stuck = new Map<string, AttemptRecord>()
 
@@ -65,12 +67,19 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
   async function bury(): Promise<boolean> {
     if (unburied.size === 0) return true
     const found = await copies()
-    for (const id of unburied) {
+    for (const id of unburied.keys()) {
       // who was asked for it before may hear so later
       const isMarked = await mark(id)
       if (isMarked || !found.some((copy) => isOf(copy, id))) unburied.delete(id)
     }
     return unburied.size === 0
+  }
+
+  /** What could not be removed stands, and is not to be hidden from this page. */
+  async function bringBack(attemptId: string): Promise<void> {
+    unburied.delete(attemptId)
+    await catalog.unmark(attemptId)
+    if (isOf(current.onDisk(), attemptId)) cell().forget((found) => found === null)
   }
 
   /** Takes a consent away; resolves with what is there of its attempt all the same, or was when storage last said so. */
@@ -104,7 +113,11 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
 
     async stop(record) {
       await remove(record)
-      if (!(await mark(record.attemptId))) unburied.add(record.attemptId)
+      if (!(await mark(record.attemptId))) unburied.set(record.attemptId, true)
+    },
+
+    goesOn(attemptId) {
+      if (unburied.get(attemptId)) void bringBack(attemptId)
     },
 
     async isBuried(record, kept) {
@@ -112,7 +125,7 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
       const stands = readable(current.onDisk())
       if (kept === 'memory' && stands?.attemptId === record.attemptId) stuck.set(record.attemptId, stands)
       if (mayBePaid(record)) return kept !== 'stored' || !(await mayBeFound(record))
-      if (kept !== 'unchanged') unburied.add(record.attemptId)
+      if (kept !== 'unchanged') unburied.set(record.attemptId, false)
       return bury()
     },
 
@@ -133,9 +146,7 @@ export function createLeaving(parts: LeavingParts, current: Current): Leaving {
       // the page that was asked may have it where nobody can see it, and no mark stops it
       const mayBeHidden = isPassedOn && parts.mayClaimInMemory(true)
       if (isMarked ? !left.some(isSubmitted) : left.length === 0 && !mayBeHidden) return true
-      await catalog.unmark(attemptId)
-      // what could not be removed stands, and is not to be hidden from this page
-      if (isOf(current.onDisk(), attemptId)) cell().forget((found) => found === null)
+      await bringBack(attemptId)
       return false
     },
 

@@ -27,9 +27,9 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
     of.operation === 'getGeneration' && of.status === 404
       ? `the service knows no such job${said(of)}; retry() pays for a new one`
       : `${of.operation} answered against the contract${said(of)}${of.at === '' ? noService : at(of.at)}`,
-  interrupted: 'the page ended before the answer: there may be a job; retry() pays for a new one',
+  interrupted: 'the page ended before the answer; retry() pays for a new one',
   jobFailed: ({ error }) => `the job failed: ${error}`,
-  deadline: 'the job is not finished; resume() goes on with it',
+  deadline: 'the job is not finished; resume() polls again',
   photo: ({ reason }) => photoTexts[reason],
   photoAdvice: ({ advice, message }) =>
     `advice against the photo: ${message ?? advice}; { despiteAdvice: true } takes it all the same`,
@@ -51,6 +51,6 @@ const photoTexts = {
   type: 'the photo is no JPEG, PNG, WebP, HEIC, HEIF or AVIF',
   unreadable: 'the photo could not be read',
   url: `this is no photo${takes}`,
-  unprepared: 'what makes photos ready could not be loaded',
-  camera: 'there is no camera that may be used',
+  unprepared: 'the code for photos could not be loaded',
+  camera: 'no camera may be used',
 } as const

@@ -44,7 +44,7 @@ export interface Company {
 
 interface CompanyParts {
   clock: Clock
-  attempts: Pick<Attempts, 'look' | 'dropHeld' | 'heldOf' | 'dropUnsent' | 'isStored' | 'hasExpired'>
+  attempts: Pick<Attempts, 'look' | 'dropHeld' | 'heldOf' | 'dropUnsent' | 'goesOn' | 'isStored' | 'hasExpired'>
   asks: Asks
   input: TryOnInput
   shown: Value<TryOnView>
@@ -155,6 +155,7 @@ export function createCompany(parts: CompanyParts): Company {
       const tellsNothing = view.attempt === null && (isBlind || view.state === 'restoring')
       withheld = tellsNothing && seenAttempt() !== null ? view : null
       if (withheld === null) shown.set(view)
+      if (view.attempt) attempts.goesOn(view.attempt.id)
       if (!tellsNothing) compareHeld(view)
       parts.stand()
       if (isBlind) void lookPast(seat, view)
