@@ -330,6 +330,26 @@ describe('what a shopper has said before a reset()', () => {
     },
   )
 
+  it('that was said where nothing could be read, before its page was put away, is not called left, which nobody has', async () => {
+    const events = new EventTarget()
+    vi.stubGlobal('addEventListener', events.addEventListener.bind(events))
+    onTestFinished(() => void vi.unstubAllGlobals())
+    storage.meet(any, refused)
+    const { room, open } = heldRoom()
+    const tryOn = room.tryOn(product)
+    tryOn.subscribe(() => {})
+    const closed = { problem: { kind: 'stopped', reason: 'closed' } }
+    const word = expect(tryOn.start(photo)).rejects.toMatchObject(closed)
+    await world.settle()
+    events.dispatchEvent(new Event('pagehide'))
+    storage.recover()
+    events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+    open()
+    await world.pass(20_000)
+    await word
+    expect(submissions()).toBe(0)
+  })
+
   it('is not the first word of a page that hears nobody, and whose first look fails', async () => {
     vi.stubGlobal('BroadcastChannel', undefined)
     let looks = 0

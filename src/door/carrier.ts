@@ -55,11 +55,12 @@ export function createCarrier({ clock, life, watch, shopper, resets }: Surroundi
 
   /** What may have become of the shopper who said it, while it waited. */
   function check(by: Speaker, seen: Seen | null, wiped: Wiped | null): void {
-    if (by.life !== life()) throw stopped('closed')
     // what was heard since tells of resets that came before storage was read, or was wiped
     const isHeard = by.others !== (wiped?.others ?? resets.others())
-    const isMissed = isHeard || (seen && !seen.epochs && by.ear !== watch.ear())
-    if (by.shopper !== shopper() || isMissed) throw stopped('startedOver')
+    if (isHeard || by.shopper !== shopper()) throw stopped('startedOver')
+    // a page that was put away has heard nothing, and where storage could not be read nobody can tell
+    const isMissed = seen && !seen.epochs && by.ear !== watch.ear()
+    if (isMissed || by.life !== life()) throw stopped('closed')
   }
 
   return {
