@@ -305,19 +305,21 @@ describe('a session', () => {
   })
 
   it.each([
-    ['begins clean after a loss of power', false, 'ready'],
-    ['goes on after a reload', true, 'active'],
-  ])('%s where what is kept may be of a minute before it', async (_, isReload, then) => {
+    ['begins clean after a loss of power', false, undefined, 'ready'],
+    ['begins clean after one, though the browser brings its tabs back', true, 'back_forward', 'ready'],
+    ['goes on after a reload', true, 'reload', 'active'],
+  ])('%s where what is kept may be of a minute before it', async (_, isThere, type, then) => {
     const areas = areaOf('sessionStorage')
     const behind = Object.assign(device, { isExclusive: () => false })
     const before = await begun({}, { storage: behind })
     await before.room.tryOn(product).start(person)
     await world.until(before.room.tryOn(product), 'final')
     lose(before)
-    if (!isReload) areas.clear()
+    if (!isThere) areas.clear()
+    vi.stubGlobal('performance', { getEntriesByType: () => [{ type }] })
     const { room, state } = await load({}, { storage: behind })
     expect(state()).toBe(then)
-    expect(room.history.get()).toHaveLength(isReload ? 1 : 0)
+    expect(room.history.get()).toHaveLength(then === 'active' ? 1 : 0)
   })
 
   it('begins clean after a loss of power where its picture had been there for long, and says no other state', async () => {

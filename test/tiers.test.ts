@@ -34,15 +34,18 @@ interface Loading {
   second?: How
   /** What the first says of itself. */
   begun?: () => boolean | Promise<boolean>
+  /** What the second has written reaches the disk later, as of a localStorage. */
+  isBehind?: boolean
   namespace?: string
 }
 
 /** A page load; `first` and `second` are what its calls to the two tiers meet, where they do not simply work. */
-function load({ first, second, begun, namespace }: Loading = {}): FittingRoom {
+function load({ first, second, begun, isBehind, namespace }: Loading = {}): FittingRoom {
   const tiers = [first, second].map((how, index) => {
     const tier = disks[index as 0 | 1].another()
     if (how) tier.meet(any, how)
-    return index === 0 && begun ? { ...tier, isBegun: begun } : tier
+    if (index === 1) return isBehind ? { ...tier, isExclusive: () => false } : tier
+    return begun ? { ...tier, isBegun: begun } : tier
   })
   return world.room({ storage: storageChain(tiers, world.clock), namespace })
 }
@@ -96,6 +99,45 @@ describe('a word that one tier took while the other failed', () => {
       expect((await world.until(fourth.tryOn(product), ({ state }) => state !== 'restoring')).attempt).toEqual(attempt)
     },
   )
+})
+
+describe('a second tier that the disk has later', () => {
+  /** The power is lost before the disk has what the second tier was given. */
+  async function lose(room: FittingRoom): Promise<FittingRoom> {
+    room.close()
+    await world.settle()
+    disks[1].items.clear()
+    return load({ isBehind: true })
+  }
+
+  it('takes no paid job from the first one, which is full by then', async () => {
+    let isFull = false
+    // there is no room for more, and what is removed goes
+    const isMore = (call: StorageCall) => isFull && isWrite(call) && call.change?.() !== null
+    const room = load({ first: (call) => (isMore(call) ? refused() : call.land()), isBehind: true })
+    const held = world.hold('GET', '/generations')
+    await room.tryOn(product).start(person)
+    await held.reached
+    await world.settle()
+    isFull = true
+    held.release()
+    const { attempt } = await world.until(room.tryOn(product), 'final')
+    await world.settle()
+    expect(await jobIds(await lose(room))).toEqual([attempt?.jobId])
+  })
+
+  it('keeps no try-on that it was given as the first one failed', async () => {
+    const before = load({ first: refused, isBehind: true })
+    await before.tryOn(product).start(person)
+    await world.until(before.tryOn(product), 'final')
+    before.close()
+    const room = load({ isBehind: true })
+    await read(room.tryOn(product))
+    await room.tryOn(product).retry(person)
+    const { attempt } = await world.until(room.tryOn(product), 'final')
+    await world.settle()
+    expect(await jobIds(await lose(room))).toContain(attempt?.jobId)
+  })
 })
 
 describe('a tier that is full, and says so once a change was decided', () => {

@@ -7,7 +7,7 @@ import type { AtomicStorage, Clock, FlowStorage } from '../../src/ports.ts'
 import { part } from '../../src/records/names.ts'
 import { storageChain } from '../storage/chain.ts'
 import { indexedDbStorage } from '../storage/indexed-db.ts'
-import { webStorage } from '../storage/local-storage.ts'
+import { webStorage, type WebArea } from '../storage/local-storage.ts'
 
 /** Where a device keeps its own data. */
 export interface DeviceOptions {
@@ -30,9 +30,21 @@ export interface Kept<T> {
 /** How long storage may take, in ms. */
 const limitMs = 5_000
 
-/** In a database apart from the rooms' own: what is kept here is no shopper's. */
+/** Apart from the rooms' own: what is kept here is no shopper's, and what one cannot read the other may. */
+const ownName = 'fitting-room-kiosk'
+
+function ownArea(): WebArea {
+  const area = globalThis.localStorage
+  const own = (key: string) => `${ownName}:${key}`
+  return {
+    getItem: (key) => area.getItem(own(key)),
+    setItem: (key, value) => area.setItem(own(key), value),
+    removeItem: (key) => area.removeItem(own(key)),
+  }
+}
+
 function deviceStorage(clock: Clock): AtomicStorage {
-  const chain = storageChain([indexedDbStorage('fitting-room-kiosk'), webStorage()], clock)
+  const chain = storageChain([indexedDbStorage(ownName), webStorage(ownArea)], clock)
   return {
     ...chain,
     async update(key, change) {

@@ -26,7 +26,9 @@ export function marksOf(name: string): Marks {
     inEach(of, (storage) => storage.getItem(keyOf(what))).some((found) => found !== null)
   const set = (of: typeof places, what: string) => void inEach(of, (storage) => storage.setItem(keyOf(what), 'yes'))
   const ofTab = places.slice(0, 1)
-  const hasRun = isSet(ofTab, 'loaded')
+  // a browser that restores its tabs brings back what each of them had
+  const [navigation] = (globalThis.performance?.getEntriesByType?.('navigation') ?? []) as PerformanceNavigationTiming[]
+  const hasRun = isSet(ofTab, 'loaded') && navigation?.type !== 'back_forward'
   set(ofTab, 'loaded')
   return {
     hasRun,

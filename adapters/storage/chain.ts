@@ -75,16 +75,17 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   const look = (key: string) => ask((tier) => tier.look(key))
 
   /**
-   * A value is changed where it stands, so that of two pages that began in different tiers only one changes it; a new one
-   * goes where the last one went.
+   * A value is changed where it stands, so that of two pages that began in different tiers only one changes it, unless it
+   * stands in a tier that is behind on disk, and one answers that is not; a new one goes where the last one went.
    */
   function orderFor(key: string, answering: readonly Tier[]): Tier[] {
     const standing = prevailing(heldAt(key, answering))
     const rank = (tier: Tier) => {
-      if (!answering.includes(tier)) return 4
+      if (!answering.includes(tier)) return 8
       const held = tier.heldAt(key)
-      if (held.length > 0) return standing !== null && held.includes(standing) ? 0 : 1
-      return tier === chosen ? 2 : 3
+      const behind = tier.isExclusive(key) ? 0 : 4
+      if (held.length > 0) return behind + (standing !== null && held.includes(standing) ? 0 : 1)
+      return behind + (tier === chosen ? 2 : 3)
     }
     return [...tiers].sort((a, b) => rank(a) - rank(b))
   }
@@ -128,7 +129,9 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
       if (isCopied ? !answering.includes(tier) : seen.length === 0) return
       // what another page has written there meanwhile is no older copy
       const copy = (old: string | null) => (seen.includes(old ?? '') ? current : prevailing([old, current]))
-      await tier.write(key, isCopied ? copy : (old) => old && leftOf(old, current, base))
+      // until that is on disk, where a tier is behind, the older one may be all that a loss of power leaves
+      const isAhead = tier.isExclusive(key) && !taker.isExclusive(key)
+      await tier.write(key, isCopied ? copy : (old) => old && leftOf(old, current, base, isAhead))
     }
     await Promise.all(passedOver.map((tier) => settle(tier).catch(() => undefined)))
   }

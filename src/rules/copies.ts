@@ -48,13 +48,15 @@ export const isEverywhere = (text: string | null): boolean => text !== null && v
 
 /**
  * What is left of a copy once `current` was written elsewhere in place of `base`, or that was removed: nothing, unless it
- * is another attempt than both that may have been paid.
+ * is another attempt than both that may have been paid. Where the copy is on disk before that one it stays, but for what
+ * it would have submitted.
  */
-export function leftOf(copy: string, current: string | null, base: string | null): string | null {
+export function leftOf(copy: string, current: string | null, base: string | null, isAhead = false): string | null {
   const old = valueIn(copy)
-  const known = [current, base].map((text) => valueIn(text).attemptId)
-  const isOther = old.attemptId !== undefined && current !== null && !known.includes(old.attemptId)
-  return isOther && mayBePaid(old) ? copy : null
+  const { attemptId } = old
+  const isOfNow = attemptId === valueIn(current).attemptId
+  const isKept = isOfNow ? isAhead : attemptId !== valueIn(base).attemptId
+  return current !== null && isKept && (mayBePaid(old) || (isOfNow && !attemptId)) ? copy : null
 }
 
 /** Whether money may have been spent on an attempt: then it is archived, and dropped on the shopper's word alone. */
