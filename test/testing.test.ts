@@ -34,8 +34,9 @@ describe('the entries for tests', () => {
   })
 
   it('take changes, and are what a mock room lists', async () => {
-    const entry = entryOf('final', { variantId: '2002', archived: true })
-    expect([entry.variantId, entry.archived, entry.open().get().state]).toEqual(['2002', true, 'final'])
+    const variantId = 'gid://shopify/ProductVariant/2002'
+    const entry = entryOf('final', { variantId, archived: true })
+    expect([entry.variantId, entry.archived, entry.open().get().state]).toEqual([variantId, true, 'final'])
     const room = mockRoom({}, { history: [entry] })
     expect([room.history.get(), await room.list()]).toEqual([[entry], [entry]])
   })

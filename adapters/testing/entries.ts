@@ -39,7 +39,11 @@ export function entryOf(state: TryOnState, changes: Partial<HistoryEntry> = {}):
     state,
     preview,
     result,
-    open: () => mockRoom({ [`${productId}/${variantId}`]: state }).tryOn({ productId, variantId, funnelIds: [1] }),
+    open() {
+      const room = mockRoom()
+      room.show(state)
+      return room.tryOn({ productId, variantId, funnelIds: [1] })
+    },
     ...changes,
   }
 }
