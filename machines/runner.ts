@@ -24,7 +24,7 @@ interface RunnerOptions {
   inspect?: ((event: MachineEvent, value: unknown, waits: readonly Delayed[]) => void) | undefined
   /** What is at work in another machine tells it. */
   tellParent?: ((event: MachineEvent) => void) | undefined
-  onEnd?: ((event: { output: unknown } | { error: unknown }) => void) | undefined
+  onEnd?: ((how: End) => void) | undefined
 }
 
 /** Hears where it stands after each event, and what it broke at. */
@@ -47,10 +47,16 @@ interface Work {
   stop(): void
 }
 
+/** What a state begins once the machine stands still. */
+type Begun = Pick<Work, 'send' | 'stop'> & { start(): void }
+
 type Action =
   | { assigns: (scope: Scope, params: unknown) => object }
   | { to?: (scope: Scope, params: unknown) => string; event: (scope: Scope, params: unknown) => MachineEvent }
-type Actor = Table | { begin: (given: { input: unknown; signal: AbortSignal }) => PromiseLike<unknown> }
+type Begin = (given: { input: unknown; signal: AbortSignal }) => PromiseLike<unknown>
+type Actor = Table | { begin: Begin }
+/** How something at work has ended. */
+type End = { output: unknown } | { error: unknown }
 
 /**
  * Runs a machine as XState does, as far as these tables go: states that contain others or stand side by side, guards,
@@ -123,40 +129,13 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
   function working(node: StateNode, src: string, given: unknown): Work {
     const id = invokeId(node)
     const actor = (table.actors as Record<string, Actor>)[src]!
-    const ended = (how: { output: unknown } | { error: unknown }) =>
-      send({ type: `xstate.${'output' in how ? 'done' : 'error'}.actor.${id}`, ...how })
-    if ('begin' in actor) return promised(id, actor.begin, given, ended)
-    const inner = run(actor, { input: given, clock, tellParent: send, onEnd: ended })
-    later.push(inner.start)
-    return { id, send: inner.send, stop: inner.stop }
-  }
-
-  function promised(
-    id: string,
-    begin: Exclude<Actor, Table>['begin'],
-    given: unknown,
-    ended: NonNullable<RunnerOptions['onEnd']>,
-  ): Work {
-    const ends = new AbortController()
-    let isOver = false
-    const end = (how: { output: unknown } | { error: unknown }) => {
-      if (isOver) return
-      isOver = true
-      ended(how)
-    }
-    later.push(() => {
-      if (isOver) return
-      const begun = new Promise((resolve) => resolve(begin({ input: given, signal: ends.signal })))
-      begun.then(
-        (output) => end({ output }),
-        (error: unknown) => end({ error }),
-      )
-    })
-    const stop = () => {
-      if (!isOver) ends.abort()
-      isOver = true
-    }
-    return { id, stop }
+    const ended = (how: End) => send({ type: `xstate.${'output' in how ? 'done' : 'error'}.actor.${id}`, ...how })
+    const { start, ...work }: Begun =
+      'begin' in actor
+        ? promised(actor.begin, given, ended)
+        : run(actor, { input: given, clock, tellParent: send, onEnd: ended })
+    later.push(start)
+    return { id, ...work }
   }
 
   function make(steps: readonly Step[], event: MachineEvent): void {
@@ -215,7 +194,6 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
 
   function fail(error: unknown): void {
     status = 'error'
-    later.length = 0
     shown = snapshotOf(table, active, context, status)
     for (const observer of observers) observer.error(error)
     end()
@@ -256,6 +234,31 @@ function run(table: Table, { input, clock, inspect, tellParent, onEnd }: RunnerO
       // nothing more is to be heard of it
       else if (status === 'error') observer.error(new Error('it has failed'))
       return { unsubscribe: () => void observers.delete(observer) }
+    },
+  }
+}
+
+/** Awaits what that begins; where it is stopped nobody hears of it any more. */
+function promised(begin: Begin, input: unknown, onEnd: (how: End) => void): Begun {
+  const ends = new AbortController()
+  let isOver = false
+  const end = (how: End) => {
+    if (isOver) return
+    isOver = true
+    onEnd(how)
+  }
+  return {
+    start() {
+      if (isOver) return
+      const begun = new Promise((resolve) => resolve(begin({ input, signal: ends.signal })))
+      begun.then(
+        (output) => end({ output }),
+        (error: unknown) => end({ error }),
+      )
+    },
+    stop() {
+      if (!isOver) ends.abort()
+      isOver = true
     },
   }
 }

@@ -81,7 +81,7 @@ export function createPresence(parts: PresenceParts): Presence {
     tabs = openTabs({
       name: parts.room(),
       epochs: catalog.counts,
-      isOfNow: catalog.isOfPresent,
+      isOfNow: catalog.takeIn,
       lookAgain: () => catalog.isPresent(catalog.shopper()),
       onMessage: parts.hear,
       onReset: catalog.hear,

@@ -21,10 +21,10 @@ import { createPresence } from './presence.ts'
 import type { RecordCell } from './records/archive.ts'
 import { createCatalog } from './records/catalog.ts'
 import { sweep, wipe } from './records/housekeeping.ts'
-import { createJournal, readable, type Codec } from './records/journal.ts'
+import { createJournal } from './records/journal.ts'
 import { keysOf, leaseOf, type Keys } from './records/keys.ts'
 import { isPhotoNeeded, listAttempts } from './records/listing.ts'
-import { paceCodec, timesCodec } from './records/learnt.ts'
+import { learntIn } from './records/learnt.ts'
 import { storedIn } from './records/stored.ts'
 import { boundedPhotoStore } from './records/photo-store.ts'
 import { learnTexts } from './rules/explain.ts'
@@ -57,17 +57,11 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const photosBeside = typeof storage.photos?.get === 'function' ? storage.photos : undefined
   const journal = createJournal(storage, clock)
   let own: Keys | null = null
-  const kept = <T extends object>(name: keyof Keys['learnt'], codec: Codec<T>) => {
-    const cell = () => journal.cell(keys().learnt[name], codec)
-    return {
-      read: async () => readable(await cell().read()),
-      update: (change: (old: T | null) => T) => cell().update((found) => change(readable(found))),
-    }
-  }
+  const learnt = learntIn(journal, () => keys())
   const budget = options.budget
     ? boundedBudget(options.budget, clock)
-    : createBudget(clock, kept('pace', paceCodec), options.shareOf)
-  const forecast = createForecast(kept('times', timesCodec), budget.price)
+    : createBudget(clock, learnt.pace, options.shareOf)
+  const forecast = createForecast(learnt.times, budget.price)
   const client = createRoomClient({ ...options, clock, timing, budget })
   const keys = () =>
     (own ??= keysOf(client.installation() ?? resolvedBaseUrl(options.baseUrl), namespace, fixedId(uniqueUserId)))
@@ -87,14 +81,13 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     isNeeded: (photoId) => isPhotoNeeded(records, photoId),
   })
   const funnels = createFunnels(client, clock, errands, outside.funnels)
-  const storageId = () => Object.keys(catalog.counts()).sort()[0] ?? ''
   /** In the memory of a page alone nobody else finds them. */
   const keeps = options.keepPictures === true && (options.photoStore ?? photosBeside) !== undefined
   const ownership = createOwnership({
     storage,
     clock,
     leaseOf,
-    storageId,
+    storageId: catalog.storageId,
     list: (key) => catalog.list(key, catalog.shopper()),
   })
   const presence = createPresence({
@@ -158,8 +151,10 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   })
 
   const { pollIntervalMs, deadlineMs } = timing
-  const nextLookMs: TryOnInput['nextLookMs'] = (record, ageMs) =>
-    pollIntervalMs === undefined ? forecast.nextLookMs(record, ageMs ?? 0) : ageMs === null ? 0 : pollIntervalMs
+  const nextLookMs: TryOnInput['nextLookMs'] =
+    pollIntervalMs === undefined
+      ? (record, ageMs) => forecast.nextLookMs(record, ageMs ?? 0)
+      : (_, ageMs) => (ageMs === null ? 0 : pollIntervalMs)
 
   const tryOns = createTryOns({
     ...records,
@@ -173,7 +168,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
     forecast,
     ownership,
     durable: journal.durable,
-    mayClaimInMemory: outside.mayClaimInMemory ?? ((isKnown) => ownership.isFirm || !(isKnown || journal.hasWorked())),
+    mayClaimInMemory: (isKnown) =>
+      outside.claimsInMemory !== false && (ownership.isFirm || !(isKnown || journal.hasWorked())),
     input: { clock, nextLookMs, deadlineMs, askVisitorFirst, customerEmail: outside.customerEmail ?? null },
     inspect: options.inspect,
     limit: options.limit,
@@ -207,6 +203,8 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
   const list = (): Promise<ListedAttempt[]> =>
     told(() => {
       const shopper = catalog.shopper()
+      // who looks into storage sees what it has lost
+      tryOns.each((each) => void each.doubt())
       return listAttempts(records, tryOns.viewOf, ({ record, key, archived }) =>
         archived ? tryOns.archived(key, record, shopper) : (outside.tryOn ?? tryOns.of)(productOf(record)),
       )
@@ -254,7 +252,7 @@ export function createRoom(options: RoomOptions, outside: Outside = {}): Core {
       await open()
       // another page would go on, and tell once more what is not noted, until the reset stands
       const counted = deferred()
-      tryOns.each((each) => each.stop(false, counted.promise))
+      tryOns.each((each) => each.giveUp(counted.promise))
       // from here on nothing older is shown or written by any page, and the next shopper may begin
       const isWiped = await wipe(records, (isCounted) => {
         counted.resolve()

@@ -86,7 +86,7 @@ export interface Outside {
   /** Funnels that other rooms of the same installation have already looked up. */
   funnels?: KnownFunnels | undefined
   /** Whether to submit if only memory holds the claim: not if another process would carry out the consent again. */
-  mayClaimInMemory?: (() => boolean) | undefined
+  claimsInMemory?: false
   /** Called when the answer to a claim arrives, even if nobody waits for it any more; it is not stored yet. */
   onAnswer?: ((claimed: AttemptRecord, outcome: Outcome<GenerationStarted>) => void) | undefined
   /** The e-mail address for submissions that continue by themselves, as none is ever stored. */

@@ -316,7 +316,7 @@ describe('a session', () => {
     await world.until(before.room.tryOn(product), 'final')
     lose(before)
     if (!isThere) areas.clear()
-    vi.stubGlobal('performance', { getEntriesByType: () => [{ type }] })
+    vi.spyOn(performance, 'getEntriesByType').mockReturnValue([{ type } as never])
     const { room, state } = await load({}, { storage: behind })
     expect(state()).toBe(then)
     expect(room.history.get()).toHaveLength(then === 'active' ? 1 : 0)

@@ -1302,3 +1302,35 @@ it('a paid job that no list names is owed to storage, too, once a word could not
   expect([tryOn.get().state, tryOn.get().durable]).toEqual(['final', true])
   expect(await world.room().list()).toHaveLength(1)
 })
+
+describe('where somebody clears what storage holds', () => {
+  const cases = {
+    submitting: () => void world?.hold('POST', '/generations', 'after'),
+    outcomeUnknown: () => world?.fault('POST', '/generations', [dropped]),
+    final: () => {},
+  }
+
+  it.each(Object.keys(cases) as (keyof typeof cases)[])(
+    'an attempt in %s that may be paid for is written again as soon as a look shows that it is gone',
+    async (state) => {
+      const storage = testStorage()
+      world = createWorld({ storage })
+      cases[state]()
+      const room = world.room()
+      const tryOn = await started(room.tryOn(product))
+      const { attempt } = await world.until(tryOn, (view) => view.state === state && view.durable)
+      await world.settle()
+      storage.items.clear()
+      // nobody knows what became of a submission until its answer is found: it is looked for by itself
+      if (state !== 'outcomeUnknown') expect(await room.list()).toEqual([])
+      else await world.pass(6_000)
+      await world.until(tryOn, ({ durable }) => !durable)
+      await world.pass(11_000)
+      if (state !== 'submitting') expect(tryOn.get().durable).toBe(true)
+      room.close()
+      await world.settle()
+      const again = await world.until(world.room().tryOn(product), (view) => view.state !== 'restoring')
+      expect(again.attempt?.id).toBe(attempt?.id)
+    },
+  )
+})

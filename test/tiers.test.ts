@@ -423,6 +423,10 @@ it('a page whose first tier never opens is served from the second, with nothing 
   expect([view.attempt, view.problem, durable]).toEqual([attempt, null, true])
 })
 
+it.each([false, true])('one whose second is behind on disk (%s) says so from the first view on', async (isBehind) => {
+  expect((await read(load({ first: refused, isBehind }).tryOn(product))).exclusive).toBe(!isBehind)
+})
+
 it('a claim is not sent while an older copy may stand in a tier that cannot be cleared', async () => {
   const put = world.hold('PUT', '/photos')
   const one = load({ first: refused })

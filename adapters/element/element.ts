@@ -254,7 +254,7 @@ export class TryOnElement extends Base {
       if (event.type !== 'submit') return
       event.preventDefault()
       const { email = '', name } = Object.fromEntries(new FormData(from)) as { email?: string; name?: string }
-      tryOn.submitEmail({ email, ...(name && { name }) }).catch(refused)
+      tryOn.submitEmail({ email, name }).catch(refused)
     } else if (event.type === 'click') {
       const { file } = (this.#chosen?.of === tryOn && this.#chosen) || {}
       // without the file it would be begun with an earlier one

@@ -101,7 +101,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   let isClosed = false
   let visit = new AbortController()
 
-  const isOn = () => view.get().state === 'active' || view.get().state === 'warning'
+  const isOn = () => !isClosed && (view.get().state === 'active' || view.get().state === 'warning')
 
   function later(run: () => void, ms: number): void {
     clock.clearTimeout(timer)
@@ -110,7 +110,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
 
   /** Where the session stands by now, and when that is to be asked again. */
   function look(): void {
-    if (!isOn() || isClosed) return
+    if (!isOn()) return
     const leftMs = lifetime.leftMs()
     if (leftMs <= 0) return void end()
     const secondsLeft = Math.ceil(leftMs / 1_000)
@@ -135,14 +135,14 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
   }
 
   function touch(): void {
-    if (!isOn() || isClosed || !isInTime()) return
+    if (!isOn() || !isInTime()) return
     lifetime.noteActivity()
     look()
   }
 
   /** As `touch`, but what is shown changes once the touch has come to its end. */
   function hearPage(isHeld = false): boolean {
-    if (!isOn() || isClosed) return true
+    if (!isOn()) return true
     if (!isInTime()) return false
     if (isHeld) return true
     lifetime.noteActivity()

@@ -13,7 +13,7 @@ import type { RoomPhoto } from '../../src/shopper/photos.ts'
 import type { TryOn } from '../../src/try-on/try-on.types.ts'
 import { createFirsts } from './firsts.ts'
 import type { Item, Items, Order } from './items.ts'
-import { left, stopped } from './stopped.ts'
+import { left, untilEnded } from './until-ended.ts'
 import { createKeeping, createTelling, type KeepingParts } from './telling.ts'
 import { isEnded, isThere, isUnsent } from './views.ts'
 
@@ -108,7 +108,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
         () => undefined,
       )
     }
-    const outside = { funnels, mayClaimInMemory: () => false, customerEmail: address, onAnswer }
+    const outside = { funnels, claimsInMemory: false as const, customerEmail: address, onAnswer }
     const room = createRoom({ ...options, ...own }, outside)
     return { room, over, failure: () => failure }
   }
@@ -183,7 +183,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
         if (view.state !== 'preparing') passed()
         learnUpload(order, view, room.photo.get())
       }
-      const view = await stopped(tryOn, { signal, failure, onState })
+      const view = await untilEnded(tryOn, { signal, failure, onState })
         .catch((error: unknown) => {
           if (over.signal.aborted) return null
           throw error

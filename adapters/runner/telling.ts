@@ -4,7 +4,7 @@ import type { TryOnView } from '../../src/rules/view.ts'
 import type { Item, Items } from './items.ts'
 import { isEnded } from './views.ts'
 
-type Told = Parameters<Items['save']>[1]
+type ToldOf = Parameters<Items['save']>[1]
 
 export interface KeepingParts {
   clock: Clock
@@ -76,7 +76,7 @@ export interface Telling {
 
 /** Tells the database of each view of an item. */
 export function createTelling(keep: Keeping['keep'], items: Items, item: Item): Telling {
-  let latest: Told | null = null
+  let latest: ToldOf | null = null
   let told: Promise<unknown> = Promise.resolve()
 
   return {

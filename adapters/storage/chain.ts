@@ -18,6 +18,8 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     createTier(storage, `fitting-room:tier:${index}`, clock),
   )
   let chosen: Tier | null = null
+  /** What has answered when it was last asked. */
+  let working: readonly Tier[] = tiers
   const others = (tier: Tier) => tiers.filter((each) => each !== tier)
 
   /** Whether a tier was ever written to, as far as it and the others know; nobody knows where none answers. */
@@ -72,7 +74,11 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
   const heldAt = (key: string, of: readonly Tier[] = tiers) => of.flatMap((tier) => tier.heldAt(key))
 
   /** Reads what every tier holds of a key. */
-  const look = (key: string) => ask((tier) => tier.look(key))
+  async function look(key: string) {
+    const asked = await ask((tier) => tier.look(key))
+    working = asked.answering
+    return asked
+  }
 
   /**
    * A value is changed where it stands, so that of two pages that began in different tiers only one changes it, unless it
@@ -151,7 +157,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     durable,
     isExclusive(key) {
       const standing = prevailing(heldAt(key))
-      const holding = tiers.filter((tier) => standing === null || tier.heldAt(key).includes(standing))
+      const holding = standing === null ? working : tiers.filter((tier) => tier.heldAt(key).includes(standing))
       return holding.some((tier) => tier.isExclusive(key))
     },
     async getItem(key) {

@@ -93,8 +93,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     } catch (error) {
       const { problem } = error as TryOnError
       // what was left meanwhile waits for nothing
-      if (problem.kind === 'core' && !core && word === of)
-        shows(word || !isSeen ? unloadedView(problem) : idleWith(problem))
+      if (problem.kind === 'core' && word === of) shows(word || !isSeen ? unloadedView(problem) : idleWith(problem))
       throw error
     }
   }
@@ -104,7 +103,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     return core
   }
 
-  /** Says it to the core's own, as of now, for the shopper who says it, or has said it before, and which attempt that one saw. */
+  /** Says it to the core's try-on, as it was said by `earlier`, or else is now, about the attempt `saw`. */
   async function through<T>(say: (own: TryOn) => T | Promise<T>, earlier?: Speaker, saw?: string | null): Promise<T> {
     const ready = parts.core()
     const before = ahead

@@ -17,9 +17,9 @@ export interface Seat<Runner> {
   confirm(): Promise<boolean>
   /** Whether no other page can be seen to run it: enough to stop it, and not to submit. */
   isUntaken(): Promise<boolean>
-  /** Whether it was ever seen to be. */
+  /** Whether this page's hold on it was ever confirmed. */
   isProven(): boolean
-  /** Whether it is, as far as another page has not been seen to have taken it since. */
+  /** Whether this page still holds it; true where storage cannot say. */
   isStill(): Promise<boolean>
   /** Whether that is so without a look. */
   isFresh(): boolean

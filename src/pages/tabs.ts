@@ -1,8 +1,8 @@
 import { funnel, jobSuccess } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
 import { isFormer, type Counts } from '../rules/counts.ts'
-import { problem, type Problem } from '../rules/problem.ts'
-import { attemptRecord, type AttemptRecord } from '../rules/record.ts'
+import { problem } from '../rules/problem.ts'
+import { attemptRecord } from '../rules/record.ts'
 import type { TryOnView } from '../rules/view.ts'
 import { intents, tryOnStates, type Intent } from '../rules/words.ts'
 import { messageVersion, openChannel } from './channel.ts'
@@ -14,36 +14,7 @@ export type PassedCall = { intent: Intent } & Readonly<Record<string, unknown>>
  * What the pages of one room tell each other; `name` is the try-on's, `place` where its pages wait for each other: who runs
  * it at one place answers nobody at another.
  */
-export type TabMessage =
-  /** The owner shows its view. */
-  | { type: 'view'; name: string; place: string; view: TryOnView }
-  /** A page that waits asks for it, and says which attempt it has seen. */
-  | { type: 'hello'; name: string; place: string; seenAttempt: string | null }
-  /** A page that waits has an intent to pass on. */
-  | { type: 'knock'; name: string; place: string; id: string }
-  /** The owner would carry it out, which may take a while; `by` names its seat. */
-  | { type: 'come'; name: string; place: string; id: string; turn: string; by: string }
-  /**
-   * It is passed on in the turn that the owner has named, with the attempt that its shopper saw, and the one that the word
-   * before it has begun.
-   */
-  | {
-      type: 'ask'
-      name: string
-      place: string
-      id: string
-      turn: string
-      call: PassedCall
-      seenAttempt: string | null
-      ownAttempt?: string | undefined
-    }
-  | { type: 'answer'; name: string; id: string; problem: Problem | null; jobId: string | null }
-  /** What the answer to a submission has led to, for whichever page runs the try-on by now. */
-  | { type: 'lateAnswer'; name: string; record: AttemptRecord; durable: boolean }
-  /** Everything of this shopper is being wiped. */
-  | { type: 'reset' }
-  /** Nothing but what every message says: how often storage was reset. */
-  | { type: 'counts' }
+export type TabMessage = is.TypeOf<typeof message>
 
 /** The other pages of this room; where there is no BroadcastChannel, nobody. */
 export interface Tabs {
@@ -95,10 +66,16 @@ function isView(value: unknown): value is TryOnView {
 
 const message = is.toldApart(
   'type',
+  // the owner shows its view
   is.object({ type: is.oneOf('view'), name, place, view: is.that<TryOnView>(isView) }),
+  // a page that waits asks for it, and says which attempt it has seen
   is.object({ type: is.oneOf('hello'), name, place, seenAttempt: is.nullable(is.text) }),
+  // a page that waits has an intent to pass on
   is.object({ type: is.oneOf('knock'), name, place, id: is.text }),
+  // the owner would carry it out, which may take a while; `by` names its seat
   is.object({ type: is.oneOf('come'), name, place, id: is.text, turn: is.text, by: is.text }),
+  // it is passed on in the turn that the owner has named, with the attempt that its shopper saw, and the one that the word
+  // before it has begun
   is.object({
     type: is.oneOf('ask'),
     name,
@@ -116,7 +93,9 @@ const message = is.toldApart(
     problem: is.nullable(problem),
     jobId: is.nullable(is.text),
   }),
+  // what the answer to a submission has led to, for whichever page runs the try-on by now
   is.object({ type: is.oneOf('lateAnswer'), name, record: attemptRecord, durable: is.boolean }),
+  // `reset`: everything of this shopper is being wiped; `counts`: nothing but what every message says, how often storage was reset
   is.object({ type: is.oneOf('reset', 'counts') }),
 )
 const envelope = is.object({ version: is.oneOf(messageVersion), epochs: is.tableOf(is.integer), message })

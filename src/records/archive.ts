@@ -47,8 +47,8 @@ export async function keepInArchive(
 }
 
 /**
- * Whether an attempt was forgotten, or left before money may have been spent on it; or whether it was submitted and left
- * since, and this is what it was before, or its consent that comes late a second time.
+ * Whether a record must not go on: its attempt was discarded, or left before money may have been spent on it; or the archive
+ * has it as submitted, so that this is an older copy.
  */
 export async function isDoneWith(parts: ArchiveParts, record: AttemptRecord): Promise<boolean> {
   const fate = await parts.catalog.fateOf(record.attemptId)
@@ -66,16 +66,22 @@ export const readIn = (cell: RecordCell): Promise<AttemptRecord | null> => cell.
 export const archivedOf = ({ archiveOf }: ArchiveParts, attemptId: string): Promise<AttemptRecord | null> =>
   readIn(archiveOf(attemptId))
 
-/** What another tier of storage has hidden behind the record that is shown, if money may have been spent on it. */
+/**
+ * Archives what another tier of storage has hidden behind the record that is shown, if money may have been spent on it;
+ * resolves with whether there was any.
+ */
 export async function archiveHidden(
   parts: ArchiveParts,
   cell: RecordCell,
   shown: AttemptRecord,
   shopper: Shopper,
-): Promise<void> {
+): Promise<boolean> {
+  let isAny = false
   for (const copy of await cell.copies()) {
     if (copy.attemptId === shown.attemptId || !mayBePaid(copy)) continue
     if ((await parts.catalog.fateOf(copy.attemptId)) === 'discarded') continue
     await keepInArchive(parts, copy, shopper, true)
+    isAny = true
   }
+  return isAny
 }

@@ -84,7 +84,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const kept = await put(record, (found) => isAsSeen(found, seen) || (!!record.job && isLessFar(found, record)))
     // a job that its place does not take may still go to the archive, where a reload finds it
     if (kept === 'memory' && record.job !== undefined) await archive(record)
-    const isPaidFor = record.job !== undefined || seen.phase === 'claimed'
+    const isPaidFor = record.job !== undefined || mayBePaid(seen)
     if (kept !== 'unchanged' || !isPaidFor) return written(record, kept)
     if (await isLost(record)) return written(record, await put(record, (found) => found === null))
     const replaced = await putInPlace(record)

@@ -21,7 +21,16 @@ type Fate = 'left' | 'discarded'
  */
 export interface Catalog extends Pick<
   Epochs,
-  'counts' | 'shopper' | 'isSeen' | 'isOfPresent' | 'dated' | 'isNobodys' | 'isOfNow' | 'speaks' | 'wasResetSince'
+  | 'counts'
+  | 'storageId'
+  | 'shopper'
+  | 'isSeen'
+  | 'takeIn'
+  | 'dated'
+  | 'isNobodys'
+  | 'isOfNow'
+  | 'speaks'
+  | 'wasResetSince'
 > {
   /** Reads it, or begins it where there is none. */
   open(): Promise<void>
@@ -135,7 +144,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       if (found === 'unreadable') return undefined
       const old = known ?? empty()
       const changed = next(old)
-      if (changed !== undefined) epochs.isUsed()
+      if (changed !== undefined) epochs.noteUse()
       return (
         changed && {
           ...old,
@@ -212,7 +221,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         await cell().update((found) => (found === null ? empty() : undefined))
         await find().catch(() => undefined)
       }
-      epochs.isOpened()
+      epochs.noteOpened()
       await takeOver()
     },
     isPresent,
@@ -283,7 +292,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         return { ...nothing, epochs: counted, resetAt: clock.now(), entries: allDue(old.entries) }
       })
       // a number that storage did not take is nobody's: another page may count the next reset by it
-      if (kept === 'stored') epochs.isReset(counted)
+      if (kept === 'stored') epochs.noteReset(counted)
       else cell().forget()
       // what was read until the count stood may be the former shopper's
       epochs.nextShopper()

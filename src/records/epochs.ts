@@ -18,6 +18,8 @@ interface Found {
 /** What this page knows of how often its storage was reset, and so of whose everything in it is. */
 export interface Epochs {
   counts(): Counts
+  /** What this storage is called: of several IDs that it has come to have, the oldest, which every page knows. */
+  storageId(): string
   /** The shopper of now, as far as this page knows. */
   shopper(): Shopper
   /** Whether the stored counts were ever read, so that it is known which storage this is. */
@@ -25,17 +27,17 @@ export interface Epochs {
   /** Notes when this page was opened: what was begun later may have been reset meanwhile. */
   opens(): void
   /** Whatever could be read has been read. */
-  isOpened(): void
+  noteOpened(): void
   /** Something is about to be written under what this page knows, be it only an ID that it has made up. */
-  isUsed(): void
+  noteUse(): void
   /** What storage holds: only a higher count is a reset, and what is missing or was begun anew is a loss. */
   learn(found: Found): void
   /** Another page has reset its room. Returns whether only storage can say if that is this one's. */
   hear(found: Counts): boolean
-  /** Whether what another page says is of this storage and of its present shopper; learns of a reset from it. */
-  isOfPresent(found: Counts): boolean
+  /** Learns what another page counts; returns whether what it says is of this storage and of its present shopper. */
+  takeIn(found: Counts): boolean
   /** Storage has taken a reset of this page, with these counts. */
-  isReset(taken: Counts): void
+  noteReset(taken: Counts): void
   nextShopper(): void
   /** The shopper gives a word now: what was reset before was another one's. */
   speaks(): void
@@ -66,9 +68,9 @@ interface EpochsParts {
 const date = is.object({ era: is.object({ 0: is.text, 1: is.number }) })
 
 /**
- * What is heard of a reset is of this storage, whose counts rise; of one that no name is known of (`stranger`), which is
- * this one where storage says so later; or, as nothing was read yet, of nobody knows which: then it waits (`heard`), and is
- * no missed one once it is read (`told`). Of what is seen first (`doubtful`) the message may be on its way still.
+ * A reset that another page tells of is of this storage if the two share an ID. If they share none, it is kept as `stranger`
+ * until storage turns out to have that ID. Before the first read it waits in `heard`; `told` keeps it from being counted as
+ * missed then. `doubtful` are the counts of the first read, whose message may still be on its way.
  */
 export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: EpochsParts): Epochs {
   let counts: Counts = { [storageIdAt(clock.now())]: 0 }
@@ -94,8 +96,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
   let heardAt = -Infinity
   let begunAt = -Infinity
 
-  /** Of several IDs that one storage has come to have, the oldest comes first: every page knows that one. */
-  const oldest = () => Object.keys(counts).sort()[0] ?? ''
+  const storageId = () => Object.keys(counts).sort()[0] ?? ''
   const sharesId = (found: Counts) => Object.keys(found).some((id) => counts[id] !== undefined)
 
   function learn({ epochs, resetAt: at = -Infinity, begunAt: begun = -Infinity }: Found): void {
@@ -111,7 +112,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
     const isStrange = !sharesId(found)
     // what was begun while this page was open, or in place of what it knows, and reset, was reset meanwhile
     const tells = (id: string) =>
-      counts[id] !== undefined || (isStrange && bornAt(id) >= bornAt(oldest())) || bornAt(id) > openedAt
+      counts[id] !== undefined || (isStrange && bornAt(id) >= bornAt(storageId())) || bornAt(id) > openedAt
     // the page that has reset it says so, whatever the clock did since
     const isTold = isStrange && Object.keys(found).some((id) => stranger[id] !== undefined)
     const wasReset = isTold || Object.entries(found).some(([id, count]) => tells(id) && count > (counts[id] ?? 0))
@@ -159,7 +160,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
   /** What was written under the ID that this page has made up is the former shopper's, and that ID is of a lost storage. */
   function renew(): void {
     // what is written from now on is not from before it
-    resetAt = Math.max(resetAt, clock.now() - 1, bornAt(oldest()))
+    resetAt = Math.max(resetAt, clock.now() - 1, bornAt(storageId()))
     counts = { [storageIdAt(clock.now())]: 0 }
     isOwnUsed = false
     onRenewed()
@@ -182,21 +183,22 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
 
   const isWiped = (era: { 0: string; 1: number }, stored: unknown) => era[1] < (counts[era[0]] ?? 0) && !isSince(stored)
 
-  const isUsed = () => void (isOwnUsed ||= !isSeen)
+  const noteUse = () => void (isOwnUsed ||= !isSeen)
 
   return {
     counts: () => counts,
+    storageId,
     shopper: () => shopper.signal,
     isSeen: () => isSeen,
     opens() {
       openedAt = Math.min(openedAt, clock.now())
       shopperSince = Math.min(shopperSince, clock.now())
     },
-    isOpened() {
+    noteOpened() {
       isOpened = true
       if (!isSeen && heard.splice(0).length > 0) renew()
     },
-    isUsed,
+    noteUse,
     learn,
     hear(found) {
       meet(found)
@@ -210,7 +212,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
       else changeShopper()
       return false
     },
-    isOfPresent(found) {
+    takeIn(found) {
       meet(found)
       const shared = isSeen ? Object.entries(found).filter(([id]) => counts[id] !== undefined) : []
       const isPresent = shared.length > 0 && shared.every(([id, count]) => count === counts[id])
@@ -222,7 +224,7 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
       else if (isPresent) counts = { ...found, ...counts }
       return isPresent
     },
-    isReset(taken) {
+    noteReset(taken) {
       counts = taken
       resetAt = Math.max(resetAt, clock.now())
     },
@@ -237,9 +239,9 @@ export function createEpochs({ clock, isOnDisk, onNext, onRenewed, onReset }: Ep
         return era && isOfLost(era[0]) ? null : read(stored)
       },
       write(value) {
-        const first = oldest()
-        isUsed()
-        return { ...write(value), era: [first, counts[first]] }
+        const id = storageId()
+        noteUse()
+        return { ...write(value), era: [id, counts[id]] }
       },
     }),
     isOfNow(stored) {

@@ -23,7 +23,7 @@ export interface Codec<T extends object> {
   write(value: T): object
 }
 
-/** Values of that form, each as it is; what is of another one is told to be unreadable, or none. */
+/** Reads a value that fits the schema as it is, and any other as `other`. */
 export const codecOf = <T extends object>(
   schema: is.Schema<T>,
   other: 'unreadable' | null = 'unreadable',
@@ -91,7 +91,7 @@ export function createJournal(storage: FlowStorage, clock: Clock): Journal {
     const emptied = keys.map(slotAt)
     const turn = Promise.all(emptied.map((slot) => slot.tail())).then(async () => {
       await removeFrom(storage, keys, isKept)
-      for (const slot of emptied) slot.isEmptied()
+      for (const slot of emptied) slot.noteEmptied()
     })
     const limited = withinLimit(clock, wipeLimitMs, turn)
     // a removal that cannot look at what it lands on is waited for

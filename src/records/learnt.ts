@@ -1,7 +1,8 @@
 import * as is from '../contract/schema.ts'
 import type { Times } from '../budget/forecast.ts'
 import type { Pace } from '../budget/pace.ts'
-import { codecOf, type Codec } from './journal.ts'
+import { codecOf, readable, type Codec, type Journal } from './journal.ts'
+import type { Keys } from './keys.ts'
 
 const within = (least: number, most: number) =>
   is.that<number>((value) => typeof value === 'number' && value >= least && value <= most)
@@ -33,3 +34,15 @@ export const timesCodec: Codec<Times> = codecOf(
   is.tableOf(is.object({ preview: weights, final: weights, ratio: weights })),
   null,
 )
+
+/** What a room has learnt, where it is kept. */
+export function learntIn(journal: Journal, keys: () => Keys) {
+  const kept = <T extends object>(name: keyof Keys['learnt'], codec: Codec<T>) => {
+    const cell = () => journal.cell(keys().learnt[name], codec)
+    return {
+      read: async () => readable(await cell().read()),
+      update: (change: (old: T | null) => T) => cell().update((found) => change(readable(found))),
+    }
+  }
+  return { pace: kept('pace', paceCodec), times: kept('times', timesCodec) }
+}

@@ -55,8 +55,10 @@ export async function listAttempts<Opened>(
 ): Promise<Listed<Opened>[]> {
   const { keys, clock, retentionMs, recordAt } = parts
   const shopper = parts.catalog.shopper()
-  for (const { key, record } of await readRecords(parts)) await archiveHidden(parts, recordAt(key), record, shopper)
-  const known = await readRecords(parts)
+  const read = await readRecords(parts)
+  let isMore = false
+  for (const { key, record } of read) if (await archiveHidden(parts, recordAt(key), record, shopper)) isMore = true
+  const known = isMore ? await readRecords(parts) : read
   const shown = shownKeys(known, keys())
   return (
     furthest(known, shown)

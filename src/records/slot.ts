@@ -34,7 +34,7 @@ export interface Slot {
   /** Memory lets go of what only it has. */
   forget(): void
   /** Storage has been emptied here. */
-  isEmptied(): void
+  noteEmptied(): void
   /** Whether nothing is known to be there, or may come to be. */
   isBlank(): boolean
   /** Ends once everything that was begun has ended, or was given up. */
@@ -199,7 +199,7 @@ export function createSlot({ storage, clock, onWorking }: SlotParts, key: string
     onDisk: () => disk,
     inMemory: () => ahead?.text,
     forget: () => void (ahead = undefined),
-    isEmptied() {
+    noteEmptied() {
       disk = null
       if (ahead) ahead.base = null
     },

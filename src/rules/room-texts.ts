@@ -15,7 +15,7 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
       : `${of.operation} was not sent: "${of.at}" breaks the contract`,
   key: ({ situation }) =>
     situation === 'noKey'
-      ? 'apiKey gave no key, or none that a header can hold; resume() when it does'
+      ? 'apiKey gave no key that a header can hold; resume() when it does'
       : 'the API key was refused; resume() with a valid one',
   emailRequired: 'an e-mail address is asked for first; submitEmail() gives it',
   limitReached: 'the try-on limit is reached',

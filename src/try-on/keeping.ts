@@ -13,6 +13,8 @@ import type { Runner } from './runner.ts'
 export interface Keeping {
   /** Looks whether there is anything to be written or read again. */
   look(runner: Runner): void
+  /** Looks whether storage has lost what is taken to be kept there, and may be paid for: then it is written again. */
+  doubt(): Promise<void>
   /** An answer that has come late, and that nothing runs any more which would write it. */
   keepAnswer(record: AttemptRecord): void
   /** An answer that has come late may have gone to the archive of which only memory knows. */
@@ -26,7 +28,7 @@ export interface Keeping {
 
 interface KeepingParts {
   clock: Clock
-  attempts: Pick<Attempts, 'look' | 'isStored' | 'write' | 'catchUp' | 'isBehind' | 'underWay'>
+  attempts: Pick<Attempts, 'look' | 'stands' | 'isStored' | 'write' | 'catchUp' | 'isBehind' | 'underWay'>
   /** Reads what the room had not been told when it was opened, and what another page may have changed since. */
   reopen: () => Promise<unknown>
   refresh: () => Promise<void>
@@ -81,8 +83,16 @@ export function createKeeping(parts: KeepingParts): Keeping {
     else keepLater(readAgain)
   }
 
+  async function doubt(): Promise<void> {
+    const runner = runnerNow()
+    const { record, durable } = runner?.getSnapshot().context ?? {}
+    if (!record || !durable || !mayBePaid(record) || (await attempts.stands(record))) return
+    if (runner?.getSnapshot().context.record === record) runner.send({ type: 'kept', durable: false })
+  }
+
   async function lookForAnswer(): Promise<void> {
     const record = await attempts.look().catch(() => null)
+    if (!record) await doubt()
     const runner = runnerNow()
     if (!runner || !mayBeAnswered(runner)) return
     const isOwn = record?.attemptId === runner.getSnapshot().context.record?.attemptId
@@ -104,6 +114,7 @@ export function createKeeping(parts: KeepingParts): Keeping {
       if (isUnread(runner)) keepLater(readAgain)
       if (mayBeAnswered(runner)) keepLater(lookForAnswer)
     },
+    doubt,
     keepAnswer,
     keepArchived,
     leave(isFreezing = false) {

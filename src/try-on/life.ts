@@ -17,8 +17,10 @@ export interface Life {
   hasCompany(): void
   /** Watches for who waits and is shown nothing; throws `TryOnError` of kind `input` where the address is none. */
   watch: Readable<TryOnView>['subscribe']
-  /** Stops, and leaves the try-on to other pages, until this one is shown or used again: at once, or after `until`. */
-  stop(isFreezing?: boolean, until?: Promise<unknown> | null): void
+  /** Stops, and leaves the try-on to other pages, until this one is shown or used again. */
+  stop(isFreezing: boolean): void
+  /** A reset() is about to wipe it: other pages have it after `until`. */
+  giveUp(until: Promise<unknown>): void
   /** Ends what waits for it, too. */
   close(): void
   /** Shows nothing of what was. */
@@ -81,10 +83,13 @@ export function createLife(parts: LifeParts): Life {
       if (!isOver()) sitting.sit()
       return shown.subscribe(onChange)
     },
-    stop(isFreezing, until = null) {
-      // only a reset() has others wait until something is done
-      if (!until) keeping.leave(isFreezing)
-      sitting.leave(until ? gone() : closed(), isFreezing, until)
+    stop(isFreezing) {
+      keeping.leave(isFreezing)
+      sitting.leave(closed(), isFreezing)
+      goDeaf()
+    },
+    giveUp(until) {
+      sitting.leave(gone(), false, until)
       goDeaf()
     },
     close() {

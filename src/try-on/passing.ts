@@ -96,11 +96,11 @@ export function createPassing(parts: PassingParts): Passing {
     if (isConsent(call)) checkConsent(call, notice)
     const where = { name: parts.name(), place: sitting.place() }
     const ask: Ask = { type: 'ask', ...where, id: newId(), call, seenAttempt: attempt, ownAttempt: begun }
-    let isPassed = false
+    let wasPassedOn = false
     const check = () => {
       checkLeft(call, number)
       if (!isBegun(call)) checkSaid(call, said)
-      isPassed = true
+      wasPassedOn = true
     }
     const answered = asks.answerTo(ask, company.hasHeard(taken), check)
     isPassedOn()
@@ -114,7 +114,7 @@ export function createPassing(parts: PassingParts): Passing {
       // a page that has it goes on with it, though this one is gone; what is begun there may not be written yet
       const isDone = isLeaving(call)
         ? !begun && attempt !== null && isLeft(call, attempt)
-        : isPassed && isTaken(call, said)
+        : wasPassedOn && isTaken(call, said)
       if (!(await isDone)) throw error
       return true
     } finally {

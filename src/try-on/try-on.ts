@@ -32,7 +32,7 @@ import { tryOnActors, type TryOnParts } from './try-on.actors.ts'
 import type { Inspect, TryOn } from './try-on.types.ts'
 
 /** What the room keeps of a try-on beside its public face. */
-export interface RunningTryOn extends Pick<Life, 'stop' | 'close' | 'clear' | 'restart' | 'show'> {
+export interface RunningTryOn extends Pick<Life, 'stop' | 'giveUp' | 'close' | 'clear' | 'restart' | 'show'> {
   tryOn: TryOn
   isArchived: boolean
   /** Whether this page runs it, or follows the one that does: else what it shows may be of before. */
@@ -40,6 +40,8 @@ export interface RunningTryOn extends Pick<Life, 'stop' | 'close' | 'clear' | 'r
   /** Hears what the other pages of the room say. */
   hear(message: TabMessage): void
   wake(): void
+  /** Storage may have lost what this page takes to be kept there. */
+  doubt(): Promise<void>
   /** Says where it stands, for whoever listens to the room. */
   stand(): void
 }
@@ -229,7 +231,7 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
     start: (photo, options) => saying.say(consentCall('start', photos.again(), photo, options)),
     retry: (photo, options) => saying.say(consentCall('retry', photos.again(), photo, options)),
     submitEmail: ({ email, name: shopperName }) =>
-      saying.say({ intent: 'submitEmail', form: { email, ...(shopperName !== undefined && { name: shopperName }) } }),
+      saying.say({ intent: 'submitEmail', form: { email, name: shopperName || undefined } }),
     resume: () => saying.say({ intent: 'resume' }),
     startOver: () => saying.say({ intent: 'startOver' }),
     discard: ({ abandonPaidJob = false } = {}) => saying.say({ intent: 'discard', abandonPaidJob }),
@@ -254,6 +256,7 @@ export function createTryOn(parts: RunningParts): RunningTryOn {
       runnerNow()?.send({ type: 'wake' })
       stand()
     },
+    doubt: keeping.doubt,
     stand,
     ...life,
   }

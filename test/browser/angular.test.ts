@@ -2,8 +2,10 @@
 import '@angular/compiler'
 import { createComponent, createEnvironmentInjector, Injector, runInInjectionContext, signal } from '@angular/core'
 import { bootstrapApplication, createApplication, provideClientHydration } from '@angular/platform-browser'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { useTryOn } from 'fitting-room/angular'
+import { room, TryOn } from '../../README.md?angular'
+import photoUrl from '../../examples/sample/person.png'
 import { shown, View, type Shown } from './angular-view.ts'
 import { bindingsSuite, counted, hydrationSuite } from './bindings.suite.ts'
 
@@ -58,4 +60,24 @@ it('angular begins with the initial value, and follows in a service too, until i
   expect(view()).toBe(2)
   injector.destroy()
   expect(listeners.size).toBe(0)
+})
+
+it('the README’s component for Angular comes to a picture', async () => {
+  const hostElement = document.body.appendChild(document.createElement('div'))
+  const made = createComponent(TryOn, { environmentInjector: app.injector, hostElement })
+  app.attachView(made.hostView)
+  onTestFinished(async () => {
+    made.destroy()
+    hostElement.remove()
+    await room.reset()
+    room.close()
+  })
+  await expect.poll(() => hostElement.querySelector('p')?.textContent).toBe('idle')
+  const chooser = hostElement.querySelector('input')!
+  const transfer = new DataTransfer()
+  transfer.items.add(new File([await (await fetch(photoUrl)).blob()], 'me.png'))
+  chooser.files = transfer.files
+  chooser.dispatchEvent(new Event('change'))
+  await expect.poll(() => hostElement.querySelector('img')?.src ?? '').toMatch(/^http/)
+  expect(chooser.disabled).toBe(false)
 })

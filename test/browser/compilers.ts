@@ -7,6 +7,7 @@ import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Compiler from 'svelte/compiler'
 import type * as Server from 'svelte/server'
+import ts from 'typescript'
 
 /** What a server has: it must neither read nor subscribe. */
 const served = {
@@ -75,6 +76,18 @@ export function compilers(home: URL) {
     return `export default ${JSON.stringify(/<body[^>]*>(.*)<\/body>/s.exec(page)?.[1])}`
   }
 
+  /** The README's component for Angular, with its room at the service of the tests. */
+  async function angularOfReadme(file: string): Promise<string> {
+    const readme = await readFile(file, 'utf8')
+    const block = (name: string) => readme.split(`\n// ${name}`)[1]?.split('\n').slice(1).join('\n').split('\n```')[0]
+    const component = block('src/app/try-on.ts')?.replace(/import .* from '..\/room'\n/, '')
+    const room = block('src/room.ts')?.replace(`'/api'`, `given('baseUrl')`)
+    // that an input is one the compiler tells, which these tests do without
+    const whole = `import { inject as given } from 'vitest'\n${room}\n${component?.replace('input.required<string>()', `input('2001')`)}`
+    const compilerOptions = { target: ts.ScriptTarget.ES2022, experimentalDecorators: true }
+    return ts.transpileModule(whole, { compilerOptions }).outputText
+  }
+
   return {
     name: 'compilers',
     enforce: 'pre' as const,
@@ -83,6 +96,7 @@ export function compilers(home: URL) {
       const isServed = query === 'served'
       if (file.endsWith('.svelte')) return svelteOf(file, isServed)
       if (file.endsWith('angular-view.ts') && isServed) return angularOf(file)
+      if (file.endsWith('README.md') && query === 'angular') return angularOfReadme(file)
       return file.endsWith('.solid.jsx') ? solidOf(file, isServed) : undefined
     },
   }

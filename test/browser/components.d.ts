@@ -19,3 +19,9 @@ declare module '*/names-of-svelte.js' {
   const names: string[]
   export default names
 }
+
+/** The README's component for Angular. */
+declare module '*/README.md?angular' {
+  export const TryOn: import('@angular/core').Type<unknown>
+  export const room: import('fitting-room').FittingRoom
+}

@@ -210,8 +210,7 @@ const needsEmail: Draw = (stage, view) => {
       className: 'form',
       onsubmit(event: Event) {
         event.preventDefault()
-        const given = { email: email.value, ...(name.value !== '' && { name: name.value }) }
-        void stage.attempt(() => stage.tryOn.submitEmail(given))
+        void stage.attempt(() => stage.tryOn.submitEmail({ email: email.value, name: name.value }))
       },
     },
     h('label', { htmlFor: 'email' }, say().email),

@@ -13,7 +13,7 @@ interface Watch {
 }
 
 /** Follows a try-on until it has ended or waits, telling of each state once; rejects where it is left, or cannot go on here. */
-export function stopped(tryOn: TryOn, { signal, failure, onState }: Watch): Promise<TryOnView> {
+export function untilEnded(tryOn: TryOn, { signal, failure, onState }: Watch): Promise<TryOnView> {
   return new Promise((resolve, reject) => {
     let shown: TryOnView['state'] = 'idle'
     const look = () => {
