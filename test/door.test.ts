@@ -590,6 +590,16 @@ it('what list() opens keeps the funnels that the application has asked for', asy
   expect(await world.until(tryOn, 'rejected')).toMatchObject({ problem: { kind: 'refused', status: 403 } })
 })
 
+it('a later consent is for the funnels that the application asks for once the core is there', async () => {
+  const room = open()
+  const tryOn = watched(room.tryOn(product))
+  await tryOn.start(person)
+  await world.until(tryOn, 'final')
+  room.tryOn({ ...product, funnelIds: [13, 12] })
+  await tryOn.retry()
+  expect(await world.until(tryOn, 'rejected')).toMatchObject({ problem: { kind: 'refused', status: 403 } })
+})
+
 it('a consent goes on with the funnels that it was given with, whatever is asked for meanwhile', async () => {
   world.fault('GET', '/funnel', [lost])
   const room = world.room()

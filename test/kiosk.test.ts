@@ -372,6 +372,47 @@ describe('a session', () => {
     expect(kept()).toEqual([])
   })
 
+  it('tries again as soon the next time, and not once more what somebody has ended by hand meanwhile', async () => {
+    const { session, state } = await begun()
+    const reset = vi.fn(() => Promise.resolve())
+    const nextTry = async (failures: number) => {
+      storage.meet(() => true, refused)
+      for (let nth = 0; nth < failures; nth++) await session.end().catch(() => undefined)
+      const view = session.get()
+      return 'nextTryAt' in view ? view.nextTryAt - world.clock.now() : null
+    }
+    expect([await nextTry(1), await nextTry(1)]).toEqual([5_000, 10_000])
+    storage.recover()
+    await session.end()
+    session.subscribe(({ state: said }) => void (said === 'ending' && reset()))
+    await world.pass(20_000)
+    expect([state(), reset.mock.calls]).toEqual(['ready', []])
+    session.begin()
+    expect(await nextTry(1)).toBe(5_000)
+  })
+
+  it('that was closed notes nothing any more, and waits for nothing', async () => {
+    const { session, state } = await begun()
+    session.close()
+    const before = [...device.items]
+    await world.pass(10_000)
+    session.touch()
+    touchPage()
+    await world.pass(times.holdMs)
+    expect([state(), [...device.items]]).toEqual(['active', before])
+    expect(world.clock.advanceToNext(), 'a timer was left').toBe(false)
+  })
+
+  it('that was closed as it ended does not try once more, though it could not be wiped', async () => {
+    const { room, session } = await begun()
+    const reset = vi.spyOn(room, 'reset').mockRejectedValue(new Error('not wiped'))
+    const ended = session.end()
+    session.close()
+    await ended.catch(() => undefined)
+    await world.pass(60_000)
+    expect(reset).toHaveBeenCalledTimes(1)
+  })
+
   it('is locked over a reload, too, where storage takes nothing', async () => {
     const before = await begun()
     await before.room.tryOn(product).start(person)

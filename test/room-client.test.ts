@@ -182,6 +182,9 @@ describe('the budget learns once what has become of what it has let go', () => {
   it('nothing of what it has not let go', async () => {
     await client({ budget: budget(5_000) }).createGeneration(order)
     await client({ budget: budget(), apiKey: '' }).createGeneration(order)
+    // one that was given up before it was its turn takes none
+    const ask = () => expect.unreachable('it was given up')
+    await client({ budget: { ...budget()!, ask } }).getFunnel([12], { signal: AbortSignal.abort() })
     expect(learnt.filter(([operation]) => operation === 'createGeneration')).toEqual([])
   })
 
