@@ -100,7 +100,7 @@ export function checkedProduct(product: TryOnProduct): TryOnProduct & { productI
   checkId('productId', productId, 'Product', "'1001'")
   checkId('variantId', variantId, 'ProductVariant', "'2001'")
   const isList = Array.isArray(funnelIds) && funnelIds.length > 0 && funnelIds.every(isFunnelId)
-  check(isList, 'funnelIds', funnelIds, 'a list of integers from 1')
+  check(isList, 'funnelIds', funnelIds, 'a list of integers from 1', '[11]')
   return { productId: `${productId}`, variantId: `${variantId}`, funnelIds: [...funnelIds] }
 }
 
@@ -110,7 +110,12 @@ export function resolvedBaseUrl(option: RoomOptions['baseUrl']): string {
   if (url !== null) return url
   // it may hold a password, or be a key that was put in its place
   const given = option === undefined ? 'undefined' : `a ${typeof option}`
-  throw new TryOnError({ kind: 'input', at: 'baseUrl', given, valid: 'an http(s) address, or in a page a path' })
+  throw new TryOnError({
+    kind: 'input',
+    at: 'baseUrl',
+    given,
+    valid: 'an address with http(s)://, or in a page a path',
+  })
 }
 
 const checkObject = (at: string, value: unknown) => check(isObject(value), at, value, 'an object')

@@ -147,7 +147,7 @@ describe('the base URL', () => {
   ])('%j is refused without a page, and not repeated: it may be, or hold, a key', (url) => {
     const { problem, message } = refusalOf(() => resolvedBaseUrl(url as string))
     expect(problem).toMatchObject({ at: 'baseUrl', given: url === undefined ? 'undefined' : 'a string' })
-    expect(message).toContain('valid is an http(s) address')
+    expect(message).toContain('valid is an address with http(s)://')
   })
 
   it('is refused as a path of a page without an origin', () => {

@@ -69,7 +69,7 @@ const plain = (text: string) => text.split('\n').map(trimmed).join('\n')
 
 /** What an application that compiles has of what is shown. */
 const compiled = () =>
-  ['types/consumers/snippets', 'types/consumers/guides', 'docs/flows', 'docs/node-server']
+  ['types/consumers/snippets', 'types/consumers/guides', 'docs/flows', 'docs/node-server', 'docs/element-jsx']
     .map((name) => plain(textOf(`test/${name}.ts`)))
     .join('\n')
 

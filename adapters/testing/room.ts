@@ -35,6 +35,10 @@ export interface MockRoom extends FittingRoom {
   readonly heard: readonly HeardIntent[]
   /** Sends an event to the listeners of `on()`. */
   tell(event: RoomEvent): void
+  /** Forgets the intents that were heard, as between two tests of one room. */
+  forget(): void
+  /** Replaces what `history` and `list()` give, which the try-ons do not change. */
+  showHistory(entries: readonly HistoryEntry[]): void
   /** Shows a state or a view for one product variant or, without `product`, for all of them. */
   show(shown: TryOnState | TryOnView, product?: ProductName): void
 }
@@ -57,6 +61,7 @@ export function mockRoom(
   for (const name of Object.keys(states))
     if (!/^\d+\/\d+$/.test(name)) throw new TypeError(`mockRoom() names products as '1001/2001', and "${name}" is none`)
   const heard: HeardIntent[] = []
+  const listed = changing(history)
   const listeners = new Set<(event: RoomEvent) => void>()
   const tryOns = new Map<ProductName, MockTryOn>()
   /** What all were last told to show, those that nobody has asked for yet, too. */
@@ -72,6 +77,8 @@ export function mockRoom(
 
   return {
     heard,
+    forget: () => void heard.splice(0),
+    showHistory: listed.set,
     tell: (event) => listeners.forEach((listener) => listener(event)),
     on(listener) {
       const own = (event: RoomEvent) => listener(event)
@@ -86,9 +93,9 @@ export function mockRoom(
     tryOn: (product) => tryOnOf(nameOf(product)).tryOn,
     visitor: fixed({ uniqueUserId: null, requestsLeft: null, totalRequests: null, ...visitor }),
     photo: fixed(photo),
-    history: fixed(history),
+    history: listed.readable,
     client,
-    list: async () => [...history],
+    list: async () => [...listed.readable.get()],
     async claim(ticket) {
       const [, , productId, variantId] = ticket.split('.')
       return tryOnOf(`${productId}/${variantId}`).tryOn

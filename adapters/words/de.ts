@@ -37,7 +37,7 @@ export const de: Texts = {
     unauthorized: 'Die Umkleide ist gerade geschlossen',
     final: 'Da sind Sie',
     failed: 'Das hat nicht geklappt',
-    outcomeUnknown: 'Die Verbindung ist abgerissen',
+    outcomeUnknown: 'Wir haben keine klare Antwort bekommen',
     limitReached: 'Das war’s für jetzt',
     rejected: 'Diese Anprobe ließ sich nicht beginnen',
     protocolError: (view) =>

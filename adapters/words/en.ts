@@ -36,7 +36,7 @@ export const en: Texts = {
     unauthorized: 'The fitting room is closed right now',
     final: 'There you are',
     failed: 'That did not work',
-    outcomeUnknown: 'We lost the connection',
+    outcomeUnknown: 'We got no clear answer',
     limitReached: 'That is all for now',
     rejected: 'We could not start this try-on',
     protocolError: (view) =>

@@ -36,7 +36,7 @@ export const es: Texts = {
     unauthorized: 'El probador está cerrado ahora mismo',
     final: 'Aquí estás',
     failed: 'No ha funcionado',
-    outcomeUnknown: 'Se ha perdido la conexión',
+    outcomeUnknown: 'No hemos recibido una respuesta clara',
     limitReached: 'Es todo por ahora',
     rejected: 'No se ha podido empezar esta prueba',
     protocolError: (view) => (isJobUnknown(view) ? 'Esta prueba ya no se conoce' : 'La respuesta no se entiende'),

@@ -37,7 +37,7 @@ export const fr: Texts = {
     unauthorized: 'La cabine est fermée pour le moment',
     final: 'Vous voilà',
     failed: 'Cela n’a pas marché',
-    outcomeUnknown: 'La connexion a été perdue',
+    outcomeUnknown: 'Nous n’avons pas eu de réponse claire',
     limitReached: 'C’est tout pour le moment',
     rejected: 'Cet essayage n’a pas pu commencer',
     protocolError: (view) => (isJobUnknown(view) ? 'Cet essayage n’est plus connu' : 'La réponse est incompréhensible'),

@@ -1,4 +1,5 @@
 import type { RunArguments } from './arguments.ts'
+import type { Config } from './config.ts'
 import { openDrawing } from './drawing/drawing-pool.ts'
 import { memoryStore } from './memory.ts'
 import type { Log } from './operation/log.ts'
@@ -46,6 +47,7 @@ export async function run(
   // who reads that it serves may end it at once
   const stopped = untilStopped()
   console.log('url' in running ? `listening on ${running.url}` : 'working')
+  if (sandbox) for (const store of config.stores) console.error(whatItSells(store))
   await stopped
   setTimeout(() => process.exit(1), longestEndMs).unref()
   operation?.serves(false)
@@ -53,6 +55,10 @@ export async function run(
   await running.close({ gently: !sandbox })
   process.exit(0)
 }
+
+/** What somebody needs to know to try the sandbox. */
+const whatItSells = ({ apiKey, products }: Config['stores'][number]) =>
+  `the key is ${apiKey}; products: ${products.map(({ id, title }) => `${id} ${title}`).join(', ')}`
 
 /** What to say where a service listens on every address, and none of them is the one that pictures are told to be at. */
 export const deadAddress = (host: string, url: string): string | null =>

@@ -64,7 +64,7 @@ export const permissionOf = (call: Call): TryOnEvent =>
 /** The event that carries an intent out; throws a `TryOnError` where what was given cannot be used. */
 export async function eventOf(call: Call, photos: Photos, isWanted: () => boolean): Promise<TryOnEvent> {
   if (call.intent === 'submitEmail') {
-    check(email.safeParse(call.form.email).success, 'email')
+    check(email.safeParse(call.form.email).success, 'email', anAddress)
     return { type: call.intent, form: new Private(call.form) }
   }
   if (!isConsent(call)) return permissionOf(call)
@@ -93,13 +93,15 @@ export function checkConsent({ options }: ConsentCall, notice: Notice | undefine
   const { customerEmail, customKey, consent, ...flags } = options
   for (const at of ['moreLooksConsent', 'despiteAdvice'] as const)
     check(flags[at] === undefined || typeof flags[at] === 'boolean', at)
-  check(customerEmail === undefined || email.safeParse(customerEmail).success, 'customerEmail')
+  check(customerEmail === undefined || email.safeParse(customerEmail).success, 'customerEmail', anAddress)
   check(uploadRequest.safeParse({ contentType: 'image/jpeg', customKey }).success, 'customKey')
   const isNamed = namedConsent.safeParse(consent).success && (!notice || consent !== undefined)
   // who was shown another version has not agreed to this one; what another page has shown it has looked at itself
   const isMeant = !notice || isPassed || consent?.notice === notice.version
   check(isNamed && isMeant, 'consent.notice', notice?.version)
 }
+
+const anAddress = 'name@host.tld'
 
 const namedConsent = is.optional(is.object({ notice: is.nonEmpty }))
 

@@ -125,7 +125,7 @@ export function fromPhone(room: FittingRoom) {
   async function sendPhoto(file: File, word: string): Promise<void> {
     const terms = { maxSide: 2_048, advice: false }
     const photo = await preparePhoto({ bytes: await file.arrayBuffer(), type: file.type }, terms)
-    // which is not asked for
+    // never, as `advice` is false
     if ('advice' in photo) return
     const target = await room.client.createUpload({ contentType: photo.type as ImageType })
     if (target.kind !== 'accepted') throw new Error(target.kind)
