@@ -61,7 +61,8 @@ interface Word {
 export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   const { terms, key, mayHold, open, life, carrier } = parts
   let inside: (core: Core) => TryOn
-  let core: TryOn | null = null
+  /** The core's own, which stands for it once it is there. */
+  let inner: TryOn | null = null
   /** Whether the core has shown where the try-on stands. */
   let isHandedOver = false
   /** Whether storage was seen to hold nothing of it. */
@@ -98,9 +99,9 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     }
   }
 
-  function own(room: Core): TryOn {
-    if (!core) relay.follow((core = inside(room)))
-    return core
+  function innerOf(room: Core): TryOn {
+    if (!inner) relay.follow((inner = inside(room)))
+    return inner
   }
 
   /** Says it to the core's try-on, as it was said by `earlier`, or else is now, about the attempt `saw`. */
@@ -108,12 +109,12 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     const ready = parts.core()
     const before = ahead
     if (ready && !earlier && !before)
-      return ready.said(0, undefined, () => say(own(ready)), isHandedOver ? undefined : saw)
+      return ready.said(0, undefined, () => say(innerOf(ready)), isHandedOver ? undefined : saw)
     const by = earlier ?? carrier.sayNow()
     const heard = deferred()
     comeAfter(heard.promise)
     const saying = (room: Core) => {
-      const it = own(room)
+      const it = innerOf(room)
       // it is said in this turn
       heard.resolve()
       return () => say(it)
@@ -152,11 +153,11 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** No word waits any more: what there is without it is shown, which the core may not know yet. */
   function letGo(isOpen: boolean): void {
     word = null
-    if (core) relay.get()
+    if (inner) relay.get()
     // what nobody watches shows nothing of its own
     if (isHandedOver) return
     shows(isSeen ? idleView : restoringView)
-    if (!core && isOpen) void recheck()
+    if (!inner && isOpen) void recheck()
   }
 
   function leave(reason: 'startedOver' | 'closed' = 'startedOver'): void {
@@ -167,7 +168,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
 
   function refresh(): void {
     // what nobody watches would hold what it was last seen to show
-    if (core) relay.get()
+    if (inner) relay.get()
     else if (!word && relay.isWatched()) shows(restoringView)
   }
 
@@ -176,14 +177,14 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
   /** What it needs may be there later; a page is not to break for it. */
   const recheck = () =>
     recheckNow().catch((error: TryOnError) => {
-      if (!core && !word) shows(idleWith(error.problem))
+      if (!inner && !word) shows(idleWith(error.problem))
       parts.report(error)
     })
 
   async function recheckNow(): Promise<void> {
     if (!relay.isWatched()) return
     // a room that was closed is used again
-    if (core) return void (parts.core() ?? open())
+    if (inner) return void (parts.core() ?? open())
     const begun = life()
     if (word?.by.seen) {
       const [before, now] = await Promise.all([word.by.seen, parts.look()])
@@ -191,7 +192,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
       if (before.epochs && now.epochs && wasReset(before.epochs, now.epochs)) return leave()
     }
     const mayBeThere = await mayHold(key())
-    if (core || begun !== life()) return
+    if (inner || begun !== life()) return
     isSeen = !mayBeThere
     // what is kept is not known yet
     if (!word) shows(mayBeThere ? restoringView : idleView)
@@ -214,7 +215,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     const given = said.map(asItIs)
     const tell = (own: TryOn) => (own[intent] as (...given: unknown[]) => Promise<void>)(...given)
     const kept = isWaiting() ? word : null
-    const isForCore = !kept && (core || parts.core() || intent !== 'start')
+    const isForCore = !kept && (inner || parts.core() || intent !== 'start')
     if (isForCore || intent === 'submitEmail' || (intent === 'resume' && !kept?.kept))
       return through(tell, undefined, shownAttempt())
     if (intent === 'startOver' || intent === 'discard') {
@@ -261,18 +262,12 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     result(options) {
       const said = word
       if (said?.kept) return quiet(Promise.reject(said.kept))
-      const signal = options?.signal
-      const aborted = deferred<never>()
-      const abort = () => aborted.reject(stopped('aborted'))
-      signal?.addEventListener('abort', abort)
-      if (signal?.aborted) abort()
       const ended = through((own) => {
         // what it was asked of was left before the core had it
         if (said && said !== word && !said.isSaid) throw stopped('startedOver')
         return own.result(options)
       })
-      const forget = () => signal?.removeEventListener('abort', abort)
-      return quiet(Promise.race([ended, aborted.promise]).finally(forget))
+      return quiet(orAborted(ended, options?.signal))
     },
   }
 
@@ -280,7 +275,7 @@ export function createDoorTryOn(parts: DoorTryOnParts): DoorTryOn {
     tryOn,
     bind(given, made) {
       inside = given
-      if (core && made) inside(made)
+      if (inner && made) inside(made)
       return tryOn
     },
     recheck: () => void recheck(),
@@ -295,4 +290,13 @@ function asItIs(given: unknown): unknown {
   const own = ownBytes(bytes)
   if (own) return { bytes: own }
   return Object(given) === given && typeof arrayBuffer !== 'function' ? { ...(given as object) } : given
+}
+
+/** As the work ends, or at once where the signal is aborted. */
+function orAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  const aborted = deferred<never>()
+  const abort = () => aborted.reject(stopped('aborted'))
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
+  return Promise.race([work, aborted.promise]).finally(() => signal?.removeEventListener('abort', abort))
 }

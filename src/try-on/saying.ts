@@ -121,34 +121,51 @@ export function createSaying(parts: SayingParts): Saying {
     const isReadSince = taken !== before || said.saw !== undefined
     if (taken.runner && isReadSince && !(await isStillMeant(taken, taken.runner, call, seen))) return
     const hasTurn = () => Promise.race([taken.runner ? earlier.begun : earlier.turn, taken.ended])
-    const running = async () => (await hasTurn(), taken.runner ?? taken.ended)
+    const running: Running = async () => (await hasTurn(), taken.runner ?? taken.ended)
     await hasTurn()
     // what there is was not shown here yet
     if (seen === undefined && !taken.runner) await Promise.race([firstShown(), taken.owned, taken.ended])
-    if (taken.runner) {
-      const runner = await running()
-      // a seat that was taken anew may be at its first look
-      if (taken !== first) await settled(taken, runner)
-      if (taken !== first && !isToBeDone(runner, call)) return
-      return asItStands({ ...word, seen, begun }, taken, carryOut(taken, runner, { ...word, seen, begun }))
-    }
+    const own = { ...word, seen, begun }
+    return taken.runner
+      ? here(own, taken, running, taken !== first)
+      : elsewhere(own, taken, running, number, isPassedOn)
+  }
+
+  /** By this page; a seat that was taken anew may be at its first look. */
+  async function here(word: Word, seat: Seat<Runner>, running: Running, isAnew: boolean): Promise<void> {
+    const runner = await running()
+    if (isAnew) await settled(seat, runner)
+    if (isAnew && !isToBeDone(runner, word.call)) return
+    return asItStands(word, seat, carryOut(seat, runner, word))
+  }
+
+  /** By the page that runs the flow, and by this one if that goes before it has answered. */
+  async function elsewhere(
+    word: Word,
+    seat: Seat<Runner>,
+    running: Running,
+    number: number,
+    isPassedOn: () => void,
+  ): Promise<void> {
+    const { call, said, seen, begun } = word
     // what was shown only then is nothing that a consent was left for
     const shownNow = seen === undefined && begun ? null : seenAttempt()
     const attempt = said.saw !== undefined ? said.saw : shownNow
     if (call.intent === 'discard' && seen === undefined && isBegunSince(said) && attempt !== null)
       throw notAllowed(call)
     const wasPermitted = shown.get().can[call.intent]
-    if (await isPassedToOwner(taken, { ...word, number, attempt, begun }, isPassedOn)) return
-    if (!taken.runner) throw closed()
+    if (await isPassedToOwner(seat, { ...word, number, attempt }, isPassedOn)) return
+    if (!seat.runner) throw closed()
+    const own = { ...word, seen: attempt }
     const carriedOut = async () => {
       const runner = await running()
-      await settled(taken, runner)
+      await settled(seat, runner)
       checkLeft(call, number)
       if (wasPermitted && isGoneOn(runner, call, attempt)) return
-      if (await isDue(call, attempt, begun)) await carryOut(taken, runner, { ...word, seen: attempt, begun })
+      if (await isDue(call, attempt, begun)) await carryOut(seat, runner, own)
     }
     // that page may be writing it
-    return asItStands({ ...word, seen: attempt, begun }, taken, carriedOut(), true)
+    return asItStands(own, seat, carriedOut(), true)
   }
 
   /** Settles once this page shows what there is, if that is to be had. */
@@ -177,5 +194,8 @@ export function createSaying(parts: SayingParts): Saying {
 
   return { say, sees, allHeard: () => turn, allDone: () => done }
 }
+
+/** What runs the flow here, once it is the word's turn. */
+type Running = () => Promise<Runner>
 
 const afterBoth = (one: Promise<void>, other: Promise<void>) => Promise.all([one, other]).then(() => {})
