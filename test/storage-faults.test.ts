@@ -1303,6 +1303,28 @@ it('a paid job that no list names is owed to storage, too, once a word could not
   expect(await world.room().list()).toHaveLength(1)
 })
 
+it('a page that was away does not know that nothing is there, though it had removed something that storage kept', async () => {
+  const { world, storage, first, room, tryOn, hide, show } = await twoPages()
+  const photo = { imageUrl: 'https://photos.test/p.png' }
+  world.fault('POST', '/generations', [refuses('tryOnLimitReached')])
+  await tryOn.start(photo)
+  await world.until(first, 'limitReached')
+  storage.meet(() => true, refused)
+  await expect(tryOn.retry(photo)).rejects.toMatchObject({ kind: 'storage' })
+  hide()
+  await world.pass(6_000)
+  await tryOn.retry(photo)
+  // nobody finds that photo
+  await world.until(tryOn, 'failed')
+  const said: unknown[] = []
+  first.subscribe(({ state, problem }) => void said.push([state, problem?.kind]))
+  show()
+  await world.settle()
+  room.close()
+  await world.until(first, ({ problem }) => problem?.kind === 'storageUnreadable')
+  expect(said).not.toContainEqual(['idle', undefined])
+})
+
 describe('where somebody clears what storage holds', () => {
   const cases = {
     submitting: () => void world?.hold('POST', '/generations', 'after'),

@@ -135,7 +135,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     const drop = () =>
       cell().forget((found) => {
         const record = readable(found)
-        return record !== null && ids.has(record.attemptId) && isMeant(record)
+        // that nothing is there nobody knows who was away
+        return found === null || (record !== null && ids.has(record.attemptId) && isMeant(record))
       })
     const writing = writes.underWay()
     if (writing) void writing.then(drop)
