@@ -1355,4 +1355,47 @@ describe('where somebody clears what storage holds', () => {
       expect(again.attempt?.id).toBe(attempt?.id)
     },
   )
+
+  it('nothing is taken for gone that another attempt is about to take the place of', async () => {
+    const storage = testStorage()
+    world = createWorld({ storage })
+    const room = world.room()
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await world.settle()
+    const [landed, answered] = [deferred(), deferred()]
+    storage.meet(
+      (call) => call.type === 'update' && call.key === recordKey,
+      async (call) => {
+        call.land()
+        landed.resolve()
+        await answered.promise
+      },
+    )
+    const seen = new Set<boolean>()
+    tryOn.subscribe(({ durable }) => void seen.add(durable))
+    const done = tryOn.retry(person)
+    await landed.promise
+    const listed = room.list()
+    await world.settle()
+    answered.resolve()
+    await Promise.all([done, listed])
+    await world.until(tryOn, 'final')
+    expect([...seen]).toEqual([true])
+  })
+
+  it('what has expired and was removed is not written again', async () => {
+    const storage = testStorage()
+    world = createWorld({ storage })
+    const room = world.room({ retentionMs: 60_000 })
+    const tryOn = await started(room.tryOn(product))
+    await world.until(tryOn, 'final')
+    await world.pass(61_000)
+    world.room({ storage: storage.another(), retentionMs: 60_000 }).history.subscribe(() => {})
+    await world.settle()
+    expect(storage.items.has(recordKey)).toBe(false)
+    await room.list()
+    await world.pass(12_000)
+    expect(storage.items.has(recordKey)).toBe(false)
+  })
 })

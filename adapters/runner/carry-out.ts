@@ -1,6 +1,5 @@
 import { Private } from '../../machines/private.ts'
 import { resolvedBaseUrl, type RoomOptions } from '../../src/options.ts'
-import { withinLimit } from '../../src/platform/clock.ts'
 import type { AtomicStorage } from '../../src/ports.ts'
 import { createRoom } from '../../src/room.ts'
 import type { Core, Outside } from '../../src/room.types.ts'
@@ -13,6 +12,7 @@ import type { RoomPhoto } from '../../src/shopper/photos.ts'
 import type { TryOn } from '../../src/try-on/try-on.types.ts'
 import { createFirsts } from './firsts.ts'
 import type { Item, Items, Order } from './items.ts'
+import { keyWhile, type GuardedKey } from './key-while.ts'
 import { left, untilEnded } from './until-ended.ts'
 import { createKeeping, createTelling, type KeepingParts } from './telling.ts'
 import { isEnded, isThere, isUnsent } from './views.ts'
@@ -42,16 +42,10 @@ export interface CarryOut {
 /** A record is gone with its entry, and not before: what is not there would be paid for again. In ms, a hundred years. */
 const retentionMs = 3_155_760_000_000
 
-interface OwnRoom {
+/** The room of one turn of an item. */
+interface OwnRoom extends GuardedKey {
   room: Core
-  /** Ends this turn, as its consent stands no more. */
-  over: AbortController
-  /** What keeps the database from saying whether its consent stands; null where nothing does. */
-  failure(): unknown
 }
-
-/** How long the database may take to say whether a consent stands, in ms: less than a key may take, which is told as none. */
-const standsMs = 5_000
 
 /** The job that was told of an item: that stands beside its record, which may have lost it with a process. */
 const toldJob = ({ attempt }: Item) => attempt?.jobId ?? null
@@ -71,25 +65,10 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     apiKey: RoomOptions['apiKey'] = options.apiKey,
   ): OwnRoom {
     const { namespace, visitor } = item
-    const over = new AbortController()
-    let failure: unknown = null
-    // asked for before every request: nothing is sent for a consent that stands no more, whoever slept meanwhile
-    async function currentKey() {
-      const stands = await withinLimit(clock, standsMs, items.stands(item)).catch((error: unknown) => {
-        failure = error
-        throw error
-      })
-      failure = null
-      if (!stands) {
-        over.abort()
-        // that there is no key would be untrue
-        return new Promise<never>(() => {})
-      }
-      return typeof apiKey === 'function' ? apiKey() : apiKey
-    }
+    const key = keyWhile(() => items.stands(item), clock, apiKey)
     const own = {
       baseUrl,
-      apiKey: currentKey,
+      apiKey: key.apiKey,
       storage,
       namespace,
       uniqueUserId: visitor,
@@ -110,7 +89,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
     }
     const outside = { funnels, claimsInMemory: false as const, customerEmail: address, onAnswer }
     const room = createRoom({ ...options, ...own }, outside)
-    return { room, over, failure: () => failure }
+    return { ...key, room }
   }
 
   /** Of its job another process may know more than what was told as its end: then it is none. */
@@ -172,7 +151,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
   async function follow({ room, over, failure }: OwnRoom, item: Item, baseUrl: string, ends: AbortSignal) {
     const { order } = item
     const { tell, told } = createTelling(keep, items, item)
-    const signal = AbortSignal.any([ends, over.signal])
+    const signal = AbortSignal.any([ends, over])
     return inOrder(JSON.stringify([order.photo, order.funnelIds]), async (passed) => {
       if (ends.aborted) throw left()
       if (!(await items.stands(item))) return 'ended'
@@ -185,7 +164,7 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
       }
       const view = await untilEnded(tryOn, { signal, failure, onState })
         .catch((error: unknown) => {
-          if (over.signal.aborted) return null
+          if (over.aborted) return null
           throw error
         })
         .finally(() => {

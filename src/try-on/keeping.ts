@@ -28,7 +28,10 @@ export interface Keeping {
 
 interface KeepingParts {
   clock: Clock
-  attempts: Pick<Attempts, 'look' | 'stands' | 'isStored' | 'write' | 'catchUp' | 'isBehind' | 'underWay'>
+  attempts: Pick<
+    Attempts,
+    'look' | 'stands' | 'hasExpired' | 'isStored' | 'write' | 'catchUp' | 'isBehind' | 'underWay'
+  >
   /** Reads what the room had not been told when it was opened, and what another page may have changed since. */
   reopen: () => Promise<unknown>
   refresh: () => Promise<void>
@@ -85,9 +88,10 @@ export function createKeeping(parts: KeepingParts): Keeping {
 
   async function doubt(): Promise<void> {
     const runner = runnerNow()
-    const { record, durable } = runner?.getSnapshot().context ?? {}
-    if (!record || !durable || !mayBePaid(record) || (await attempts.stands(record))) return
-    if (runner?.getSnapshot().context.record === record) runner.send({ type: 'kept', durable: false })
+    const record = runner && keptIn(runner)
+    // what has expired was removed, and not lost
+    if (!record || attempts.hasExpired(record) || (await attempts.stands(record))) return
+    if (keptIn(runner) === record) runner.send({ type: 'kept', durable: false })
   }
 
   async function lookForAnswer(): Promise<void> {
@@ -134,6 +138,13 @@ export function createKeeping(parts: KeepingParts): Keeping {
 
 /** The record of what may be paid for and only memory has, unless it is written just now. */
 const unkeptIn = (runner: Runner) => (runner.getSnapshot().hasTag('busy') ? null : unstoredIn(runner))
+
+/** The record of what may be paid for and storage is taken to have, unless another one is being written. */
+function keptIn(runner: Runner): AttemptRecord | null {
+  const snapshot = runner.getSnapshot()
+  const { record, durable } = snapshot.context
+  return record && durable && mayBePaid(record) && !snapshot.hasTag('busy') ? record : null
+}
 
 /** Nothing is shown because what there may be could not be read. */
 function isUnread(runner: Runner): boolean {
