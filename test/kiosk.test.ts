@@ -336,6 +336,18 @@ describe('a session', () => {
     expect(said).toEqual(['ending', 'ready'])
   })
 
+  it('begins clean after a loss of power in the middle of its end, of which only the reset had counted', async () => {
+    const before = await begun()
+    await before.room.tryOn(product).start(person)
+    await world.until(before.room.tryOn(product), 'final')
+    lose(before)
+    const wiping = world.room()
+    await wiping.reset()
+    wiping.close()
+    const { state } = await load()
+    expect([state(), [...device.items]]).toEqual(['ready', []])
+  })
+
   it('begins clean after a loss of power in the middle of its end', async () => {
     const before = await begun()
     await before.room.tryOn(product).start(person)

@@ -232,7 +232,8 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     const entries = (await listed?.catch(() => null)) ?? null
     // its end was asked for meanwhile
     if (view.get().state !== 'restoring' || isClosed) return
-    if (entries === null) return end()
+    // where nothing of a shopper is there, the one before was being wiped, or has left nothing to go on with
+    if (entries === null || (entries.length === 0 && room.photo.get() === null)) return end()
     lifetime.takeUp(ago, entries)
     if (lifetime.leftMs() <= 0) return end()
     view.set({ state: 'active' })
