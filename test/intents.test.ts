@@ -294,7 +294,8 @@ describe('bad input', () => {
     world.fault('POST', '/customer-register', [answers(400, { error: 'Registration failed' })])
     await expect(tryOn.submitEmail({ email: 'ada@example.com' })).rejects.toMatchObject({ kind: 'refused' })
     expect(tryOn.get()).toMatchObject({ state: 'needsEmail', problem: { kind: 'refused' } })
-    await tryOn.submitEmail({ email: 'ada@example.com' })
+    // an empty field of a form is no name
+    await tryOn.submitEmail({ email: 'ada@example.com', name: '' })
     await world.until(tryOn, 'final')
   })
 

@@ -39,11 +39,23 @@ describe('the entries for tests', () => {
     expect([entry.variantId, entry.archived, entry.open().get().state]).toEqual([variantId, true, 'final'])
     const room = mockRoom({}, { history: [entry] })
     expect([room.history.get(), await room.list()]).toEqual([[entry], [entry]])
+    const seen: unknown[] = []
+    room.history.subscribe((entries) => void seen.push(entries))
+    room.showHistory([])
+    expect([seen, await room.list()]).toEqual([[[]], []])
   })
 })
 
 describe('a mock room', () => {
   afterEach(() => void vi.useRealTimers())
+
+  it('forgets what it has heard, and shows what it showed', () => {
+    const room = mockRoom({ [product1]: 'final' })
+    void room.tryOn(product).retry()
+    expect(room.heard).toHaveLength(1)
+    room.forget()
+    expect([room.heard, room.tryOn(product).get().state]).toEqual([[], 'final'])
+  })
 
   it('shows what it is told, to whoever listens, by any spelling of an ID', () => {
     const room = mockRoom({ [product1]: 'needsEmail' })
