@@ -260,7 +260,10 @@ function picturesOf(
   now: number,
 ) {
   const ready = now >= readyAt
-  const imageUrl = `${publicUrl}/pictures/${ready ? pictures.final : pictures.preview}`
+  const name: unknown = ready ? pictures.final : pictures.preview
+  // what a database was given by other hands; nobody is to be sent to a picture that is none (contract §7)
+  if (typeof name !== 'string') throw new Error('the stored result of a job cannot be read')
+  const imageUrl = `${publicUrl}/pictures/${name}`
   return {
     imageUrl,
     displayUrl: imageUrl,

@@ -203,7 +203,7 @@ export function contractSuite(name: string, start: () => Promise<Subject>): void
         ['a bad e-mail', { email: 'nobody' }],
         ['an empty name', { email: 'a@example.com', name: '' }],
         ['an empty visitor ID', { email: 'a@example.com', uniqueUserId: '' }],
-      ])('POST /customer-register with %s is 400', async (_, body) => {
+      ])('POST /customer-register with %s is 400: a visitor registration problem (§7)', async (_, body) => {
         expect((await post('/customer-register', body)).status).toBe(400)
       })
 

@@ -61,6 +61,32 @@ describe('a queue that fails', () => {
   })
 })
 
+describe('a stored result that cannot be read', () => {
+  it.each([
+    ['a number in place of its names', 7],
+    ['without names', {}],
+    ['names that are none', { preview: 1, final: null }],
+  ])('is 500, and no picture that is none (§7): %s', async (_, pictures) => {
+    const reports: unknown[] = []
+    const store = memoryStore()
+    const publicUrl = 'http://service.test'
+    const service = createService({
+      config: parseConfig(suiteConfig),
+      publicUrl,
+      store,
+      report: (error) => reports.push(error),
+    })
+    const id = randomUUID()
+    const job = queuedJob({ id, storeId: 'main', state: 'rendered', pictures: pictures as never })
+    await store.transaction((ledger) => ledger.addJob(job))
+    const answer = await service.fetch(new Request(`${publicUrl}/generations/${id}`, { headers }))
+    expect([answer.status, await answer.json()]).toEqual([500, { error: 'Internal error' }])
+    expect(inspect(reports)).toContain('cannot be read')
+    expect(inspect(reports)).not.toContain(id)
+    await service.close()
+  })
+})
+
 describe('file blobs', () => {
   it('keep whole pictures under many writers, and leave nothing else behind', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'blobs-'))
