@@ -1,7 +1,7 @@
 import { deferred } from '../../src/platform/deferred.ts'
 import { withinLimit } from '../../src/platform/clock.ts'
 import type { Clock } from '../../src/ports.ts'
-import type { Items, RunnerEntry } from './items.ts'
+import type { Items, RunnerEntry } from './items.types.ts'
 
 interface RunnerEvents {
   on(listener: (entry: RunnerEntry) => unknown): { unsubscribe(): void }

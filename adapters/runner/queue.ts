@@ -3,7 +3,8 @@ import { withinLimit } from '../../src/platform/clock.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { PostgresQueries } from '../storage/postgres-tables.ts'
 import { hashOf } from './hash.ts'
-import { statementMs, type Consent } from './items.ts'
+import { statementMs } from './items.ts'
+import type { Consent } from './items.types.ts'
 
 /** A consent that waits for its turn, for the how manieth time. */
 type Queued = Consent & { waits?: number }

@@ -19,15 +19,8 @@ import { postgresStorage } from '../storage/postgres.ts'
 import { createCarryOut } from './carry-out.ts'
 import { createEvents } from './events.ts'
 import { hashOf } from './hash.ts'
-import {
-  createItems,
-  limitedItems,
-  type Consent,
-  type Item,
-  type Leaving,
-  type Order,
-  type RunnerEntry,
-} from './items.ts'
+import { createItems, limitedItems } from './items.ts'
+import type { Consent, Item, Leaving, Order, RunnerEntry } from './items.types.ts'
 import { patientBudget } from './patient-budget.ts'
 import { openQueue } from './queue.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/ports.ts'
 import { TryOnError } from '../../src/rules/try-on-error.ts'
 import type { TryOnView } from '../../src/rules/view.ts'
-import type { Item, Items } from './items.ts'
+import type { Item, Items } from './items.types.ts'
 import { isEnded } from './views.ts'
 
 type ToldOf = Parameters<Items['save']>[1]

@@ -90,7 +90,7 @@ export const en: Texts = {
       retry: 'Start a new one',
     },
     unauthorized: { resume: 'Try now', retry: 'Start a new one' },
-    final: { retry: 'Use another try-on' },
+    final: { retry: 'Use one more try-on' },
     outcomeUnknown: { retry: 'Start a new one' },
     protocolError: { resume: 'Look again', retry: 'Start a new one' },
   },
