@@ -88,7 +88,7 @@ describe.each(Object.entries(languages))('the words in %s', (name, texts) => {
   })
 
   it('tell the shopper that another try-on may be spent, wherever that is so, and not where nothing was sent', () => {
-    const mayCost = /another try-on|weitere|essayage de plus|otra prueba/
+    const mayCost = /(another|one more) try-on|weitere|essayage de plus|otra prueba/
     // what has ended is known to be over; all else that has a job goes on without another word
     const known = everyView.filter(({ can, attempt, group }) => can.retry && attempt?.jobId && group !== 'done')
     const open = [...known.filter(({ state }) => state !== 'failed'), views.outcomeUnknown, views.protocolError]
