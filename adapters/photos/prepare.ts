@@ -14,6 +14,8 @@ const leastBrightness = 0.05
 
 /** More px than this, four bytes each, are not decoded: it could be more than the device has. */
 const mostPixels = 80_000_000
+/** Nor what is longer, in px: no canvas of Chromium is, and what does not go onto one is white there. */
+const longestSide = 65_535
 
 /**
  * Makes a photo ready to leave the device: upright, without metadata, its long side `maxSide` px at most, as a JPEG.
@@ -24,7 +26,7 @@ export const preparePhoto: PreparePhoto = async (photo, { maxSide, advice }) => 
   const wrong = advice && size ? adviceOn(size) : null
   if (wrong !== null) return { advice: wrong }
   // of a file that ends too soon some browsers draw what is missing as white
-  const isDrawable = isWhole && !(size && size.width * size.height > mostPixels)
+  const isDrawable = isWhole && !(size && isTooLarge(size))
   const drawn = isDrawable ? await redrawn(photo, maxSide) : null
   if (drawn === null) {
     const bytes = clean()
@@ -35,6 +37,8 @@ export const preparePhoto: PreparePhoto = async (photo, { maxSide, advice }) => 
   if (advice && drawn.brightness < leastBrightness) return { advice: 'dark' }
   return { ...drawn, type: 'image/jpeg', metadataKept: false }
 }
+
+const isTooLarge = ({ width, height }: Size) => width * height > mostPixels || Math.max(width, height) > longestSide
 
 function adviceOn({ width, height }: Size): PhotoAdvice | null {
   const [short, long] = [Math.min(width, height), Math.max(width, height)]

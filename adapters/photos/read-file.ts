@@ -2,7 +2,7 @@ import type { StoredPhoto } from '../../src/ports.ts'
 import { joined, type FileParts, type Size } from './file-parts.ts'
 import { exifOf, readJpeg } from './jpeg.ts'
 import { readPng } from './png.ts'
-import { sizeOfHeif, sizeOfWebp } from './size.ts'
+import { readWebp, sizeOfHeif } from './size.ts'
 
 /** What a photo's file tells before anything is decoded. */
 export interface PhotoFile {
@@ -22,7 +22,8 @@ export function readFile({ bytes, type }: StoredPhoto): PhotoFile {
     }
     if (type === 'image/png') return fileOf(bytes, readPng(bytes), [])
     const view = new DataView(bytes)
-    return { size: type === 'image/webp' ? sizeOfWebp(view) : sizeOfHeif(view), isWhole: true, clean: () => null }
+    const told = type === 'image/webp' ? readWebp(view) : { size: sizeOfHeif(view), isWhole: true }
+    return { ...told, clean: () => null }
   } catch {
     // it ends in the midst of what it tells
     return { size: null, isWhole: false, clean: () => null }

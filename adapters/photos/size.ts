@@ -1,7 +1,12 @@
-import type { Size } from './file-parts.ts'
+import type { FileParts, Size } from './file-parts.ts'
 
-/** The size that a WebP file's header tells, without decoding it. */
-export function sizeOfWebp(view: DataView): Size | null {
+/** What a WebP file's header tells, without decoding it: its size, and whether its end is there. */
+export const readWebp = (view: DataView): Pick<FileParts, 'size' | 'isWhole'> => ({
+  size: sizeOfWebp(view),
+  isWhole: view.getUint32(4, true) + 8 <= view.byteLength,
+})
+
+function sizeOfWebp(view: DataView): Size | null {
   const form = view.getUint32(12)
   if (form === fourCc('VP8X')) return { width: 1 + uint24(view, 24), height: 1 + uint24(view, 27) }
   if (form === fourCc('VP8 ')) {

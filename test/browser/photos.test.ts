@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, inject, it, vi } from 'vitest'
 import { openCamera, preparePhoto, type Camera, type StoredPhoto } from 'fitting-room/photos'
 import { putPhoto } from '../../src/wire/put-photo.ts'
+import { longPng, webp } from './odd-photos.ts'
 
 const terms = { maxSide: 2_048, advice: true }
 const secret = 'GPS of a home'
@@ -122,6 +123,20 @@ describe('a photo that is made ready', () => {
       // nor is what is missing of it drawn as white
       expect(await prepared({ bytes, type })).toMatchObject({ type, width: 600, brightness: null, metadataKept: false })
     }
+  })
+
+  it('is drawn of a WebP that is whole, and of none that ends too soon', async () => {
+    const type = 'image/webp'
+    expect(await colours(await prepared({ bytes: webp(), type }), corners)).toEqual(['red', 'red', 'blue', 'lime'])
+    for (const part of [0.95, 0.6]) {
+      const bytes = webp().slice(0, webp().byteLength * part)
+      expect(await prepared({ bytes, type })).toMatchObject({ bytes, type, brightness: null, metadataKept: true })
+    }
+  })
+
+  it('is not drawn where it is longer than a canvas can be, which some browsers leave white', async () => {
+    const made = await preparePhoto({ bytes: longPng(), type: 'image/png' }, { ...terms, advice: false })
+    expect(made).toMatchObject({ type: 'image/png', height: 140_000, brightness: null, metadataKept: false })
   })
 
   it('is drawn in a worker, and in the page where there is none, or it fails', async () => {
