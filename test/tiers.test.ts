@@ -427,6 +427,15 @@ it.each([false, true])('one whose second is behind on disk (%s) says so from the
   expect((await read(load({ first: refused, isBehind }).tryOn(product))).exclusive).toBe(!isBehind)
 })
 
+it('a page whose tiers take nothing that is written says from the first view on that it keeps no other one out', async () => {
+  const isFull = (call: StorageCall) => (isWrite(call) ? refused() : call.land())
+  const tryOn = load({ first: isFull, second: isFull }).tryOn(product)
+  expect(await read(tryOn)).toMatchObject({ state: 'idle', exclusive: false, problem: null })
+  expect(await world.until(await started(tryOn), 'final')).toMatchObject({ exclusive: false, durable: false })
+  const other = load({ first: isFull }).tryOn({ ...product, variantId: '2002' })
+  expect(await read(other)).toMatchObject({ state: 'idle', exclusive: true })
+})
+
 it('a claim is not sent while an older copy may stand in a tier that cannot be cleared', async () => {
   const put = world.hold('PUT', '/photos')
   const one = load({ first: refused })
