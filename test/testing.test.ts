@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { entryOf, manualClock, mockRoom, problems, viewOf, views } from 'fitting-room/testing'
 import { intents, tryOnStates } from '../src/rules/words.ts'
 import { TryOnError } from 'fitting-room'
@@ -88,6 +88,43 @@ describe('a mock room', () => {
     expect(tryOn.get().state).toBe('idle')
   })
 
+  it('hears an intent while storage is read, and answers it by what is shown then', async () => {
+    const room = mockRoom({ [product1]: 'restoring' })
+    const tryOn = room.tryOn(product)
+    const [started, resumed] = [tryOn.start(person), tryOn.resume()]
+    expect(room.heard.map(({ intent }) => intent)).toEqual(['start', 'resume'])
+    room.show('idle')
+    await started
+    await expect(resumed).rejects.toMatchObject({ problem: { kind: 'notAllowed', intent: 'resume', state: 'idle' } })
+  })
+
+  it('refuses as a room does what is no product, no ticket, and no picture', async () => {
+    const room = mockRoom()
+    expect(() => room.tryOn({ ...product, productId: 'tee' })).toThrow(
+      expect.objectContaining({ kind: 'input', problem: expect.objectContaining({ at: 'productId' }) }),
+    )
+    await expect(room.claim('nonsense')).rejects.toMatchObject({ problem: { kind: 'ticket', reason: 'broken' } })
+    await expect(room.tryOn(product).pictureFailed()).rejects.toMatchObject({ problem: { reason: 'none' } })
+    room.show('final')
+    await room.tryOn(product).pictureFailed()
+    const ticket = await room.tryOn(product).ticket()
+    expect(await room.claim(ticket)).toBe(room.tryOn(product))
+  })
+
+  it('goes on where a listener throws, and tells of it', () => {
+    const told = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => told.mockRestore())
+    const room = mockRoom()
+    const [broken, states] = [new Error('a bug of the page'), [] as string[]]
+    room.tryOn(product).subscribe(() => {
+      throw broken
+    })
+    room.tryOn(product).subscribe(({ state }) => states.push(state))
+    room.show('final')
+    expect(states).toEqual(['final'])
+    expect(told).toHaveBeenCalledWith(broken)
+  })
+
   it('settles ready and result() as it shows what they wait for', async () => {
     const room = mockRoom({ [product1]: 'restoring' })
     const tryOn = room.tryOn(product)
@@ -160,8 +197,11 @@ describe('a mock room', () => {
     await expect(room.client.getContext()).rejects.toThrow('no service')
     const tryOn = room.tryOn(product)
     room.show('final')
+    room.showHistory([entryOf('final')])
     await room.reset()
     expect(tryOn.get().state).toBe('idle')
+    expect([room.photo.get(), room.history.get()]).toEqual([null, []])
+    expect(room.visitor.get().requestsLeft).toBeNull()
     room.close()
   })
 })

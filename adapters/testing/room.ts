@@ -59,9 +59,11 @@ export function mockRoom(
   { photo = null, visitor = {}, history = [] }: MockRoomOptions = {},
 ): MockRoom {
   for (const name of Object.keys(states))
-    if (!/^\d+\/\d+$/.test(name)) throw new TypeError(`mockRoom() names products as '1001/2001', and "${name}" is none`)
+    if (!isName(name)) throw new TypeError(`mockRoom() names products as '1001/2001', and "${name}" is none`)
   const heard: HeardIntent[] = []
   const listed = changing(history)
+  const chosen = changing(photo)
+  const visits = changing<Visitor>({ ...unknownVisitor, ...visitor })
   const listeners = new Set<(event: RoomEvent) => void>()
   const tryOns = new Map<ProductName, MockTryOn>()
   /** What all were last told to show, those that nobody has asked for yet, too. */
@@ -79,7 +81,7 @@ export function mockRoom(
     heard,
     forget: () => void heard.splice(0),
     showHistory: listed.set,
-    tell: (event) => listeners.forEach((listener) => listener(event)),
+    tell: (event) => listeners.forEach((listener) => tellTo(listener, event)),
     on(listener) {
       const own = (event: RoomEvent) => listener(event)
       listeners.add(own)
@@ -91,14 +93,16 @@ export function mockRoom(
       for (const { set } of all) set(viewIn(shown))
     },
     tryOn: (product) => tryOnOf(nameOf(product)).tryOn,
-    visitor: fixed({ uniqueUserId: null, requestsLeft: null, totalRequests: null, ...visitor }),
-    photo: fixed(photo),
+    visitor: visits.readable,
+    photo: chosen.readable,
     history: listed.readable,
     client,
     list: async () => [...listed.readable.get()],
     async claim(ticket) {
       const [, , productId, variantId] = ticket.split('.')
-      return tryOnOf(`${productId}/${variantId}`).tryOn
+      const name = `${productId}/${variantId}` as const
+      if (!isName(name)) throw new TryOnError({ kind: 'ticket', reason: 'broken' })
+      return tryOnOf(name).tryOn
     },
     stored: async () => [],
     preload: async () => {},
@@ -106,6 +110,9 @@ export function mockRoom(
     async reset() {
       first = views.idle
       for (const { set } of tryOns.values()) set(views.idle)
+      listed.set([])
+      chosen.set(null)
+      visits.set(unknownVisitor)
     },
     close: () => {},
   }
@@ -118,14 +125,16 @@ interface MockTryOn {
 
 function mockTryOn(name: ProductName, first: TryOnView, hear: (call: Omit<HeardIntent, 'product'>) => void): MockTryOn {
   const { readable, set } = changing(first)
+  async function allow(intent: Intent, given: readonly unknown[]): Promise<void> {
+    const { state, can } = await isRead()
+    // what may be paid for is forgotten where that is said
+    const isAbandoned = intent === 'discard' && Object(given[0]).abandonPaidJob === true
+    if (can[intent] || isAbandoned) return
+    throw new TryOnError(intent === 'discard' ? { kind: 'paidJob' } : { kind: 'notAllowed', intent, state })
+  }
   const say = (intent: Intent, ...given: unknown[]) => {
     hear({ intent, given })
-    const { state, can } = readable.get()
-    // what may be paid for is forgotten where that is said
-    const mayAbandon = intent === 'discard' && state !== 'restoring'
-    const isAbandoned = mayAbandon && Object(given[0]).abandonPaidJob === true
-    const problem: Problem = mayAbandon ? { kind: 'paidJob' } : { kind: 'notAllowed', intent, state }
-    const done = can[intent] || isAbandoned ? Promise.resolve() : Promise.reject<void>(new TryOnError(problem))
+    const done = allow(intent, given)
     // as of a room, nobody has to listen
     done.catch(() => undefined)
     return done
@@ -141,10 +150,13 @@ function mockTryOn(name: ProductName, first: TryOnView, hear: (call: Omit<HeardI
       const { unsubscribe } = readable.subscribe(look)
       look(readable.get())
     })
+  const isRead = () => reached(({ state }) => state !== 'restoring')
+  const hasPicture = () => readable.get().preview !== null || readable.get().result !== null
+  const noPicture = () => new TryOnError({ kind: 'picture', reason: 'none' })
   const tryOn: TryOn = {
     ...readable,
     get ready() {
-      return reached(({ state }) => state !== 'restoring')
+      return isRead()
     },
     start: (...given) => say('start', ...given),
     submitEmail: (...given) => say('submitEmail', ...given),
@@ -158,11 +170,12 @@ function mockTryOn(name: ProductName, first: TryOnView, hear: (call: Omit<HeardI
       throw new TryOnError({ kind: 'ticket', reason: 'noJob' })
     },
     async picture() {
-      const { preview, result } = readable.get()
-      if (preview || result) return new Blob(['a picture'], { type: 'image/jpeg' })
-      throw new TryOnError({ kind: 'picture', reason: 'none' })
+      if (hasPicture()) return new Blob(['a picture'], { type: 'image/jpeg' })
+      throw noPicture()
     },
-    pictureFailed: () => Promise.resolve(),
+    async pictureFailed() {
+      if (!hasPicture()) throw noPicture()
+    },
     result: (options) => resultOf(readable, options),
   }
   return { tryOn, set }
@@ -183,9 +196,19 @@ function changing<T>(first: T) {
   }
   const set = (next: T) => {
     current = next
-    for (const listener of new Set(listeners)) listener(next)
+    for (const listener of new Set(listeners)) tellTo(listener, next)
   }
   return { readable, set }
+}
+
+/** One that throws stops no other, and is told of as of any uncaught error. */
+function tellTo<T>(listener: (value: T) => void, value: T): void {
+  try {
+    listener(value)
+  } catch (error) {
+    const tell = globalThis.reportError ?? console.error
+    tell(error)
+  }
 }
 
 /**
@@ -218,7 +241,7 @@ function resultOf(readable: Readable<TryOnView>, { signal, rejectOnInput = false
   })
 }
 
-const fixed = <T>(value: T): Readable<T> => changing(value).readable
+const unknownVisitor: Visitor = { uniqueUserId: null, requestsLeft: null, totalRequests: null }
 
 function viewIn(shown: TryOnState | TryOnView): TryOnView {
   const view = typeof shown === 'string' ? views[shown] : shown
@@ -226,8 +249,15 @@ function viewIn(shown: TryOnState | TryOnView): TryOnView {
   return view
 }
 
-const digitsOf = (id: string | number) => String(id).split('/').at(-1) ?? ''
-const nameOf = ({ productId, variantId }: TryOnProduct): ProductName => `${digitsOf(productId)}/${digitsOf(variantId)}`
+const isName = (name: string): name is ProductName => /^\d+\/\d+$/.test(name)
+const nameOf = ({ productId, variantId }: TryOnProduct): ProductName =>
+  `${digitsOf(productId, 'productId')}/${digitsOf(variantId, 'variantId')}`
+
+function digitsOf(id: string | number, at: string): string {
+  const digits = String(id).split('/').at(-1) ?? ''
+  if (/^\d+$/.test(digits)) return digits
+  throw new TryOnError({ kind: 'input', at, given: JSON.stringify(id), valid: 'digits, or a global ID with them' })
+}
 
 const nobody = () => Promise.reject(new Error('mockRoom() talks to no service'))
 const client: Client = {
