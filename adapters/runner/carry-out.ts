@@ -15,7 +15,7 @@ import type { Item, Items, Order } from './items.types.ts'
 import { keyWhile, type GuardedKey } from './key-while.ts'
 import { left, untilEnded } from './until-ended.ts'
 import { createKeeping, createTelling, type KeepingParts } from './telling.ts'
-import { isEnded, isThere, isUnsent } from './views.ts'
+import { isEnded, isThere, isUnsent, mayBeOut } from './views.ts'
 
 /** What all try-ons of a runner have in common. */
 export interface CarryOutParts extends KeepingParts {
@@ -118,8 +118,13 @@ export function createCarryOut(parts: CarryOutParts): CarryOut {
   async function begin(tryOn: TryOn, item: Item, baseUrl: string): Promise<boolean> {
     await tryOn.ready
     if (tryOn.get().can.resume) await tryOn.resume()
-    const isAgain = isUnsent(tryOn.get())
-    if ((isThere(tryOn.get()) && !isAgain) || toldJob(item) !== null) return true
+    const view = tryOn.get()
+    const isAgain = isUnsent(view)
+    if ((isThere(view) && !isAgain) || toldJob(item) !== null) return true
+    if (!isAgain && mayBeOut(item.state, view)) {
+      await refuse(item, { kind: 'recordUnreadable' }, 'outcomeUnknown')
+      return false
+    }
     const photo = await photoOf(item)
     if (photo === null) {
       await refuse(item, { kind: 'photo', reason: 'missing' })

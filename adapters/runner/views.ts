@@ -19,6 +19,10 @@ export const isOut = ({ state, waitingUntil }: TryOnView) => state === 'submitti
 /** Whether there is something to follow; throws where storage could not be read, since nobody knows then. */
 export function isThere({ state, problem }: TryOnView): boolean {
   if (state !== 'idle') return true
-  if (problem !== null) throw new Error(`what is kept of a try-on cannot be read: ${problem.kind}`)
-  return false
+  if (problem === null || problem.kind === 'recordUnreadable' || problem.kind === 'consentExpired') return false
+  throw new Error(`what is kept of a try-on cannot be read: ${problem.kind}`)
 }
+
+/** Whether a submission may be out of which nothing can be read, or is there any more; `told` is where it was seen last. */
+export const mayBeOut = (told: TryOnView['state'], { problem }: TryOnView) =>
+  problem?.kind === 'recordUnreadable' || (problem === null && (told === 'submitting' || told === 'outcomeUnknown'))

@@ -1,5 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
 import { createSandbox, type Sandbox } from '@fitting-room/service/sandbox'
+import type { Clock } from 'fitting-room'
 import { openRunner, type PostgresQueries, type Runner, type RunnerOptions } from 'fitting-room/runner'
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from 'vitest'
@@ -29,6 +30,8 @@ interface RunnerWorld {
   databaseOf(): PostgresQueries
   /** What `pg` has of the database, where that is a server. */
   pool(): Pool
+  /** The platform's time, that many times as fast, which runs out for nothing that the database is still to answer. */
+  clockOf(times: number): Clock
   /** As another process would open it. */
   open(options?: Partial<RunnerOptions>): Promise<Runner>
   /** The database, some of whose questions do not come to it as they were asked. */
@@ -52,6 +55,8 @@ export function onEachDatabase(title: string, tests: (world: RunnerWorld) => voi
   let pool: Pool
   const embedded = new PGlite()
   beforeAll(async () => {
+    // it is loaded when it is used, which has a limit
+    await import('../../adapters/photos/prepare.ts')
     server = await startPostgresServer()
     pool = openPool({ connectionString: await server.newDatabase() })
   })
@@ -66,10 +71,13 @@ export function onEachDatabase(title: string, tests: (world: RunnerWorld) => voi
 }
 
 function worldOf(
-  databaseOf: () => PostgresQueries,
+  realOf: () => PostgresQueries,
   { pool, withOthers }: Pick<RunnerWorld, 'pool' | 'withOthers'>,
 ): RunnerWorld {
   let names = 0
+  /** What the database is still to answer. */
+  const asking = new Set<Promise<unknown>>()
+  const clockOf = (times: number) => scaledClock(times, () => Promise.allSettled(asking))
   let sandbox: Sandbox
   let runners: Runner[]
   beforeEach(() => {
@@ -84,7 +92,7 @@ function worldOf(
 
   async function open(options: Partial<RunnerOptions> = {}): Promise<Runner> {
     const { fetch, putPhoto, baseUrl } = sandbox
-    const own = { baseUrl, apiKey: 'sandbox-key', database: databaseOf(), clock: scaledClock(20) }
+    const own = { baseUrl, apiKey: 'sandbox-key', database: databaseOf(), clock: clockOf(20) }
     // one pixel is advised against
     const parts = { ...own, fetch, putPhoto, photos: { advice: false } }
     const runner = await openRunner({ ...parts, name: `test_${names}`, ...options })
@@ -93,12 +101,21 @@ function worldOf(
   }
 
   function asked(query: PostgresQueries['query']): PostgresQueries {
-    const database = databaseOf()
+    const database = realOf()
     if (!(database instanceof PGlite)) return { query }
     // by which it is known
     const exec = (text: string) => database.exec(text)
     return Object.assign({ query }, { exec })
   }
+
+  const databaseOf = () =>
+    asked((text, values) => {
+      const answer = realOf().query(text, values)
+      const heard = () => void asking.delete(answer)
+      asking.add(answer)
+      answer.then(heard, heard)
+      return answer
+    })
 
   return {
     get sandbox() {
@@ -109,6 +126,7 @@ function worldOf(
     },
     databaseOf,
     pool,
+    clockOf,
     open,
     asked,
     async stopping(isIt, { at = 'before', failure, ...options } = {}) {

@@ -1,8 +1,8 @@
-import type { PostgresQueries, RunnerOptions } from 'fitting-room/runner'
+import type { PostgresQueries, Runner, RunnerOptions } from 'fitting-room/runner'
 import { describe, expect, it, vi } from 'vitest'
 import { deferred } from '../../src/platform/deferred.ts'
 import { isTryOnError } from '../../src/rules/try-on-error.ts'
-import { photo, sandboxKey, tee, testTee, onEachDatabase } from './on-each-database.ts'
+import { isSubmission, photo, sandboxKey, tee, testTee, onEachDatabase } from './on-each-database.ts'
 
 onEachDatabase('a runner beside what fails,', (world) => {
   const { databaseOf, open, asked, stopping, withOthers } = world
@@ -31,6 +31,75 @@ onEachDatabase('a runner beside what fails,', (world) => {
     await other.run()
     await other.settled()
     expect([await other.get('look'), world.sandbox.ledger.accepted]).toMatchObject([{ state: 'final' }, 2])
+  })
+
+  describe('whose process was killed', () => {
+    /** As killed once `reached` says so, while the request that `isIt` means was out: nothing of it comes to the database any more. */
+    async function killed(isIt: (request: Request) => boolean, reached: (look: Runner) => Promise<boolean>) {
+      const end = deferred()
+      let isGone = false
+      const fetch: typeof world.sandbox.fetch = async (input, init) => {
+        const request = new Request(input, init)
+        const answer = await world.sandbox.fetch(input, init)
+        if (isIt(request)) await end.promise
+        return answer
+      }
+      const query: PostgresQueries['query'] = (text, values) =>
+        isGone && /_(records|items)/.test(text) ? Promise.reject(new Error('gone')) : databaseOf().query(text, values)
+      const runner = await open({ fetch, database: asked(query), onError: () => {} })
+      await runner.run()
+      await runner.add({ id: 'look', product: tee, photo })
+      await vi.waitUntil(() => reached(runner), { timeout: 120_000, interval: 20 })
+      isGone = true
+      end.resolve()
+      await runner.close().catch(() => {})
+    }
+
+    const record = () => `${world.prefix}_records`
+    const ofTryOn = `where key like '%:try-on:1001:2001'`
+
+    it.each([
+      ['is junk', () => `update ${record()} set value = 'junk' ${ofTryOn}`],
+      [
+        'is of a later version',
+        () => `update ${record()} set value = replace(value, '"version":2', '"version":9') ${ofTryOn}`,
+      ],
+      ['is gone', () => `delete from ${record()} ${ofTryOn}`],
+    ])(
+      'in mid-submission ends as one that nobody knows of where its record %s, and is tried again only where that is said',
+      async (_, spoil) => {
+        await killed(
+          isSubmission,
+          async (runner) => (await runner.get('look'))?.state === 'submitting' && world.sandbox.ledger.accepted === 1,
+        )
+        await databaseOf().query(spoil())
+        const other = await open()
+        await other.run()
+        await other.settled()
+        const unknown = { state: 'outcomeUnknown', isEnded: true, problem: { kind: 'recordUnreadable' } }
+        expect([await other.get('look'), world.sandbox.ledger.accepted]).toMatchObject([unknown, 1])
+        await other.retry('look')
+        await other.settled()
+        expect([await other.get('look'), world.sandbox.ledger.accepted]).toMatchObject([{ state: 'final' }, 2])
+      },
+    )
+
+    it('before anything was submitted is begun anew, however long ago that was, and nothing is reported', async () => {
+      await killed(
+        ({ url }) => url.endsWith('/uploads'),
+        async () => world.sent('POST /uploads') === 1,
+      )
+      const [errors, clock] = [[] as unknown[], world.clockOf(20)]
+      const later = { ...clock, now: () => clock.now() + 900_000 }
+      const other = await open({ clock: later, onError: (error) => errors.push(error) })
+      await other.run()
+      await other.settled()
+      expect([await other.get('look'), world.sandbox.ledger.accepted, errors]).toMatchObject([
+        { state: 'final' },
+        1,
+        [],
+      ])
+    })
   })
 
   describe('of a job that no database takes for a while', () => {

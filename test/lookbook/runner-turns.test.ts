@@ -2,7 +2,6 @@ import type { GenerationRequest } from 'fitting-room/contract'
 import type { PostgresQueries, RunnerOptions } from 'fitting-room/runner'
 import { expect, it, vi } from 'vitest'
 import { deferred } from '../../src/platform/deferred.ts'
-import { scaledClock } from '../support/scaled-clock.ts'
 import { isSubmission, onEachDatabase, photo, tee, testTee } from './on-each-database.ts'
 
 onEachDatabase('a runner, whose turns end and begin,', (world) => {
@@ -16,7 +15,12 @@ onEachDatabase('a runner, whose turns end and begin,', (world) => {
       return world.sandbox.fetch(request)
     }
     const customerEmail = 'lookbook@shop.test'
-    const runner = await open({ fetch, customerEmail, clock: scaledClock(60), timing: { submitTimeoutMs: 3_600_000 } })
+    const runner = await open({
+      fetch,
+      customerEmail,
+      clock: world.clockOf(60),
+      timing: { submitTimeoutMs: 3_600_000 },
+    })
     await runner.run()
     await runner.add({ id: 'look', product: testTee('9011'), photo })
     await runner.settled()

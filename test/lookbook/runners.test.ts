@@ -1,6 +1,5 @@
 import type { PostgresQueries, RunnerEntry } from 'fitting-room/runner'
 import { expect, it, vi } from 'vitest'
-import { scaledClock } from '../support/scaled-clock.ts'
 import { photo, tee, testTee, onEachDatabase } from './on-each-database.ts'
 
 onEachDatabase('a runner', (world) => {
@@ -67,7 +66,7 @@ onEachDatabase('a runner', (world) => {
   })
 
   it('tells every process of each state once', async () => {
-    const [worker, watcher] = [await open(), await open({ clock: scaledClock(100) })]
+    const [worker, watcher] = [await open(), await open({ clock: world.clockOf(100) })]
     const heard: RunnerEntry[] = []
     watcher.on((entry) => heard.push(entry))
     await worker.add({ id: 'look', product: tee, photo })

@@ -5,19 +5,24 @@ interface ScaledClock extends Clock {
   skip(ms: number): void
 }
 
-/** The platform's time, `times` as fast, for what waits at a real socket. */
-export function scaledClock(times: number): ScaledClock {
+/**
+ * The platform's time, `times` as fast, for what waits at a real socket. What falls due is run once `answered`, asked then,
+ * has resolved: what a slow machine has still to answer is not late.
+ */
+export function scaledClock(times: number, answered: () => Promise<unknown> = async () => {}): ScaledClock {
   const began = Date.now()
   let skipped = 0
   const waiting = new Map<object, { run: () => void; due: number; timer: NodeJS.Timeout }>()
   const monotonic = () => performance.now() * times + skipped
 
   function arm(id: object, run: () => void, due: number): void {
-    const fire = () => {
-      waiting.delete(id)
-      run()
+    const fire = async () => {
+      await answered()
+      // and whoever has waited for that has heard it
+      setImmediate(() => waiting.get(id)?.timer === timer && waiting.delete(id) && run())
     }
-    waiting.set(id, { run, due, timer: setTimeout(fire, Math.max(0, due - monotonic()) / times) })
+    const timer = setTimeout(() => void fire(), Math.max(0, due - monotonic()) / times)
+    waiting.set(id, { run, due, timer })
   }
 
   return {
