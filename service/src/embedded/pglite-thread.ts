@@ -12,19 +12,20 @@ import type { ThreadData, ThreadMessage } from './embedded-postgres.ts'
 /** An empty database that comes with the package; without it one is made, which takes longer. */
 const empty = new URL('../../empty-database.tar.gz', import.meta.url)
 
+/** Only this user may look into it, as PostgreSQL has its folders. */
+const mode = 0o700
+
 /** A folder is whole before it has its name, whenever the process ends. */
 async function make(folder: string): Promise<void> {
   const part = `${folder}.part`
   await rm(part, { recursive: true, force: true })
+  mkdirSync(part, { mode })
   if (existsSync(empty)) await unpack(part)
   else await (await PGlite.create(part)).close()
   await rename(part, folder)
 }
 
-/** Only this user may look into it, as PostgreSQL has its folders. */
 async function unpack(folder: string): Promise<void> {
-  const mode = 0o700
-  mkdirSync(folder, { mode })
   const items = parseTar(gunzipSync(readFileSync(empty)))
   for (const { name, type } of items) if (type === 'directory') mkdirSync(join(folder, name), { recursive: true, mode })
   const files = items.filter(({ type }) => type !== 'directory')
