@@ -533,6 +533,8 @@ describe('a submission', () => {
     ['as JSON escapes it', 'who is main\\/key\\"1?'],
     ['character by character', 'who is \\u006dain/key\\"1?'],
     ['as an address escapes it', 'who is main%2Fkey%221?'],
+    ['as JSON within JSON escapes it', String.raw`who is main\\/key\\\"1?`],
+    ['as HTML escapes it', 'who is main/key&quot;1?'],
   ])('is answered without a key that is repeated %s, and is as it came else', async (_, error) => {
     const text = `{ "error": "${error}", "at": 9007199254740993 }`
     const proxied = proxyOf({ apiKey: 'main/key"1', fetch: async () => new Response(text, { status: 400 }) })

@@ -100,21 +100,9 @@ async function read({ status, headers, body }: Response, key: string): Promise<A
   const bytes = await readBytes(body, answerAtMost)
   if (bytes === null || !isAnswer(status)) throw new NoAnswer(`no usable answer, status ${status}`)
   const hasBody = status !== 204 && status !== 205
-  const text = hasBody ? withoutKeys(new TextDecoder().decode(bytes), key) : null
+  const text = hasBody ? withoutKey(new TextDecoder().decode(bytes), key) : null
   const retryAfter = headers.get('Retry-After')
   return { status, body: text, retryAfter: retryAfter && withoutKey(retryAfter, key) }
-}
-
-/** Wherever a page would read it, however it is escaped there. */
-function withoutKeys(text: string, key: string): string {
-  try {
-    const unescaped = JSON.stringify(JSON.parse(text))
-    const told = withoutKey(withoutKey(unescaped, JSON.stringify(key).slice(1, -1)), key)
-    // what holds none is passed on as it came
-    return told === unescaped ? text : told
-  } catch {
-    return withoutKey(text, key)
-  }
 }
 
 /**

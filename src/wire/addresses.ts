@@ -38,9 +38,9 @@ export const withoutAddresses = (text: string): string =>
 /** From how many characters on a key is found in a text: a shorter one may be any word of it. */
 const shortestKey = 8
 
-/** An answer may repeat what it was sent, as it is or as addresses have it. */
+/** An answer may repeat what it was sent. */
 export const withoutKey = (text: string, key: string): string =>
-  key.length < shortestKey ? text : text.replaceAll(key, '[key]').replaceAll(encodeURIComponent(key), '[key]')
+  key.length < shortestKey ? text : text.replace(anySpelling(key), '[key]')
 
 const hidden = '[e-mail]'
 
@@ -54,9 +54,9 @@ const ampersand = '(?:&|%26)(?:amp(?:;|%3b)){0,4}'
 const hash = '(?:#|%23)'
 const semicolon = '(?:;|%3b)?'
 
-/** Matches an address however each of its characters is spelled. */
-function anySpelling(address: string): RegExp {
-  return new RegExp([...address].map(characterSpelling).join(''), 'gi')
+/** Matches an address, or a key, however each of its characters is spelled. */
+function anySpelling(sent: string): RegExp {
+  return new RegExp([...sent].map(characterSpelling).join(''), 'gi')
 }
 
 /** The character itself, or escaped as in a URL, a mail, JSON, a script, or HTML, and escaped again. */
