@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Budget, FittingRoomOptions, MaybePromise, TryOn } from 'fitting-room'
 import { manualClock } from 'fitting-room/testing'
 import { boundedBudget } from '../src/budget/bounded.ts'
@@ -208,6 +208,18 @@ describe('a budget', () => {
     const asked = budget.ask(second)
     await budget.learn(first, 30_000)
     expect(await asked).toBeGreaterThanOrEqual(30_000)
+  })
+
+  it('after a refusal of who has no turn, and waits for none, begins no less often', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const budget = createBudget(manualClock())
+    budget.learn({ operation: 'createUpload' }, 30_000)
+    const [asked, begins] = [
+      await budget.ask({ operation: 'createUpload' }),
+      await budget.ask({ operation: 'createUpload', turn: 'new' }),
+    ]
+    expect([asked, begins]).toEqual([33_000, 33_000])
   })
 
   it('of more try-ons than it knows, or whose first request is never answered, holds none for good', async () => {

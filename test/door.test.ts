@@ -759,6 +759,22 @@ describe('a room that is closed while its core is loaded', () => {
   })
 })
 
+it('a room that is closed, and reset, listens to nobody once that is done', async () => {
+  await world.until(await started(world.room().tryOn(product)), 'final')
+  const made = vi.spyOn(BroadcastChannel.prototype, 'addEventListener')
+  const ended = vi.spyOn(BroadcastChannel.prototype, 'close')
+  const loads = loader({ held: true })
+  const room = open(loads)
+  const done = room.reset()
+  room.close()
+  loads.release()
+  await done
+  await world.settle()
+  expect(made.mock.calls.length).toBeGreaterThan(0)
+  expect(made.mock.calls.length - ended.mock.calls.length).toBe(0)
+  vi.restoreAllMocks()
+})
+
 it('discard() said where nothing is shown yet forgets nothing that another page has begun since', async () => {
   await world.until(await started(world.room().tryOn(product)), 'final')
   const loads = loader({ held: true })

@@ -77,6 +77,7 @@ describe('options', () => {
 
   it('are never repeated where they may hold a key', () => {
     const nested = { ...options, storage: { apiKey: 'secret' } } as unknown as FittingRoomOptions
+    expect(refusalOf(() => checkedOptions(nested))).toMatchObject({ problem: { given: 'an object' } })
     expect(refusalOf(() => checkedOptions(nested)).message).not.toContain('secret')
   })
 })
