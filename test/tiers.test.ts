@@ -427,11 +427,16 @@ it.each([false, true])('one whose second is behind on disk (%s) says so from the
   expect((await read(load({ first: refused, isBehind }).tryOn(product))).exclusive).toBe(!isBehind)
 })
 
-it('a page whose tiers take nothing that is written says from the first view on that it keeps no other one out', async () => {
+it('a page whose storage takes nothing that is written says from the first view on that it keeps no other one out', async () => {
   const isFull = (call: StorageCall) => (isWrite(call) ? refused() : call.land())
   const tryOn = load({ first: isFull, second: isFull }).tryOn(product)
   expect(await read(tryOn)).toMatchObject({ state: 'idle', exclusive: false, problem: null })
   expect(await world.until(await started(tryOn), 'final')).toMatchObject({ exclusive: false, durable: false })
+  const alone = disks[0].another()
+  alone.meet(any, isFull)
+  expect(await read(world.room({ storage: alone, namespace: 'alone' }).tryOn(product))).toMatchObject({
+    exclusive: false,
+  })
   const other = load({ first: isFull }).tryOn({ ...product, variantId: '2002' })
   expect(await read(other)).toMatchObject({ state: 'idle', exclusive: true })
 })

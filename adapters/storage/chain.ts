@@ -18,7 +18,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     createTier(storage, `fitting-room:tier:${index}`, clock),
   )
   let chosen: Tier | null = null
-  /** What has answered when it was last asked, and does not refuse what is written to it. */
+  /** What has answered when it was last asked. */
   let working: readonly Tier[] = tiers
   const others = (tier: Tier) => tiers.filter((each) => each !== tier)
 
@@ -45,13 +45,11 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
     return { answering, isUnread: held.includes(true), why }
   }
 
-  /** Marks each of `marked` in the others that answer: anybody may clear a storage at any time. Resolves with those that took it. */
-  async function markAmong(marked: readonly Tier[], answering: readonly Tier[], kind: Kind): Promise<Tier[]> {
-    const markIn = (tier: Tier) =>
-      Promise.all(marked.filter((each) => each !== tier).map((each) => tier.mark(each.markerOf(kind))))
-    const done = await Promise.allSettled(answering.map(markIn))
-    return answering.filter((_, index) => done[index]?.status === 'fulfilled')
-  }
+  /** Marks each of `marked` in the others that answer: anybody may clear a storage at any time. */
+  const markAmong = (marked: readonly Tier[], answering: readonly Tier[], kind: Kind) =>
+    Promise.allSettled(
+      answering.flatMap((tier) => marked.filter((each) => each !== tier).map((each) => tier.mark(each.markerOf(kind)))),
+    )
 
   /** The first of `order` that takes it; every answering tier is marked in the others, for a later page may have any one. */
   async function firstThatTakes<T>(
@@ -166,7 +164,7 @@ export function storageChain(storages: readonly AtomicStorage[], clock: Clock = 
       const { answering, isUnread, why } = await look(key)
       if (isUnread) throw why
       // another page may write here, or have written, while it can mark that nowhere
-      working = await markAmong(answering, answering, 'values')
+      await markAmong(answering, answering, 'values')
       return prevailing(heldAt(key, answering))
     },
     setItem: (key, value) => update(key, () => value),

@@ -25,6 +25,8 @@ export interface Attempts
   look(): Promise<AttemptRecord | null>
   /** Whether no other page, nor a loss of power, can have made what was read of the try-on older than what was done. */
   isExclusive(): boolean
+  /** False where storage took nothing by which other pages could know of this one. */
+  isShared(): boolean
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
   begin(record: AttemptRecord, previous: AttemptRecord | null, signal?: AbortSignal): Promise<Written>
   /** Writes the next phase of `seen`. A job is taken in every phase that has none, and goes to the archive if its attempt was left. */
@@ -167,6 +169,7 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     },
 
     isExclusive: () => parts.isExclusive(cell().key),
+    isShared: catalog.isShared,
 
     begin: writes.tracked(async (record, previous, signal) => {
       catalog.speaks()

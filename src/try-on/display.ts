@@ -3,6 +3,7 @@ import { digitsOf } from '../contract/forms.ts'
 import type { Seat } from '../pages/seat.ts'
 import type { TabMessage } from '../pages/tabs.ts'
 import { createValue, type Value } from '../platform/value.ts'
+import type { Attempts } from '../records/attempts.ts'
 import type { Shopper } from '../records/epochs.ts'
 import { restoringView } from '../rules/first-views.ts'
 import type { TryOnView } from '../rules/view.ts'
@@ -28,6 +29,7 @@ export interface Display {
 
 interface DisplayParts {
   product: Product
+  attempts: Pick<Attempts, 'isShared'>
   name: () => string
   post: (message: TabMessage) => void
   telling: Pick<Teller, 'stand'>
@@ -84,7 +86,8 @@ export function createDisplay(parts: DisplayParts): Display {
     stand,
     show(seat, runner) {
       const snapshot = runner.getSnapshot()
-      const stands = tryOnView(snapshot)
+      const view = tryOnView(snapshot)
+      const stands = parts.attempts.isShared() ? view : { ...view, exclusive: false }
       // a page that takes over goes on showing what it has shown until storage is read
       const isNews = stands.state !== 'restoring' || snapshot.context.record !== null || !shown.get().attempt
       if (!sitting().isCurrent(seat) || !isNews) return

@@ -59,6 +59,8 @@ export class Judge implements Witness {
   >()
   private readonly lastViews = new WeakMap<object, string>()
   private readonly unkept = new WeakMap<object, number>()
+  /** Since when two pages are at two attempts of one try-on. */
+  private readonly apart = new Map<string, number>()
   /** Without which discarded attempts a page has shown a try-on, and since when it shows one. */
   private readonly lookedFor = new WeakMap<object, { without: ReadonlySet<string>; since: number | null }>()
   /** Views that another page, which has read all storages, may have told. */
@@ -204,6 +206,7 @@ export class Judge implements Witness {
   settled(): void {
     for (const disk of this.parts.disks) this.changes += this.shelves.read(disk)
     for (const page of this.parts.pages()) if (page.runs) this.lookAt(page)
+    this.lookAtPairs()
     for (const [told, page] of this.fresh) {
       if (page.runs && page.sound && this.parts.setup.slowMs === 0) told.firm = true
     }
@@ -218,6 +221,30 @@ export class Judge implements Witness {
     for (const page of this.parts.pages().filter(canBeTidy)) {
       for (const [rule, why] of this.shelves.former(page)) this.deny(rule, why)
     }
+  }
+
+  /** Of two pages that say that they keep each other out, no two are at attempts of their own for longer than they take to notice. */
+  private lookAtPairs(): void {
+    const pages = this.parts.pages().filter((page) => page.runs && page.reads && page.atomic && page.hasCaughtUp)
+    for (const [at, one] of pages.entries()) {
+      for (const other of pages.slice(at + 1)) {
+        if (one.ledger !== other.ledger || one.ledger.isMute || one.loadedAt < this.clearedAt) continue
+        for (const product of one.tryOns.keys()) this.lookAtPair(one, other, product)
+      }
+    }
+  }
+
+  private lookAtPair(one: Page, other: Page, product: number): void {
+    const views = [one, other].map(({ tryOns }) => tryOns.get(product)?.get())
+    const [mine, theirs] = views.map((view) => view?.attempt?.id)
+    const isApart =
+      views.every((view) => view?.exclusive) && mine !== undefined && theirs !== undefined && mine !== theirs
+    const key = JSON.stringify([one, other].map(({ slot, loadedAt }) => [slot, loadedAt, product]))
+    const since = this.apart.get(key) ?? this.now
+    if (!isApart) this.apart.delete(key)
+    else this.apart.set(key, since)
+    if (isApart && this.now - since > 2 * noticeMs)
+      this.deny(12, 'two pages that keep each other out are at two attempts')
   }
 
   /** What a page knows of, and could not write before, it can as it is closed. */

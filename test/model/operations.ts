@@ -816,6 +816,24 @@ const hasty = own.chain((page) => {
     one(longWait),
   )
 })
+/** Storage takes nothing from the start, of one page or of both, and each is given a word. */
+const fullFromStart = own.chain((page) => {
+  const takesNothing = fc.constantFrom<[Mode, Mode]>(['full', 'full'], ['full', 'fail'], ['full', 'ok'], ['ok', 'full'])
+  const loaded = (at: number) => one(fc.record({ ...of('load'), page: fc.constant(at), modes: takesNothing }))
+  const said = (at: number) => one(word(fc.constant(at), fc.constant(0)))
+  return flat(
+    loaded(page),
+    maybe(fault),
+    said(page),
+    maybe(wait),
+    loaded(1 - page),
+    shortly,
+    said(1 - page),
+    one(longWait),
+    seldom(fc.oneof(say(own), setMode, load(own))),
+    one(longWait),
+  )
+})
 const beside: fc.Arbitrary<Op[]> = fc
   .record({
     ...of('beside'),
@@ -924,9 +942,13 @@ const closing = sequencesOf(
 
 const hastily = fc.record({ setup: fc.oneof(setup, slowly), ops: hasty })
 
+const full = fc.record({ setup: fc.oneof(setup, slowly), ops: fullFromStart })
+
 const byLastDigit = (number: number) =>
   ({ 1: leaving, 3: broken, 5: closing, 7: newest, 8: latest, 9: later })[number % 10] ?? common
 
 /** What the sequence of that number is drawn from. */
 export const sequencesAt = (number: number) =>
-  ({ 0: away, 2: unseeing, 4: mute, 6: third, 10: unkept, 14: hastily })[number % 20] ?? byLastDigit(number)
+  number % 100 === 12
+    ? full
+    : ({ 0: away, 2: unseeing, 4: mute, 6: third, 10: unkept, 14: hastily }[number % 20] ?? byLastDigit(number))

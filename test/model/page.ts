@@ -152,6 +152,12 @@ export class Page implements Host {
   get works(): boolean {
     return this.modes.every((mode) => mode === 'ok') && !this.held.has('near') && !this.held.has('far')
   }
+  /** Whether every storage can be read, be it that it takes nothing. */
+  get reads(): boolean {
+    return (
+      this.modes.every((mode) => mode === 'ok' || mode === 'full') && !this.held.has('near') && !this.held.has('far')
+    )
+  }
   /** Whether every storage has worked for as long as a page takes to notice. */
   get hasWorked(): boolean {
     return this.works && this.machine.clock.monotonic() - this.troubledAt > noticeMs

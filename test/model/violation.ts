@@ -11,6 +11,7 @@ export const guards = {
   9: 'untrue',
   10: 'leaking',
   11: 'untrue',
+  12: 'untrue',
 } as const
 export type Rule = keyof typeof guards
 type Harm = (typeof guards)[Rule]
