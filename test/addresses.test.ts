@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { createAddresses, withoutAddresses } from '../src/wire/addresses.ts'
+import { createAddresses, withoutAddresses, withoutKey } from '../src/wire/addresses.ts'
 import { email } from '../src/contract/resources.ts'
 
 const entities: Record<string, string> = { '@': 'commat', '.': 'period', '+': 'plus', '-': 'hyphen', _: 'lowbar' }
@@ -106,6 +107,15 @@ describe('an e-mail address that was sent', () => {
       }),
     )
     expect(hiding('ada@shop.example')('bob@shop.example 100% &amp; 40')).toBe('bob@shop.example 100% &amp; 40')
+  })
+
+  it('holds nobody up where a text begins like it, however long that goes on, nor does a key', () => {
+    const long = `maximiliane.mustermann.${'ab'.repeat(20)}@shop.example`
+    const texts = [long.slice(0, -1), long.slice(0, 40).repeat(1_000), `${long.slice(0, -1)}!`]
+    const hide = () => texts.map((text) => [hiding(long)(text), withoutKey(text, long)])
+    // only what never ends is stopped
+    const hidden: unknown = runInNewContext('hide()', { hide }, { timeout: 60_000 })
+    expect(hidden).toEqual(texts.map((text) => [text, text]))
   })
 
   it('is hidden whole beside a shorter one that it ends with', () => {

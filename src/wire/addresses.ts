@@ -61,10 +61,13 @@ function anySpelling(sent: string): RegExp {
 
 /** The character itself, or escaped as in a URL, a mail, JSON, a script, or HTML, and escaped again. */
 function characterSpelling(character: string): string {
-  const readings = [...new Set([character.toLowerCase(), character.toUpperCase(), ...(character === '+' ? [' '] : [])])]
+  const blank = character === '+' ? [' '] : []
+  const lower = character.toLowerCase()
+  const readings = [...new Set([lower, character.toUpperCase(), ...blank])]
   const decimal = either(readings.map((each) => `${each.charCodeAt(0)}`))
   const hex = either(readings.map((each) => each.charCodeAt(0).toString(16)))
-  const itself = either(readings.map((each) => each.replace(/[$()*+./?[\\\]^{|}]/, String.raw`\$&`)))
+  // one for both cases, as the flag has it: with two a text that begins like it has twice as many ways with each letter
+  const itself = either([lower, ...blank].map((each) => each.replace(/[$()*+./?[\\\]^{|}]/, String.raw`\$&`)))
   // HTML has a name for each that is no letter or digit
   const named = /[a-z0-9]/i.test(character) ? '' : '|[a-z]{2,20}'
   return either([
