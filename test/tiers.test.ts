@@ -427,6 +427,14 @@ it.each([false, true])('one whose second is behind on disk (%s) says so from the
   expect((await read(load({ first: refused, isBehind }).tryOn(product))).exclusive).toBe(!isBehind)
 })
 
+it('a try-on that comes to stand where others may read it late says so from then on, though all was well before', async () => {
+  await world.until(await started(load({ isBehind: true }).tryOn(product)), 'final')
+  const isFull = (call: StorageCall) => (isWrite(call) ? refused() : call.land())
+  const tryOn = load({ first: isFull, isBehind: true }).tryOn({ ...product, variantId: '2002' })
+  expect(await read(tryOn)).toMatchObject({ state: 'idle', exclusive: true })
+  expect(await world.until(await started(tryOn), 'final')).toMatchObject({ exclusive: false, durable: true })
+})
+
 it('a page whose storage takes nothing that is written says from the first view on that it keeps no other one out', async () => {
   const isFull = (call: StorageCall) => (isWrite(call) ? refused() : call.land())
   const tryOn = load({ first: isFull, second: isFull }).tryOn(product)

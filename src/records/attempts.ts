@@ -25,8 +25,8 @@ export interface Attempts
   look(): Promise<AttemptRecord | null>
   /** Whether no other page, nor a loss of power, can have made what was read of the try-on older than what was done. */
   isExclusive(): boolean
-  /** False where storage took nothing by which other pages could know of this one. */
-  isShared(): boolean
+  /** Whether no other page can be at the same try-on. */
+  keepsOthersOut(): boolean
   /** Writes a new consent in place of `previous`, which is archived if money may have been spent on it. */
   begin(record: AttemptRecord, previous: AttemptRecord | null, signal?: AbortSignal): Promise<Written>
   /** Writes the next phase of `seen`. A job is taken in every phase that has none, and goes to the archive if its attempt was left. */
@@ -145,6 +145,8 @@ export function createAttempts(parts: AttemptsParts): Attempts {
     else drop()
   }
 
+  const isExclusive = () => parts.isExclusive(cell().key)
+
   return {
     ...current,
     ...leaving,
@@ -168,8 +170,9 @@ export function createAttempts(parts: AttemptsParts): Attempts {
       return record && (await isDoneWith(parts, record)) ? null : record
     },
 
-    isExclusive: () => parts.isExclusive(cell().key),
-    isShared: catalog.isShared,
+    isExclusive,
+    // of pages that read no list in common each has a try-on of its own
+    keepsOthersOut: () => catalog.isSeen() && isExclusive(),
 
     begin: writes.tracked(async (record, previous, signal) => {
       catalog.speaks()

@@ -61,8 +61,6 @@ export interface Catalog extends Pick<
    * count stands in storage, without which there was no reset, and whether what version 0.1.0 has listed is among them.
    */
   reset(): Promise<{ listed: string[]; isCounted: boolean; isTakenOver: boolean }>
-  /** False where storage took nothing by which its pages could know each other. */
-  isShared(): boolean
   /** Whether it is left alone, as it is of a newer version or broken. */
   isUnreadable(): boolean
   /** Whether storage can be read now. */
@@ -103,11 +101,9 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
   const cellAt = (index: number): Cell<CatalogValue> => journal.cell(keys().catalog[index] ?? '', codec)
   const cell = () => cellAt(candidate)
   let isUnreadable = false
-  let isRefused = false
   let isTakenOver = false
   const fates = new Map<string, { fate: Fate; until: number }>()
   const isOnDisk = () => cell().onDisk() !== null
-  const note = (kept: Kept) => void (isRefused = kept === 'unchanged' ? isRefused : kept === 'memory')
   const onRenewed = () => cell().forget()
   const epochs = createEpochs({ clock, isOnDisk, onNext: () => fates.clear(), onRenewed, onReset })
 
@@ -160,7 +156,6 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
         }
       )
     })
-    note(kept)
     if (kept !== 'unchanged' || cellAt(tried).onDisk() !== 'unreadable') return kept
     // another version has been here since it was found
     await find().catch(() => undefined)
@@ -223,7 +218,7 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
       const isRead = await succeeds(find())
       // another page may begin it at the same moment: what stands then is everybody's
       if (isRead && !epochs.isSeen()) {
-        note(await cell().update((found) => (found === null ? empty() : undefined)))
+        await cell().update((found) => (found === null ? empty() : undefined))
         await find().catch(() => undefined)
       }
       epochs.noteOpened()
@@ -233,7 +228,6 @@ export function createCatalog({ journal, keys, clock, retentionMs, onReset }: Ca
     hear(found) {
       if (epochs.hear(found)) void look()
     },
-    isShared: () => isOnDisk() || !isRefused,
     isUnreadable: () => isUnreadable,
     isReadable: () => cell().isReadable(),
     async list(key, of) {

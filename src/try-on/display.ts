@@ -29,7 +29,7 @@ export interface Display {
 
 interface DisplayParts {
   product: Product
-  attempts: Pick<Attempts, 'isShared'>
+  attempts: Pick<Attempts, 'keepsOthersOut'>
   name: () => string
   post: (message: TabMessage) => void
   telling: Pick<Teller, 'stand'>
@@ -87,9 +87,11 @@ export function createDisplay(parts: DisplayParts): Display {
     show(seat, runner) {
       const snapshot = runner.getSnapshot()
       const view = tryOnView(snapshot)
-      const stands = parts.attempts.isShared() ? view : { ...view, exclusive: false }
+      const isRead = view.state !== 'restoring'
+      // where it stands by now others may not read it, nor know of it
+      const stands = isRead && !parts.attempts.keepsOthersOut() ? { ...view, exclusive: false } : view
       // a page that takes over goes on showing what it has shown until storage is read
-      const isNews = stands.state !== 'restoring' || snapshot.context.record !== null || !shown.get().attempt
+      const isNews = isRead || snapshot.context.record !== null || !shown.get().attempt
       if (!sitting().isCurrent(seat) || !isNews) return
       shown.set(isPreparing() ? preparingOver(stands) : stands)
       showOthers(seat)
