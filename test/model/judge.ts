@@ -225,10 +225,11 @@ export class Judge implements Witness {
 
   /** Of two pages that say that they keep each other out, no two are at attempts of their own for longer than they take to notice. */
   private lookAtPairs(): void {
-    const pages = this.parts.pages().filter((page) => page.runs && page.reads && page.atomic && page.hasCaughtUp)
+    const isJudged = (page: Page) => page.runs && page.reads && page.atomic && page.hasCaughtUp
+    const pages = this.parts.pages().filter((page) => isJudged(page) && page.loadedAt >= this.clearedAt)
     for (const [at, one] of pages.entries()) {
       for (const other of pages.slice(at + 1)) {
-        if (one.ledger !== other.ledger || one.ledger.isMute || one.loadedAt < this.clearedAt) continue
+        if (one.ledger !== other.ledger || one.ledger.isMute) continue
         for (const product of one.tryOns.keys()) this.lookAtPair(one, other, product)
       }
     }

@@ -150,7 +150,7 @@ export class Page implements Host {
   }
   /** Whether every storage works at this moment. */
   get works(): boolean {
-    return this.modes.every((mode) => mode === 'ok') && !this.held.has('near') && !this.held.has('far')
+    return this.reads && this.modes.every((mode) => mode === 'ok')
   }
   /** Whether every storage can be read, be it that it takes nothing. */
   get reads(): boolean {
