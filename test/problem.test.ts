@@ -20,6 +20,8 @@ describe('a problem', () => {
   it('whose text no core has brought yet is told as it is', () =>
     expect(explainedEarly).toBe('{"kind":"photo","reason":"camera"}'))
 
+  it('is explained by nothing where there is none', () => expect(explain(null)).toBe(''))
+
   it.each(all)('of kind $kind is explained', (each) => expect(explain(each)).toMatch(/^\S.{10,}\S$/))
 
   // a ticket's are neither kept nor passed on

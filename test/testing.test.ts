@@ -23,6 +23,12 @@ describe('the views for tests', () => {
     })
     expect(views.rejected).toMatchObject({ problem: { kind: 'refused' }, durable: true })
   })
+
+  it('are of states, and have parts, that there are', () => {
+    expect(() => viewOf('done' as 'final')).toThrow('and "done" is none')
+    expect(() => entryOf('done' as 'final')).toThrow('and "done" is none')
+    expect(() => viewOf('final', { reslt: 1 } as object)).toThrow('and "reslt" is none')
+  })
 })
 
 describe('the entries for tests', () => {
@@ -37,6 +43,8 @@ describe('the entries for tests', () => {
     const variantId = 'gid://shopify/ProductVariant/2002'
     const entry = entryOf('final', { variantId, archived: true })
     expect([entry.variantId, entry.archived, entry.open().get().state]).toEqual([variantId, true, 'final'])
+    const ids = [entry, entryOf('final'), entryOf('failed')].map(({ attemptId }) => attemptId)
+    expect(new Set(ids).size).toBe(3)
     const room = mockRoom({}, { history: [entry] })
     expect([room.history.get(), await room.list()]).toEqual([[entry], [entry]])
     const seen: unknown[] = []

@@ -1,6 +1,6 @@
 import type { HistoryEntry, TryOnState } from 'fitting-room'
 import { mockRoom } from './room.ts'
-import { views } from './views.ts'
+import { stateNamed } from './views.ts'
 
 /** How far an attempt is written down that shows a state. */
 const phases: { readonly [State in TryOnState]: HistoryEntry['phase'] } = {
@@ -23,11 +23,12 @@ const phases: { readonly [State in TryOnState]: HistoryEntry['phase'] } = {
 
 /** An entry of `room.history` that shows that state, with something about it changed; `open()` gives a try-on that shows it, too. */
 export function entryOf(state: TryOnState, changes: Partial<HistoryEntry> = {}): HistoryEntry {
-  const { attempt, preview, result } = views[state]
-  const { id: attemptId, startedAt, jobId } = attempt ?? { id: 'attempt-1', startedAt: 0, jobId: null }
+  const { attempt, preview, result } = stateNamed(state)
+  const { startedAt, jobId } = attempt ?? { startedAt: 0, jobId: null }
   const { productId, variantId } = { productId: '1001', variantId: '2001', ...changes }
   return {
-    attemptId,
+    // a list of several goes by it
+    attemptId: `${productId}-${variantId}-${state}`,
     productId,
     variantId,
     phase: phases[state],

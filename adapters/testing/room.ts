@@ -16,7 +16,7 @@ import {
   type TryOnView,
   type Visitor,
 } from 'fitting-room'
-import { problems, views } from './views.ts'
+import { problems, stateNamed, views } from './views.ts'
 
 /** A product variant by the digits of its IDs, as in `1001/2001`. */
 export type ProductName = `${string}/${string}`
@@ -243,11 +243,7 @@ function resultOf(readable: Readable<TryOnView>, { signal, rejectOnInput = false
 
 const unknownVisitor: Visitor = { uniqueUserId: null, requestsLeft: null, totalRequests: null }
 
-function viewIn(shown: TryOnState | TryOnView): TryOnView {
-  const view = typeof shown === 'string' ? views[shown] : shown
-  if (!view) throw new TypeError(`mockRoom() shows a state or a view, and "${String(shown)}" is none`)
-  return view
-}
+const viewIn = (shown: TryOnState | TryOnView): TryOnView => (typeof shown === 'string' ? stateNamed(shown) : shown)
 
 const isName = (name: string): name is ProductName => /^\d+\/\d+$/.test(name)
 const nameOf = ({ productId, variantId }: TryOnProduct): ProductName =>

@@ -174,8 +174,16 @@ export const views: { readonly [State in TryOnState]: ViewOf<State> } = {
   },
 }
 
-/** A view of that state with something about it changed. */
+/** A view of that state with something about it changed. Throws a `TypeError` for what is no state, or no part of a view. */
 export function viewOf<State extends TryOnState>(state: State, changes: ViewChanges<State> = {}): ViewOf<State> {
-  const view: ViewOf<State> = views[state]
+  const view: ViewOf<State> = stateNamed(state)
+  for (const name of Object.keys(changes))
+    if (!(name in view)) throw new TypeError(`viewOf() changes parts of a view, and "${name}" is none`)
   return { ...view, ...changes }
+}
+
+/** The view of a state; throws a `TypeError` for what is none. */
+export function stateNamed<State extends TryOnState>(state: State): ViewOf<State> {
+  if (Object.hasOwn(views, state)) return views[state]
+  throw new TypeError(`the states of a view are ${Object.keys(views).join(', ')}, and "${String(state)}" is none`)
 }

@@ -18,8 +18,12 @@ const part = (before: string, text: string | undefined) => (text === undefined ?
 /** The core brings the texts of its problems, so that no product page loads them. */
 export const learnTexts = (learnt: Partial<ProblemTexts>): void => void Object.assign(texts, learnt)
 
-/** What happened and what helps, for developers; `fitting-room/words` has the texts for shoppers. */
-export function explain(of: Problem): string {
+/**
+ * What happened and what helps, for developers; `fitting-room/words` has the texts for shoppers. Nothing of null. Until the
+ * core is loaded, which brings most of the texts, it gives a problem as JSON.
+ */
+export function explain(of: Problem | null): string {
+  if (of === null) return ''
   const text = texts[of.kind] as string | ((of: Problem) => string) | undefined
   return typeof text === 'function' ? text(of) : (text ?? JSON.stringify(of))
 }

@@ -101,7 +101,7 @@ export function checkConsent({ options }: ConsentCall, notice: Notice | undefine
   check(isNamed && isMeant, 'consent.notice', notice?.version)
 }
 
-const anAddress = 'name@host.tld'
+const anAddress = 'name@host'
 
 const namedConsent = is.optional(is.object({ notice: is.nonEmpty }))
 

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { createFittingRoom } from 'fitting-room'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import photoUrl from '../../examples/sample/person.png'
+import { flows } from '../docs/flows.ts'
 
 const address = new URL(photoUrl, location.href).href
 const pictures = { preview: address, final: address }
@@ -31,3 +32,11 @@ it.concurrent.each([
     await sandbox.close()
   },
 )
+
+it('the flow of the guide to testing, whose clock a test moves, comes to its picture in a page, too', async () => {
+  const { sandbox, flow, tried } = await flows(await (await fetch(photoUrl)).blob())
+  expect(tried.get().state).toBe('final')
+  expect(sandbox.ledger.requests.filter((request) => request === 'POST /generations')).toHaveLength(1)
+  flow.close()
+  await sandbox.close()
+})

@@ -16,7 +16,7 @@ import { openSandbox } from '../support/open-sandbox.ts'
 import { serveFetch } from '../support/serve-fetch.ts'
 import { findViolations } from '../support/violations.ts'
 import { copyOf, packedIn, served } from './copy.ts'
-import { pageIn } from './page-in.ts'
+import { choosing, pageIn, samplePhoto } from './page-in.ts'
 
 const folders = ['react', 'vue', 'svelte', 'solid', 'plain'] as const
 const pages = [...folders, 'shop'] as const
@@ -145,6 +145,34 @@ describe.each(engines)('in $name', ({ launch }) => {
       await tab.close()
     })
   })
+
+  // the shop asks for a photo in a dialog
+  it.each(folders)(
+    'the product page of %s has another photo take the place of one that is being uploaded',
+    async (name) => {
+      const tab = await engine.open(sites.get(name)!.url)
+      const { marked, reaches, press, choosePhoto } = pageIn(tab)
+      const other = await sharp(samplePhoto).resize(300, 400).png().toBuffer()
+      await reaches('idle')
+      await choosePhoto()
+      const isBegun = `${marked('try-on')}?.dataset.state === 'preparing'`
+      const chooseOther = `if (${isBegun}) { looking.disconnect(); ${choosing(marked('photo'), other)} }`
+      const options = '{ attributes: true, subtree: true }'
+      await tab.run(`(() => {
+      const looking = new MutationObserver(() => { ${chooseOther} })
+      looking.observe(document.body, ${options})
+    })()`)
+      await press('start')
+      await reaches('final')
+      const photos = [...jobs.values()].map(({ photo }) => ('name' in photo ? photo.name : ''))
+      const sent = await Promise.all(photos.map(async (photo) => fetch(`${sandbox.url}/photos/${photo}`)))
+      const widths = await Promise.all(
+        sent.map(async (answer) => (await sharp(await answer.arrayBuffer()).metadata()).width),
+      )
+      expect(widths).toEqual([300])
+      await tab.close()
+    },
+  )
 
   it('keeps photo and word where the core is refused, as by a blocker or a deploy, and goes on once it is not, or says that the page has to be reloaded', async () => {
     let isRefused = false

@@ -86,6 +86,8 @@ input.addEventListener('change', () => {
   URL.revokeObjectURL(chosen)
   photo = input.files?.[0]
   chosen = photo ? URL.createObjectURL(photo) : ''
+  // as long as the first one is being uploaded, this one takes its place
+  if (photo && tryOn.get().state === 'preparing') submit()
   show(tryOn.get())
 })
 form.addEventListener('submit', (event) => {

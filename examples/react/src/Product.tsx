@@ -1,7 +1,7 @@
 import tee from '@fitting-room/service/garments/breton-tee.svg'
 import type { StartOptions, TryOn, TryOnView } from 'fitting-room'
 import { useTryOn } from 'fitting-room/react'
-import { useEffect, useRef, useState, type FormEvent } from 'react'
+import { useEffect, useRef, useState, type ChangeEvent, type FormEvent } from 'react'
 import { sizes, tryOnOf, words } from './room.ts'
 
 export function Product() {
@@ -66,9 +66,16 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
   // controls that will be needed again soon stay in place, and keep the focus
   const isSoon = view.state === 'preparing'
 
-  function submit(options?: StartOptions) {
-    setChecked(photo)
-    void tryOn[view.can.retry ? 'retry' : 'start'](photo, options)
+  function choose({ target }: ChangeEvent<HTMLInputElement>) {
+    const [file] = target.files ?? []
+    setPhoto(file)
+    // as long as the first one is being uploaded, this one takes its place
+    if (isSoon && file) submit({}, file)
+  }
+
+  function submit(options?: StartOptions, file = photo) {
+    setChecked(file)
+    void tryOn[view.can.retry ? 'retry' : 'start'](file, options)
   }
 
   function submitEmail(event: FormEvent<HTMLFormElement>) {
@@ -96,13 +103,7 @@ export function TryOnPanel({ tryOn }: { tryOn: TryOn }) {
       {view.progress && <progress value={view.progress.value} aria-label={words.progress(view) ?? ''} />}
       {(view.can.start || view.can.retry || isSoon) && (
         <label>
-          Your photo{' '}
-          <input
-            type="file"
-            accept="image/*"
-            data-testid="photo"
-            onChange={(event) => setPhoto(event.currentTarget.files?.[0])}
-          />
+          Your photo <input type="file" accept="image/*" data-testid="photo" onChange={choose} />
         </label>
       )}
       {view.can.submitEmail && (

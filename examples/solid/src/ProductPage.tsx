@@ -57,6 +57,12 @@ function TryOnPanel(props: { variantId: string }) {
   // controls that will be needed again soon stay in place, and keep the focus
   const isSoon = () => view().state === 'preparing'
 
+  function choose(event: Event & { currentTarget: HTMLInputElement }) {
+    setPhoto(event.currentTarget.files?.[0])
+    // as long as the first one is being uploaded, this one takes its place
+    if (isSoon() && photo()) submit()
+  }
+
   function submit(options?: StartOptions) {
     setChecked(photo())
     void tryOn()[view().can.retry ? 'retry' : 'start'](photo(), options)
@@ -89,13 +95,7 @@ function TryOnPanel(props: { variantId: string }) {
       </Show>
       <Show when={view().can.start || view().can.retry || isSoon()}>
         <label>
-          Your photo{' '}
-          <input
-            type="file"
-            accept="image/*"
-            data-testid="photo"
-            onChange={(event) => setPhoto(event.currentTarget.files?.[0])}
-          />
+          Your photo <input type="file" accept="image/*" data-testid="photo" onChange={choose} />
         </label>
       </Show>
       <Show when={view().can.submitEmail}>
