@@ -249,14 +249,18 @@ describe('a submission', () => {
   it('tells which attempt it is of to the page’s own origin, and to no other', async () => {
     handler = json(200, started)
     await client.createGeneration(order, { turn: 'attempt' })
-    vi.stubGlobal('location', { origin: url })
+    vi.stubGlobal('origin', url)
     await client.createGeneration(order, { turn: 'attempt' })
     await client.getFunnel([12], { turn: 'attempt' })
-    vi.stubGlobal('location', { origin: 'https://elsewhere.example' })
+    vi.stubGlobal('origin', 'https://elsewhere.example')
+    await client.createGeneration(order, { turn: 'attempt' })
+    // a sandboxed frame, which has the address and not the origin
+    vi.stubGlobal('location', { origin: url })
+    vi.stubGlobal('origin', 'null')
     await client.createGeneration(order, { turn: 'attempt' })
     vi.unstubAllGlobals()
     const told = requests.map(({ headers }) => headers['idempotency-key'])
-    expect(told).toEqual([undefined, 'attempt', undefined, undefined])
+    expect(told).toEqual([undefined, 'attempt', undefined, undefined, undefined])
   })
 
   it('is not aborted by its time limit: a late answer is told', async () => {

@@ -134,6 +134,12 @@ describe('the base URL', () => {
     expect(resolvedBaseUrl('https://api.example/@shop')).toBe('https://api.example/@shop')
   })
 
+  it('is a path of the parent’s origin in a frame whose page stands in its markup', () => {
+    onPage('null')
+    vi.stubGlobal('origin', 'https://shop.example')
+    expect(resolvedBaseUrl('/api')).toBe('https://shop.example/api')
+  })
+
   it.each([
     '/api',
     '',

@@ -16,18 +16,39 @@ const told = ['state', 'group', 'problem'] as const
 
 const ofRoom: ReadonlySet<string> = new Set(['base-url', 'api-key', 'namespace'])
 
-/** One room for all elements of a page that say the same of it. */
-const rooms = new Map<string, FittingRoom>()
-const keys = new Map<string, string>()
+/** A room, and the elements that it is for: all those of the page that say the same of it. */
+interface Shared {
+  baseUrl: string
+  namespace: string | null
+  apiKey: string
+  room: FittingRoom
+  users: Set<TryOnElement>
+}
 
-function roomFor(baseUrl: string, apiKey: string, namespace: string | null): FittingRoom {
-  const name = JSON.stringify([baseUrl, namespace])
-  // a key may be renewed while the page is open
-  keys.set(name, apiKey)
-  const key = () => keys.get(name) ?? ''
-  const room = rooms.get(name) ?? createFittingRoom({ baseUrl, apiKey: key, ...(namespace && { namespace }) })
-  rooms.set(name, room)
-  return room
+const shared = new Set<Shared>()
+
+/** The room of an element, which had that one `before`. */
+function roomFor(
+  element: TryOnElement,
+  before: Shared | null,
+  { baseUrl, apiKey, namespace }: Pick<Shared, 'baseUrl' | 'apiKey' | 'namespace'>,
+): Shared {
+  const alike = [...shared].filter((each) => each.baseUrl === baseUrl && each.namespace === namespace)
+  const isLeft = ({ users, apiKey: key }: Shared) => ![...users].some((each) => each.getAttribute('api-key') === key)
+  let own = alike.find((each) => each.apiKey === apiKey)
+  // a key may be renewed while the page is open; another element's is none of it
+  if (!own && before && alike.includes(before) && isLeft(before)) own = Object.assign(before, { apiKey })
+  if (!own) {
+    const key = () => made.apiKey
+    const room = createFittingRoom({ baseUrl, apiKey: key, ...(namespace && { namespace }) })
+    const made: Shared = { baseUrl, namespace, apiKey, room, users: new Set() }
+    own = made
+  }
+  shared.add(own)
+  own.users.add(element)
+  // it would go on with a key that nobody names any more
+  for (const each of alike) if (each !== own && isLeft(each) && shared.delete(each)) each.room.close()
+  return own
 }
 
 // a server, which renders nothing of it, has no elements
@@ -46,6 +67,7 @@ export class TryOnElement extends Base {
   static readonly observedAttributes = observed
   readonly #slots = { state: slot(), group: slot() }
   #room: FittingRoom | undefined
+  #shared: Shared | null = null
   #tryOn: TryOn | null = null
   #chosen: Chosen | undefined
   readonly #fields = createFields()
@@ -82,6 +104,8 @@ export class TryOnElement extends Base {
       for (const type of ['click', 'change', 'submit']) this.addEventListener(type, (event) => this.#hear(event))
       for (const type of ['focusin', 'input']) this.addEventListener(type, () => this.#note())
       this.#isHearing = true
+      // what was chosen before nobody has heard, and the same file again is no change
+      this.#emptyFiles()
     }
     // what was set before the element was defined
     const early = Object.getOwnPropertyDescriptor(this, 'room')
@@ -111,8 +135,7 @@ export class TryOnElement extends Base {
 
   disconnectedCallback(): void {
     this.#late.disconnect()
-    this.#end()
-    this.#tryOn = null
+    this.#leave()
   }
 
   attributeChangedCallback(name: string, before: string | null, now: string | null): void {
@@ -126,9 +149,14 @@ export class TryOnElement extends Base {
     })
   }
 
-  #follow(): void {
+  #leave(): void {
     this.#end()
     this.#tryOn = null
+    this.#shared?.users.delete(this)
+  }
+
+  #follow(): void {
+    this.#leave()
     // whoever it was shown to may have gone
     if (this.#last.group) this.#last.group = 'away'
     try {
@@ -156,8 +184,14 @@ export class TryOnElement extends Base {
   #find(): TryOn | null {
     const [baseUrl, apiKey, namespace, productId, variantId, funnels] = observed.map((name) => this.getAttribute(name))
     if (!productId || !variantId || !funnels) return null
-    const room = this.#room ?? (baseUrl && apiKey ? roomFor(baseUrl, apiKey, namespace ?? null) : null)
+    const room =
+      this.#room ?? (baseUrl && apiKey ? this.#share({ baseUrl, apiKey, namespace: namespace ?? null }) : null)
     return room?.tryOn({ productId, variantId, funnelIds: funnels.split(',').map(Number) }) ?? null
+  }
+
+  #share(named: Pick<Shared, 'baseUrl' | 'apiKey' | 'namespace'>): FittingRoom {
+    this.#shared = roomFor(this, this.#shared, named)
+    return this.#shared.room
   }
 
   /** Without a try-on there is nothing to show or to ask for. */
@@ -191,9 +225,13 @@ export class TryOnElement extends Base {
 
   /** Whoever comes next sees nothing of what was typed or chosen, by whatever means; what the markup itself gives stays. */
   #empty(): void {
+    this.#emptyFiles()
+    this.#fields.restore()
+  }
+
+  #emptyFiles(): void {
     for (const input of this.querySelectorAll<HTMLInputElement>('input[type=file][data-intent]'))
       if (this.#owns(input)) input.value = ''
-    this.#fields.restore()
   }
 
   #draw(): void {

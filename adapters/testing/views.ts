@@ -185,5 +185,5 @@ export function viewOf<State extends TryOnState>(state: State, changes: ViewChan
 /** The view of a state; throws a `TypeError` for what is none. */
 export function stateNamed<State extends TryOnState>(state: State): ViewOf<State> {
   if (Object.hasOwn(views, state)) return views[state]
-  throw new TypeError(`the states of a view are ${Object.keys(views).join(', ')}, and "${String(state)}" is none`)
+  throw new TypeError(`the states of a view are ${Object.keys(views).join(', ')}, and "${state}" is none`)
 }

@@ -23,7 +23,7 @@ export const learnTexts = (learnt: Partial<ProblemTexts>): void => void Object.a
  * core is loaded, which brings most of the texts, it gives a problem as JSON.
  */
 export function explain(of: Problem | null): string {
-  if (of === null) return ''
+  if (!of) return ''
   const text = texts[of.kind] as string | ((of: Problem) => string) | undefined
   return typeof text === 'function' ? text(of) : (text ?? JSON.stringify(of))
 }

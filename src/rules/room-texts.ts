@@ -36,7 +36,7 @@ export const roomTexts: Omit<ProblemTexts, DoorProblemKind | 'ticket' | 'picture
   deviceLimit: ({ limit }) => `no more from this device: ${limit} is reached`,
   storage: 'storage did not save or remove that, so it was not done',
   storageUnreadable: 'storage could not be read; resume() reads it again',
-  recordUnreadable: 'a stored record could not be read and is left; start() goes elsewhere, reset() removes it',
+  recordUnreadable: 'a stored record could not be read; start() goes elsewhere',
   consentExpired: 'the consent is too old, so nothing was sent; start() or resume() gives another',
   internal: ({ sent }) => `something broke; ${sent ? 'the submission may have been' : 'nothing was'} sent`,
   notAllowed: ({ intent, state }) => `${intent}() is not allowed in state "${state}"`,

@@ -7,7 +7,9 @@ import { isHttpUrl } from '../contract/forms.ts'
 export function readBaseUrl(option: string | (() => string)): string | null {
   try {
     const text = typeof option === 'function' ? option() : option
-    const url = /^\/(?!\/)/.test(text) && typeof location !== 'undefined' ? location.origin + text : text
+    const isPath = /^\/(?!\/)/.test(text) && typeof location !== 'undefined'
+    // a frame whose page stands in its markup has its parent's origin, and no address
+    const url = isPath ? (location.origin === 'null' ? globalThis : location).origin + text : text
     // paths are put behind it, and no page may ask an address that holds a password
     return isHttpUrl(url) && !/[?#]|\/\/[^/]*@/.test(url) ? url.replace(/\/+$/, '') : null
   } catch {

@@ -116,7 +116,8 @@ export async function bounded<T>(
   }
 }
 
-const isOwnOrigin = (url: string) => globalThis.location?.origin === new URL(url).origin
+/** Of a sandboxed frame that is none, whatever its address. */
+const isOwnOrigin = (url: string) => globalThis.origin === new URL(url).origin
 
 /** Only a browser knows that it is offline. */
 export const offline = () => typeof navigator !== 'undefined' && navigator.onLine === false

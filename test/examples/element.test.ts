@@ -55,8 +55,13 @@ it('a page without a bundler carries a photo to the picture, and loads the core 
   await choice.setInputFiles(none)
   await wrong.waitFor()
   expect(await page.locator('.photoAdvice:visible').count()).toBe(0)
+  await choice.focus()
   await choice.setInputFiles(photo)
+  await page.getByRole('status').getByText('One moment').waitFor()
+  // what had the focus is hidden
+  expect(await page.evaluate(() => document.activeElement?.localName)).toBe('fitting-room-try-on')
   await page.locator('[data-state=final]').waitFor()
+  expect(await page.getByRole('status').textContent()).toBe('Your picture is ready')
   const another = page.locator('[data-intent=retry]:visible')
   expect(await another.count()).toBe(1)
   // beside a picture, too
