@@ -214,6 +214,15 @@ describe('what is not passed on', async () => {
       asked('/generations', { method: 'POST', headers: { 'Content-Type': 'text/plain' } }),
       400,
     ],
+    [
+      'another JSON',
+      asked('/generations', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json-patch' },
+        body: submission,
+      }),
+      400,
+    ],
     ['no JSON', generation({ body: 'x' }), 400],
     ['a list', generation({ body: [] }), 400],
     ['a body that ends in the middle', cutOff(), 400],
@@ -772,9 +781,9 @@ describe('what is passed on', () => {
 
   it('is asked once of funnels for all shoppers, and again once one is none any more', async () => {
     const handle = proxyOf()
-    const funnel = () => handle(asked('/funnel?funnelIds=12')).then((response) => response.json())
-    expect(await funnel()).toEqual(await funnel())
-    const all = await Promise.all(Array.from({ length: 9 }, funnel))
+    const funnel = (more = '') => handle(asked(`/funnel?funnelIds=12${more}`)).then((response) => response.json())
+    expect(await funnel()).toEqual(await funnel('&__proto__=1&more=2'))
+    const all = await Promise.all(Array.from({ length: 9 }, () => funnel()))
     expect(all[8]).toEqual(all[0])
     expect(world.count('GET', '/funnel')).toBe(1)
     world.fault('POST', '/generations', [answers(404, { error: 'Not found' })])

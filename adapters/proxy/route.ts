@@ -46,7 +46,9 @@ export async function routed(request: Request, path: string, visitorId: string):
   if ('status' in named) return named
   const { operation, jobId } = named
   const { params, query, body } = endpoints[operation]
-  const given = Object.fromEntries(new URL(request.url).searchParams)
+  // what the contract does not name makes no question of its own
+  const isNamed = ([name]: [string, string]) => Object.hasOwn(query.shape, name)
+  const given = Object.fromEntries([...new URL(request.url).searchParams].filter(isNamed))
   const asked = takesVisitor(query) ? { uniqueUserId: visitorId, ...given } : given
   const misfit = [params.safeParse({ jobId }), query.safeParse(asked)].find(({ success }) => !success)
   if (misfit) return badInput(`"${misfit.path}" is not valid`)
@@ -67,7 +69,8 @@ const takesVisitor = (schema: Schema<unknown>) => 'shape' in schema && 'uniqueUs
 
 /** A form of another site can send text, but no JSON that says so. */
 async function jsonOf({ headers, body }: Request): Promise<object | null> {
-  if (!/^application\/json\b/i.test(headers.get('Content-Type') ?? '')) return null
+  const type = headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') return null
   try {
     const bytes = await readBytes(body, bodyAtMost)
     const value: unknown = bytes && JSON.parse(new TextDecoder().decode(bytes))
