@@ -71,7 +71,7 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
   const webhookOf = (jobId: string) => (hasWebhook ? urlNow() + webhooks.pathOf(jobId) : null)
   const bucket = bucketOf(options)
   const { takePhoto = intakeByFile(drawing.cleanedFile) } = options
-  const inBucket = bucket && bucketBlobs(bucket, takePhoto)
+  const inBucket = bucket && bucketBlobs(bucket, takePhoto, (name) => store.keepPhoto(name, clock.now()))
   const ownUploads = new SignedUploads(uploadSecret)
   const parts: ServiceParts = {
     blobs: memoryBlobs(),

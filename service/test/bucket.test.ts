@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import S3rver from '@20minutes/s3rver'
 import {
@@ -12,6 +14,7 @@ import {
   memoryBlobs,
   memoryStore,
   parseConfig,
+  type BlobStore,
   type Service,
   type ServiceOptions,
   type Store,
@@ -23,9 +26,9 @@ import { suiteConfig } from '../../test/support/suite-config.ts'
 import { deleteExpired } from '../src/retention.ts'
 import { seldom } from '../../test/limits.ts'
 import { bucketBlobs } from '../src/bucket/bucket-blobs.ts'
-import { openBucket } from '../src/bucket/bucket.ts'
+import { openBucket, type Bucket } from '../src/bucket/bucket.ts'
 import { movedBlobs } from '../src/moved-blobs.ts'
-import { ofJobs, type Blob, type Line } from '../src/ports.ts'
+import { ofJobs, type Blob, type Line, type PhotoIntake } from '../src/ports.ts'
 import { SignedUploads } from '../src/signed-uploads.ts'
 import { deferred } from '../../src/platform/deferred.ts'
 import { LineFull, mostOfClient } from '../src/drawing/not-drawn.ts'
@@ -60,6 +63,16 @@ afterAll(async () => {
 
 const files = async () =>
   (await readdir(join(folder, 'try-ons'), { recursive: true })).filter((name) => name.endsWith('._S3rver_object'))
+
+/** A photo is taken as it is unless a test says otherwise. */
+const blobsIn = (
+  bucket: Bucket,
+  takePhoto: PhotoIntake = async ({ body }) => ({
+    bytes: new Uint8Array(await new Response(body).arrayBuffer()),
+    type: 'image/png',
+  }),
+  willKeep: (name: string) => Promise<unknown> = async () => {},
+) => bucketBlobs(bucket, takePhoto, willKeep)
 
 interface World {
   store: Store
@@ -131,7 +144,7 @@ describe('a service whose photos and pictures are in a bucket', () => {
     for (const method of ['GET', 'HEAD'])
       expect((await ask(new Request(`${url}/pictures/before.png`, { method }))).status).toBe(200)
     const moved = movedBlobs(
-      bucketBlobs(openBucket(place, keys), () => expect.fail('nothing is looked at')),
+      blobsIn(openBucket(place, keys), () => expect.fail('nothing is looked at')),
       blobs,
     )
     await store.keepPhoto('before.png', 0)
@@ -141,7 +154,7 @@ describe('a service whose photos and pictures are in a bucket', () => {
 
   it('passes a picture on as it is read, however slowly', async () => {
     const bucket = openBucket(place, keys)
-    const blobs = bucketBlobs(bucket, () => expect.fail('nothing is looked at'))
+    const blobs = blobsIn(bucket, () => expect.fail('nothing is looked at'))
     await blobs.put('slow.png', { bytes: png, type: 'image/png' })
     const found = await blobs.open?.('slow.png')
     expect(found).toMatchObject({ size: png.length, type: 'image/png' })
@@ -215,7 +228,7 @@ describe('a service whose photos and pictures are in a bucket', () => {
     const { target, fetch: serve } = open()
     const { imageUrl, name, put } = await target()
     await put(png)
-    const blobs = bucketBlobs(
+    const blobs = blobsIn(
       openBucket(place, keys),
       (_request, _limits, line) => new Promise((release) => held.push({ line, release })),
     )
@@ -240,7 +253,7 @@ describe('a service whose photos and pictures are in a bucket', () => {
     const [first, job] = await Promise.all([target(), target()])
     await Promise.all([first.put(png), job.put(png)])
     const held: ((photo: Blob) => void)[] = []
-    const blobs = bucketBlobs(openBucket(place, keys), () => new Promise((release) => held.push(release)))
+    const blobs = blobsIn(openBucket(place, keys), () => new Promise((release) => held.push(release)))
     const client = { kind: 'upload', of: '198.51.100.7' } as const
     const looks = Array.from({ length: mostOfClient }, () => blobs.get(`${randomUUID()}.png`, client))
     await expect(blobs.get(first.name, client)).rejects.toThrow(LineFull)
@@ -261,10 +274,7 @@ describe('a service whose photos and pictures are in a bucket', () => {
     const photo = { bytes: png, type: 'image/png' }
     const isNone = deferred<never>()
     const looks = [isNone.promise, Promise.resolve(photo)]
-    const blobs = bucketBlobs(
-      openBucket(place, keys),
-      () => looks.shift() ?? expect.fail('it is looked at once too often'),
-    )
+    const blobs = blobsIn(openBucket(place, keys), () => looks.shift() ?? expect.fail('it is looked at once too often'))
     await put(png)
     const asked = [ofJobs('main'), { kind: 'upload', of: '198.51.100.7' } as const].map((line) =>
       expect(blobs.get(name, line)).rejects.toThrow(PhotoNotReadable),
@@ -281,7 +291,7 @@ describe('a service whose photos and pictures are in a bucket', () => {
     const photos = [1, 2, 3].map((text) => ({ bytes: new TextEncoder().encode(`photo ${text}`), type: 'image/png' }))
     const [first, second, third] = photos as [Blob, Blob, Blob]
     const looks: ((photo: Blob | PhotoNotReadable) => void)[] = []
-    const blobs = bucketBlobs(
+    const blobs = blobsIn(
       openBucket(place, keys),
       () =>
         new Promise((resolve, reject) => {
@@ -315,6 +325,74 @@ describe('a service whose photos and pictures are in a bucket', () => {
     expect(await asked()).toBeNull()
   })
 
+  it('has what is put there while another photo is being kept, and shows that alone', async () => {
+    const { name, put } = await open().target()
+    const bucket = openBucket(place, keys)
+    const [first, second] = ['photo 1', 'photo 2'].map((text) => new TextEncoder().encode(text)) as [
+      Uint8Array,
+      Uint8Array,
+    ]
+    let isNext = true
+    const blobs = blobsIn({
+      ...bucket,
+      async put(key, blob) {
+        await bucket.put(key, blob)
+        if (isNext) await put(second)
+        isNext = false
+      },
+    })
+    await put(first)
+    expect((await blobs.get(name))?.bytes).toEqual(second)
+    expect((await blobs.get(name))?.bytes).toEqual(second)
+  })
+
+  it('makes a photo known before it is kept, so that it is deleted whoever has just deleted what had arrived', async () => {
+    const { store, config } = open()
+    const name = `${randomUUID()}.png`
+    const bucket = openBucket(place, keys)
+    const known = (each: string) => store.keepPhoto(each, Date.now())
+    await bucket.put(`arrived/${name}`, { bytes: png, type: 'image/png' })
+    await store.keepPhoto(name, 0)
+    const deleteAll = (blobs: BlobStore, now: number) =>
+      deleteExpired({ config, store, blobs, report: (error) => expect.fail(String(error)), clock: { now: () => now } })
+    /** Another process, which does not know that this one looks at it. */
+    const other = blobsIn(bucket)
+    const own = blobsIn(
+      { ...bucket, put: (key, blob) => deleteAll(other, Date.now()).then(() => bucket.put(key, blob)) },
+      undefined,
+      known,
+    )
+    await own.get(name)
+    expect((await files()).filter((file) => file.includes(name))).toHaveLength(1)
+    await deleteAll(other, Date.now() + 2 * dayMs)
+    expect((await files()).filter((file) => file.includes(name))).toEqual([])
+  })
+
+  it.each([
+    ['says nothing', (_response: ServerResponse) => {}],
+    [
+      'says a little from time to time',
+      (response: ServerResponse) => {
+        const timer = setInterval(() => response.write('.'), 20)
+        response.writeHead(200, { ETag: '"1"' }).once('close', () => clearInterval(timer))
+      },
+    ],
+  ])('is given up once its time is over where it %s, whatever the platform has forgotten', async (_how, answer) => {
+    const server = createServer((_, response) => answer(response)).listen(0, '127.0.0.1')
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    await once(server, 'listening')
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const bucket = openBucket({ ...place, endpoint }, keys, { longestMs: 500 })
+    setFlagsFromString('--expose-gc')
+    const forget = runInNewContext('gc') as () => void
+    const forgetting = setInterval(forget, 20)
+    onTestFinished(() => clearInterval(forgetting))
+    await expect(bucket.get('name')).rejects.toThrow('timeout')
+  })
+
   it('asks for things as they are, and takes nothing without its version or its end', async () => {
     let [version, hasEnd] = ['"1"', true]
     const server = createServer(({ headers }, response) => {
@@ -335,6 +413,7 @@ describe('a service whose photos and pictures are in a bucket', () => {
     await opened?.body?.cancel()
     hasEnd = false
     await expect(bucket.open('name')).rejects.toThrow('without its end')
+    await expect(bucket.get('name')).rejects.toThrow('without its end')
     ;[version, hasEnd] = ['', true]
     await expect(bucket.open('name')).rejects.toThrow('without its version')
   })
@@ -342,7 +421,7 @@ describe('a service whose photos and pictures are in a bucket', () => {
   it('shows what was put into a bucket in place of what is in the folder of before', async () => {
     const before = memoryBlobs()
     const moved = movedBlobs(
-      bucketBlobs(openBucket(place, keys), () => expect.fail('nothing is looked at')),
+      blobsIn(openBucket(place, keys), () => expect.fail('nothing is looked at')),
       before,
     )
     const name = `${randomUUID()}.png`
@@ -412,7 +491,7 @@ describe('a service whose photos and pictures are in a bucket', () => {
     const used = await world.tryOn(png)
     const { data } = await world.ask('/uploads', { contentType: 'image/png' })
     await fetch(data['uploadUrl']!, { method: 'PUT', body: Buffer.from(png), headers: { 'Content-Type': 'image/png' } })
-    const blobs = bucketBlobs(openBucket(place, keys), async () => {
+    const blobs = blobsIn(openBucket(place, keys), async () => {
       throw new Error('nothing is looked at')
     })
     await deleteExpired({

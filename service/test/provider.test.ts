@@ -434,6 +434,28 @@ describe('finished pictures that cannot be had', () => {
   })
 })
 
+describe('what a provider tells', () => {
+  it('that is no JSON is told of without its beginning, which may be anybody’s data', async () => {
+    standIn.faults.push((response) => void response.writeHead(200).end('kim@shop.example has no photo'))
+    const { worked, reports } = await worker(providerAt(standIn.url))
+    expect((await worked()).job.state).toBe('failed')
+    const told = reports.flatMap((error) => [error.message, String(error.cause)]).join()
+    expect(told).toContain('is no JSON')
+    expect(told).not.toContain('kim')
+  })
+
+  it('as a picture, and is none, is fetched no more than a few times', async () => {
+    let fetched = 0
+    const fetchPicture = async () => new Uint8Array(++fetched)
+    const { worked, reports } = await worker(
+      fashn({ url: standIn.url, key: 'fa-secret', prepared, finished, fetchPicture, busyMs: 1 }),
+    )
+    const { job, isCreditBack } = await worked()
+    expect([job.state, job.error, isCreditBack, fetched]).toEqual(['failed', 'Generation failed', true, 3])
+    expect(reports.map(({ message }) => message)).toEqual(['finished pictures of a provider could not be had'])
+  })
+})
+
 describe('a job whose process ended', () => {
   const since = Date.now()
 

@@ -19,9 +19,13 @@ const mostLooks = 5
 /**
  * Photos and pictures in a bucket. Nobody sees a photo arrive there, so it is looked at when it is wanted first: only then is
  * its size checked and its metadata removed, and until then nobody but the service can read it. One that is none is removed.
- * `get` rejects with `PhotoNotReadable`, or `LineFull` where that client has too many looked at.
+ * `willKeep` is told of each one before it is written, so that it is deleted one day whoever deletes it just now. `get` rejects with `PhotoNotReadable`, or `LineFull` where that client has too many looked at.
  */
-export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
+export function bucketBlobs(
+  bucket: Bucket,
+  takePhoto: PhotoIntake,
+  willKeep: (name: string) => Promise<unknown>,
+): BlobStore {
   /** Those that are looked at just now, by kind of line and name: whoever else wants one waits for that. */
   const looks = new Map<string, { line: Line; found: Promise<Blob | null> }>()
 
@@ -34,9 +38,13 @@ export function bucketBlobs(bucket: Bucket, takePhoto: PhotoIntake): BlobStore {
     if (photo === null) return bucket.get(kept(name))
     const taken = await takeIn(photo, line)
     // what was put there since is the photo, and what is gone was taken in, or has had its time
-    const isOld = (await bucket.version(arrived(name))) !== photo.version
-    if (isOld && again > 0) return lookAt(name, line, again - 1)
-    if (taken) await bucket.put(kept(name), taken)
+    const isOld = async () => again > 0 && (await bucket.version(arrived(name))) !== photo.version
+    if (await isOld()) return lookAt(name, line, again - 1)
+    if (taken) {
+      await willKeep(name)
+      await bucket.put(kept(name), taken)
+      if (await isOld()) return lookAt(name, line, again - 1)
+    }
     await bucket.remove(arrived(name))
     if (taken) return taken
     throw new PhotoNotReadable()

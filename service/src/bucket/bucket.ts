@@ -1,3 +1,4 @@
+import { setTimeout as after } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import type { Config } from '../config.ts'
 import type { Blob, OpenBlob } from '../ports.ts'
@@ -33,33 +34,38 @@ export interface Opened extends Pick<Response, 'body'> {
   isPacked: boolean
 }
 
-/** How often a request is said again that the bucket's server could not answer: all of them may be. */
+/** How often a request is said again that the bucket's server could not answer, as all of them may be, and how soon, in ms. */
 const retries = 8
+const firstRetryMs = 50
 
-/** How long a request may take in all, in ms. */
-const longestMs = 60_000
-
-/** What a server packs on its way could not be told from what was packed when it was put there. */
-class Unpacked extends AwsClient {
-  override async sign(...given: Parameters<AwsClient['sign']>): Promise<Request> {
-    const signed = await super.sign(...given)
-    // not signed, as proxies may say it otherwise
-    signed.headers.set('Accept-Encoding', 'identity')
-    return signed
-  }
+export interface BucketTimes {
+  /** How long a request may take in all, in ms. Default: a minute. */
+  longestMs?: number
 }
 
 export function openBucket(
   { endpoint, name: bucket, region }: NonNullable<Config['bucket']>,
   keys: BucketKeys,
+  { longestMs = 60_000 }: BucketTimes = {},
 ): Bucket {
   const { id: accessKeyId, secret: secretAccessKey, session } = keys
   const credentials = { accessKeyId, secretAccessKey, ...(session && { sessionToken: session }) }
-  const client = new Unpacked({ ...credentials, service: 's3', region, retries })
+  const client = new AwsClient({ ...credentials, service: 's3', region })
   const urlOf = (name: string) => `${endpoint}/${bucket}/${name.split('/').map(encodeURIComponent).join('/')}`
 
-  const send = (method: string, name: string, init: RequestInit = {}) =>
-    client.fetch(urlOf(name), { signal: AbortSignal.timeout(longestMs), ...init, method })
+  /** The client only signs: it sends a `Request`, and once nobody holds that one `fetch` forgets its signal. */
+  async function send(method: string, name: string, { signal, ...init }: RequestInit = {}): Promise<Response> {
+    const until = signal ?? AbortSignal.timeout(longestMs)
+    for (let tries = 0; ; tries++) {
+      const { url, headers } = await client.sign(urlOf(name), { ...init, method })
+      // what is packed on its way could not be told from what was packed when it was put there; not signed, as proxies may change it
+      headers.set('Accept-Encoding', 'identity')
+      const answer = await fetch(url, { ...init, method, headers, signal: until })
+      if (tries === retries || (answer.status < 500 && answer.status !== 429)) return answer
+      await answer.body?.cancel()
+      await after(Math.random() * firstRetryMs * 2 ** tries, null, { signal: until })
+    }
+  }
 
   /** Null where there is no such file, which a 404 alone does not say: a bucket, or its server, may be away. */
   async function ask(method: string, name: string, init: RequestInit = {}): Promise<Response | null> {
@@ -70,6 +76,14 @@ export function openBucket(
     throw new Error(`the bucket answered ${method} with ${answer.status} ${code}`.trimEnd())
   }
 
+  /** Null also where there is none; what was cut could not be told from what names no length. */
+  async function whole(name: string): Promise<Response | null> {
+    const answer = await ask('GET', name)
+    if (!answer || answer.headers.has('Content-Length') || answer.headers.has('Transfer-Encoding')) return answer
+    await answer.body?.cancel()
+    throw new Error('the bucket gave something without its end')
+  }
+
   return {
     async put(name, { bytes, type }) {
       const answer = await ask('PUT', name, { body: bytes, headers: { 'Content-Type': type } })
@@ -77,14 +91,13 @@ export function openBucket(
       await answer.body?.cancel()
     },
     async open(name) {
-      const answer = await ask('GET', name)
+      const answer = await whole(name)
       if (answer === null) return null
       const { body, headers } = answer
       const version = headers.get('ETag')
-      const isWhole = headers.has('Content-Length') || headers.has('Transfer-Encoding')
-      if (version && isWhole) return { body, version, isPacked: headers.has('Content-Encoding') }
+      if (version) return { body, version, isPacked: headers.has('Content-Encoding') }
       await body?.cancel()
-      throw new Error('the bucket gave something without its version, or without its end')
+      throw new Error('the bucket gave something without its version')
     },
     async version(name) {
       const { ok, status, headers } = await send('HEAD', name)
@@ -92,7 +105,7 @@ export function openBucket(
       throw new Error(`the bucket answered HEAD with ${status}`)
     },
     async get(name) {
-      const answer = await ask('GET', name)
+      const answer = await whole(name)
       return answer && { bytes: new Uint8Array(await answer.arrayBuffer()), type: typeOf(answer) }
     },
     async read(name) {

@@ -72,7 +72,7 @@ export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_0
       const run = `${url}/run${webhook === null ? '' : `?${new URLSearchParams({ webhook_url: webhook })}`}`
       return async () => {
         const { status, headers: told, text } = await sendOnce(run, { method: 'POST', headers, body, ...times })
-        if (status === 200) return begun.parse(JSON.parse(text)).id
+        if (status === 200) return begun.parse(jsonIn(text)).id
         // a refusal is no beginning; of whatever else nobody knows
         if (status < 400 || status >= 500 || status === 408) throw new Error(`the provider answered ${status}`)
         const namedMs = Number(told['retry-after']) * 1000
@@ -87,7 +87,7 @@ export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_0
     async look(id): Promise<Progress> {
       const answer = await sendOnce(`${url}/status/${encodeURIComponent(id)}`, { method: 'GET', headers, ...times })
       if (answer.status !== 200) throw new Error(`the provider answered ${answer.status}`)
-      const { status, output, error: problem } = prediction.parse(JSON.parse(answer.text))
+      const { status, output, error: problem } = prediction.parse(jsonIn(answer.text))
       if (status === 'failed' || status === 'canceled') {
         const isOfPhoto = ofPhoto.includes(problem?.name ?? '')
         return {
@@ -103,10 +103,19 @@ export function fashn({ url, key, prepared, finished, fetchPicture, busyMs = 5_0
   }
 }
 
+/** What the platform says of a text that is none repeats its beginning, which may be anybody's. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('what the provider answered is no JSON')
+  }
+}
+
 /** What a refusal is called; empty where it does not say so. */
 function nameIn(text: string): string {
   try {
-    return refusal.parse(JSON.parse(text)).error
+    return refusal.parse(jsonIn(text)).error
   } catch {
     return ''
   }

@@ -1,6 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { Clock, Job, Order, Pictures, Provider, Store } from '../ports.ts'
 import { DrawingEnded } from '../drawing/not-drawn.ts'
+import { PhotoNotReadable } from '../photo-problems.ts'
 import { PutOff, putOff } from '../put-off.ts'
 import { untilWritten } from '../until-written.ts'
 import { changedJob, startedAs } from './changed-job.ts'
@@ -31,6 +32,9 @@ const longestPauseMs = 60_000
 
 /** How long after that was written a provider is asked, in ms: others give up waiting for the answer after `answerMs`. */
 const longestStillMs = 30_000
+
+/** How often pictures are fetched that cannot be read. */
+const mostUnreadable = 3
 
 /** Gets a job's pictures from a provider who is asked for them once, whatever happens to this process on the way. */
 export function createProvided(parts: ProvidedParts) {
@@ -123,10 +127,14 @@ export function createProvided(parts: ProvidedParts) {
       if (!job.asked) await ask(job, orderOf)
       const id = await idOf(job.id)
       const isOver = patience()
+      let unreadable = 0
       for (;;) {
         const progress = await provider.look(id).catch((error: unknown) => {
+          // what has come as a picture, and is none, is hardly another one the next time
+          if (error instanceof PhotoNotReadable) unreadable++
           // whatever it is, the shopper's photo is not to blame
-          if (isOver()) throw new Error('finished pictures of a provider could not be had', { cause: error })
+          if (isOver() || unreadable === mostUnreadable)
+            throw new Error('finished pictures of a provider could not be had', { cause: error })
           return { state: 'going' as const }
         })
         if (progress.state === 'failed') throw progress.error
