@@ -255,6 +255,18 @@ describe('a budget', () => {
     },
   )
 
+  it.each<[string, () => number, number]>([
+    ['breaks', throws, 0],
+    ['is below none', () => -1, 0],
+    ['is for ever', () => Infinity, 10],
+    ['is 2', () => 2, 2],
+  ])('of an application whose price %s lets polls be planned', (_, price, planned) => {
+    const reported = vi.fn()
+    const budget = boundedBudget({ ask: () => 0, learn() {}, price }, manualClock(), reported)
+    expect(budget.price()).toBe(planned)
+    expect(reported).toHaveBeenCalledTimes(price === throws ? 1 : 0)
+  })
+
   it('of an application that hangs is asked again later', async () => {
     const clock = manualClock()
     const ask = vi.fn(() => new Promise<number>(() => {}))

@@ -91,6 +91,34 @@ describe('what breaks unforeseen', () => {
     expect(world.count('POST', '/generations')).toBe(1)
   })
 
+  it.each<[string, () => string]>([
+    ['makes none', () => ''],
+    [
+      'breaks',
+      () => {
+        throw new TypeError('no shoppers today')
+      },
+    ],
+  ])(
+    'in what makes the IDs of shoppers, as it %s, sends nothing, and goes on with the next word',
+    async (_, makesNone) => {
+      let makeId = makesNone
+      const tryOn = world.room({ uniqueUserId: () => makeId() }).tryOn(product)
+      tryOn.subscribe(() => {})
+      await tryOn.start(person)
+      await world.until(tryOn, 'stalled')
+      expect(tryOn.get().problem).toEqual({ kind: 'internal', sent: false })
+      expect(world.count('POST', '/generations')).toBe(0)
+      await vi.waitFor(() => expect(developers.told).toContainEqual(expect.any(TypeError)), { timeout: 15_000 })
+      makeId = () => 'the-next-shopper'
+      await tryOn.resume()
+      await world.until(tryOn, 'final')
+      expect(
+        world.sent.flatMap(({ path, body }) => (path === '/generations' && body ? [body.uniqueUserId] : [])),
+      ).toEqual(['the-next-shopper'])
+    },
+  )
+
   it('keeps no cause: the next page reads where the attempt stands', async () => {
     const room = world.room()
     const tryOn = room.tryOn(product)
