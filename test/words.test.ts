@@ -131,6 +131,10 @@ describe('words', () => {
     expect(words.sentence({ ...views.limitReached, message: '' })).toBe(en.sentences.limitReached)
   })
 
+  it('are made of texts, and not of the module that has them', () => {
+    expect(() => createWords({ en } as unknown as Texts)).toThrow('as `en` of')
+  })
+
   it('of an intent are those of the state that offers it', () => {
     const { intent } = createWords(en)
     expect(intent('resume')).toBe('Go on')

@@ -85,7 +85,7 @@ function followed({ product, steps, state: shown, nextAt }: Followed): HTMLEleme
   const now = steps.at(-1)?.states ?? ''
   const states = tryOnStates.map((state) => h('li', state === shown ? { 'aria-current': 'step' } : {}, state))
   const way = steps.map(({ type, states: at }) => h('li', {}, h('b', {}, type), ` → ${at}`))
-  const next = nextAt === null ? 'waits for no time' : `goes on by itself at ${timeOf(nextAt)} UTC`
+  const next = nextAt === null ? 'no timer runs' : `goes on by itself at ${timeOf(nextAt)} UTC`
   return h(
     'article',
     {},

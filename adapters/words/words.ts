@@ -77,8 +77,10 @@ export interface Words {
   announcementOf(view: TryOnView, before: TryOnView | null): Announcement | null
 }
 
-/** The words of one language; any text can be replaced: `createWords({ ...en, titles: … })`. */
+/** The words of one language; any text can be replaced: `createWords({ ...en, titles: … })`. Throws a `TypeError` for what is none. */
 export function createWords(texts: Texts): Words {
+  if (!Object(texts).titles)
+    throw new TypeError("createWords() takes texts, as `en` of 'fitting-room/words/en' has them")
   const percent = new Intl.NumberFormat(texts.language, {
     style: 'percent',
     maximumFractionDigits: 0,
