@@ -1,11 +1,11 @@
 import sharp from 'sharp'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { FittingRoomOptions, PhotoInput, PreparedPhoto, PutPhoto, StoredPhoto, TryOn } from 'fitting-room'
 import { createRoom } from 'fitting-room/core'
 import { preparePhoto } from 'fitting-room/photos'
 import { memoryStorage } from 'fitting-room/storage/memory'
 import { deferred } from '../src/platform/deferred.ts'
-import { isRecord, isWrite, testStorage } from './support/storage.ts'
+import { isRead, isRecord, isWrite, refused, testStorage, type TestStorage } from './support/storage.ts'
 import { reported } from './support/reported.ts'
 import { createWorld, person, product, type World } from './support/world.ts'
 
@@ -613,6 +613,51 @@ describe('while a photo is made ready', () => {
     tryOn.subscribe(() => {})
     await world.until(tryOn, 'final')
     expect(puts.map(({ bytes }) => textOf(bytes).includes(secret))).toEqual([false])
+  })
+
+  describe('that was uploaded by a page which ended before its try-on knew', () => {
+    const isPhoto = ({ key }: { key: string }) => key.endsWith(':photo')
+
+    async function uploadedOn(storage: TestStorage): Promise<World> {
+      const own = createWorld({ storage })
+      onTestFinished(() => own.close())
+      const funnel = own.hold('GET', '/funnel')
+      const put = own.hold('PUT', '/photos', 'after')
+      const before = own.room()
+      await before.tryOn(product).start(person)
+      await Promise.all([funnel.reached, put.reached])
+      put.release()
+      await own.settle()
+      before.close()
+      funnel.release()
+      await own.settle()
+      return own
+    }
+
+    it('is found where it is, though that could not be read at first', async () => {
+      const storage = testStorage()
+      const own = await uploadedOn(storage)
+      let reads = 0
+      storage.meet((call) => isRead(call) && isPhoto(call) && ++reads <= 3, refused)
+      const tryOn = own.room().tryOn(product)
+      tryOn.subscribe(() => {})
+      await own.until(tryOn, 'final')
+      expect([reads > 3, own.count('PUT', '/photos')]).toEqual([true, 1])
+    })
+
+    it('is uploaded once more where storage did not take where it is', async () => {
+      const storage = testStorage()
+      storage.meet(
+        (call) => isWrite(call) && isPhoto(call) && (call.change?.() ?? '').includes('"imageUrl":"http'),
+        refused,
+      )
+      const own = await uploadedOn(storage)
+      storage.recover()
+      const tryOn = own.room().tryOn(product)
+      tryOn.subscribe(() => {})
+      await own.until(tryOn, 'final')
+      expect([own.count('PUT', '/photos'), own.count('POST', '/generations')]).toEqual([2, 1])
+    })
   })
 
   it.each(['load', 'preparePhoto'])('what gives nothing is told as what it is: %s', async (what) => {

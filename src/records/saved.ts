@@ -6,10 +6,10 @@ import { readable, type Codec, type Journal } from './journal.ts'
 
 /** One value of the room's shopper, which a reload finds until it expires. */
 interface Saved<T extends object> {
-  /** What an earlier page has saved; null where there is nothing that still holds. */
+  /** What an earlier page has saved; null where there is nothing that still holds. Rejects where storage fails. */
   restore(): Promise<T | null>
-  /** Saves what is made of the value that stands, if anything, unless that shopper was wiped meanwhile. */
-  save(change: (found: T | null) => T | null, shopper: Shopper): Promise<void>
+  /** Saves what is made of the value that stands, if anything, unless that shopper was wiped meanwhile; whether a reload finds it. */
+  save(change: (found: T | null) => T | null, shopper: Shopper): Promise<boolean>
   /** Whether what was restored or saved last has expired since. */
   hasExpired(): boolean
 }
@@ -41,9 +41,10 @@ export function savedValue<T extends object>(
   let underWay = 0
   let savedAt = Infinity
 
-  async function write(change: (found: T | null) => T | null, shopper: Shopper): Promise<void> {
-    if ((await catalog.list(key(), shopper)) === 'gone') return
-    await cell().update(
+  async function write(change: (found: T | null) => T | null, shopper: Shopper): Promise<boolean> {
+    const listed = await catalog.list(key(), shopper)
+    if (listed === 'gone') return false
+    const kept = await cell().update(
       // a value is dated as it is written: what was wiped by then must not count as new
       (found) => {
         const value = shopper.aborted ? null : change(readable(found)?.value ?? null)
@@ -51,6 +52,7 @@ export function savedValue<T extends object>(
       },
       () => catalog.isPresent(shopper),
     )
+    return listed === 'stored' && kept === 'stored'
   }
 
   const hasExpired = () => clock.now() - savedAt > retentionMs
@@ -60,9 +62,7 @@ export function savedValue<T extends object>(
     async restore() {
       const shopper = catalog.shopper()
       const before = begun
-      const found = await cell()
-        .read()
-        .then(readable, () => null)
+      const found = readable(await cell().read())
       // what this page saves meanwhile is newer, and without a catalog nobody knows whose it is
       const isOutdated = shopper.aborted || underWay > 0 || begun !== before || !catalog.isSeen()
       if (found === null || isOutdated) return null
@@ -75,7 +75,7 @@ export function savedValue<T extends object>(
       begun++
       underWay++
       savedAt = clock.now()
-      await write(change, shopper).finally(() => underWay--)
+      return write(change, shopper).finally(() => underWay--)
     },
   }
 }

@@ -3,6 +3,7 @@ import { uploadExpiryMs } from '../contract/limits.ts'
 import { httpUrl, type ImageType, type UploadTarget } from '../contract/resources.ts'
 import * as is from '../contract/schema.ts'
 import { newId } from '../platform/new-id.ts'
+import { succeeds } from '../platform/succeeds.ts'
 import { createValue } from '../platform/value.ts'
 import type { Readable, StoredPhoto, UploadProgress } from '../ports.ts'
 import type { Shopper } from '../records/epochs.ts'
@@ -107,10 +108,10 @@ export function createPhotos(parts: PhotosParts): Photos {
     if (shopper.aborted || !isWanted()) throw stopped('startedOver')
   }
 
-  async function show(photo: RoomPhoto, shopper: Shopper): Promise<void> {
+  async function show(photo: RoomPhoto, shopper: Shopper): Promise<boolean> {
     check(shopper)
     current.set(photo)
-    await save(shopper, photo)
+    return save(shopper, photo)
   }
 
   const placed = (imageUrl: string, at = clock.now()) => ({ imageUrl, at })
@@ -121,8 +122,8 @@ export function createPhotos(parts: PhotosParts): Photos {
   }
 
   /** Saves where the photos of this page are. The room's is what is given, or what another page may have made it. */
-  async function save(shopper: Shopper, photo?: RoomPhoto): Promise<void> {
-    await saved.save((found) => {
+  function save(shopper: Shopper, photo?: RoomPhoto): Promise<boolean> {
+    return saved.save((found) => {
       const rooms = photo ?? found ?? current.get()
       if (rooms === null) return null
       const known = new Map([...Object.entries(found?.earlier ?? {}), ...uploaded])
@@ -132,6 +133,16 @@ export function createPhotos(parts: PhotosParts): Photos {
       const lasting = [...known].filter((each) => each[1].at > clock.now() - retentionMs)
       return { ...rooms, at, earlier: Object.fromEntries(lasting.slice(-earlierLimit)) }
     }, shopper)
+  }
+
+  /** Learns where photos are; resolves with the room's. */
+  async function learn(): Promise<RoomPhoto | null> {
+    const found = await saved.restore()
+    if (found === null) return null
+    const { at, earlier = {}, ...photo } = found
+    for (const [id, each] of Object.entries(earlier)) uploaded.set(id, each)
+    note(photo, at)
+    return photo
   }
 
   async function letGo(photoId: string): Promise<void> {
@@ -166,7 +177,13 @@ export function createPhotos(parts: PhotosParts): Photos {
     check(shopper)
     // a read that failed is tried again: it is no absence
     if (stored === null) return unread
-    if (!stored) return refusePhoto('missing')
+    if (!stored) {
+      // whoever has uploaded it may have been read of in vain
+      const isRead = await succeeds(learn())
+      check(shopper)
+      if (uploaded.has(photoId)) return upload(photoId, terms, signal)
+      return isRead ? refusePhoto('missing') : unread
+    }
     const photo = stored.metadataKept === undefined ? await prepare(stored, true) : stored
     check(shopper)
     const target = await targetFor(photoId, photo, terms, signal)
@@ -181,9 +198,9 @@ export function createPhotos(parts: PhotosParts): Photos {
     if (put.kind !== 'accepted') return put
     uploaded.set(photoId, placed(imageUrl))
     const shown = current.get()
-    if (shown?.id === photoId) await show({ ...shown, imageUrl }, shopper)
-    else await save(shopper)
-    await letGo(photoId)
+    const isKept = shown?.id === photoId ? show({ ...shown, imageUrl }, shopper) : save(shopper)
+    // what a reload could find in no other way stays until it is swept
+    if (await isKept) await letGo(photoId)
     return { kind: 'accepted', data: { id: photoId, imageUrl, ...(photo.metadataKept && { metadataKept: true }) } }
   }
 
@@ -214,12 +231,8 @@ export function createPhotos(parts: PhotosParts): Photos {
       return current.get()
     },
     async restore() {
-      const found = await saved.restore()
-      if (found === null) return
-      const { at, earlier = {}, ...photo } = found
-      for (const [id, each] of Object.entries(earlier)) uploaded.set(id, each)
-      note(photo, at)
-      current.set(photo)
+      const photo = await learn().catch(() => null)
+      if (photo) current.set(photo)
     },
     async keep(input, despiteAdvice, isWanted) {
       const shopper = catalog.shopper()

@@ -64,7 +64,7 @@ export function createVisitor(parts: VisitorParts): VisitorStore {
   }
 
   async function restore(): Promise<void> {
-    const known = await saved.restore()
+    const known = await saved.restore().catch(() => null)
     if (known) visitor.set({ ...known, uniqueUserId: ownId ?? (known.uniqueUserId || null) })
   }
 
