@@ -1,5 +1,6 @@
-import { createFittingRoom, TryOnError, type FittingRoom, type Intent, type TryOn, type TryOnView } from 'fitting-room'
+import { TryOnError, type FittingRoom, type Intent, type TryOn, type TryOnView } from 'fitting-room'
 import { createFields } from './form-fields.ts'
+import { roomFor, type RoomName, type SharedRoom } from './shared-rooms.ts'
 
 /** The events of `<fitting-room-try-on>`: each new view, and each intent of its markup that was refused. */
 export interface TryOnElementEvents extends HTMLElementEventMap {
@@ -15,41 +16,6 @@ const observed = ['base-url', 'api-key', 'namespace', 'product-id', 'variant-id'
 const told = ['state', 'group', 'problem'] as const
 
 const ofRoom: ReadonlySet<string> = new Set(['base-url', 'api-key', 'namespace'])
-
-/** A room, and the elements that it is for: all those of the page that say the same of it. */
-interface Shared {
-  baseUrl: string
-  namespace: string | null
-  apiKey: string
-  room: FittingRoom
-  users: Set<TryOnElement>
-}
-
-const shared = new Set<Shared>()
-
-/** The room of an element, which had that one `before`. */
-function roomFor(
-  element: TryOnElement,
-  before: Shared | null,
-  { baseUrl, apiKey, namespace }: Pick<Shared, 'baseUrl' | 'apiKey' | 'namespace'>,
-): Shared {
-  const alike = [...shared].filter((each) => each.baseUrl === baseUrl && each.namespace === namespace)
-  const isLeft = ({ users, apiKey: key }: Shared) => ![...users].some((each) => each.getAttribute('api-key') === key)
-  let own = alike.find((each) => each.apiKey === apiKey)
-  // a key may be renewed while the page is open; another element's is none of it
-  if (!own && before && alike.includes(before) && isLeft(before)) own = Object.assign(before, { apiKey })
-  if (!own) {
-    const key = () => made.apiKey
-    const room = createFittingRoom({ baseUrl, apiKey: key, ...(namespace && { namespace }) })
-    const made: Shared = { baseUrl, namespace, apiKey, room, users: new Set() }
-    own = made
-  }
-  shared.add(own)
-  own.users.add(element)
-  // it would go on with a key that nobody names any more
-  for (const each of alike) if (each !== own && isLeft(each) && shared.delete(each)) each.room.close()
-  return own
-}
 
 // a server, which renders nothing of it, has no elements
 const Base = typeof HTMLElement === 'undefined' ? (Object as unknown as typeof HTMLElement) : HTMLElement
@@ -67,7 +33,7 @@ export class TryOnElement extends Base {
   static readonly observedAttributes = observed
   readonly #slots = { state: slot(), group: slot() }
   #room: FittingRoom | undefined
-  #shared: Shared | null = null
+  #shared: SharedRoom | null = null
   #tryOn: TryOn | null = null
   #chosen: Chosen | undefined
   readonly #fields = createFields()
@@ -189,7 +155,7 @@ export class TryOnElement extends Base {
     return room?.tryOn({ productId, variantId, funnelIds: funnels.split(',').map(Number) }) ?? null
   }
 
-  #share(named: Pick<Shared, 'baseUrl' | 'apiKey' | 'namespace'>): FittingRoom {
+  #share(named: RoomName): FittingRoom {
     this.#shared = roomFor(this, this.#shared, named)
     return this.#shared.room
   }

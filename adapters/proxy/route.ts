@@ -1,4 +1,4 @@
-import { endpoints, type Operation } from '../../src/contract/endpoints.ts'
+import { endpoints, saysJson, type Operation } from '../../src/contract/endpoints.ts'
 import type { Schema } from '../../src/contract/schema.ts'
 import { wordHeader } from '../../src/wire/exchange.ts'
 import { badInput, problem, type Answer } from './answers.ts'
@@ -69,8 +69,7 @@ const takesVisitor = (schema: Schema<unknown>) => 'shape' in schema && 'uniqueUs
 
 /** A form of another site can send text, but no JSON that says so. */
 async function jsonOf({ headers, body }: Request): Promise<object | null> {
-  const type = headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/json') return null
+  if (!saysJson(headers.get('Content-Type'))) return null
   try {
     const bytes = await readBytes(body, bodyAtMost)
     const value: unknown = bytes && JSON.parse(new TextDecoder().decode(bytes))

@@ -178,7 +178,7 @@ export const views: { readonly [State in TryOnState]: ViewOf<State> } = {
 export function viewOf<State extends TryOnState>(state: State, changes: ViewChanges<State> = {}): ViewOf<State> {
   const view: ViewOf<State> = stateNamed(state)
   for (const name of Object.keys(changes))
-    if (!(name in view)) throw new TypeError(`viewOf() changes parts of a view, and "${name}" is none`)
+    if (!Object.hasOwn(view, name)) throw new TypeError(`viewOf() changes parts of a view, and "${name}" is none`)
   return { ...view, ...changes }
 }
 

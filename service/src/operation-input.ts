@@ -1,4 +1,4 @@
-import { endpoints, type Operation, type Schema, type TypeOf } from 'fitting-room/contract'
+import { endpoints, saysJson, type Operation, type Schema, type TypeOf } from 'fitting-room/contract'
 import type { HonoRequest } from 'hono'
 import { badInput } from './api-problem.ts'
 import { readBody, type BodyLimits } from './body.ts'
@@ -51,8 +51,7 @@ const unstorable = /[\0\p{Surrogate}]/u
 /** The JSON of a request that says that it is that. */
 export async function jsonOf(request: Request): Promise<unknown> {
   const bytes = await readBody(request, bodyLimits)
-  const type = request.headers.get('Content-Type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/json') throw badInput('Content-Type must be application/json')
+  if (!saysJson(request.headers.get('Content-Type'))) throw badInput('Content-Type must be application/json')
   if (bytes === 'tooLarge') throw badInput('the body is larger than 64 KiB')
   if (bytes === 'tooSlow') throw badInput('the body did not arrive in time')
   try {

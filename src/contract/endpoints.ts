@@ -17,6 +17,10 @@ import * as is from './schema.ts'
 /** The header that carries the store's key on every request but OPTIONS (contract §5). */
 export const keyHeader = 'X-Service-SDK-Key'
 
+/** Whether a `Content-Type` says that the body is JSON, as that of every POST has to (contract §1). */
+export const saysJson = (contentType: string | null): boolean =>
+  contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json'
+
 const nothing = is.object({})
 const visitor = is.object({ uniqueUserId: is.optional(uniqueUserId) })
 

@@ -178,7 +178,7 @@ export function createPhotos(parts: PhotosParts): Photos {
     // a read that failed is tried again: it is no absence
     if (stored === null) return unread
     if (!stored) {
-      // whoever has uploaded it may have been read of in vain
+      // where it was uploaded to may not have been readable before
       const isRead = await succeeds(learn())
       check(shopper)
       if (uploaded.has(photoId)) return upload(photoId, terms, signal)
@@ -198,9 +198,9 @@ export function createPhotos(parts: PhotosParts): Photos {
     if (put.kind !== 'accepted') return put
     uploaded.set(photoId, placed(imageUrl))
     const shown = current.get()
-    const isKept = shown?.id === photoId ? show({ ...shown, imageUrl }, shopper) : save(shopper)
-    // what a reload could find in no other way stays until it is swept
-    if (await isKept) await letGo(photoId)
+    const isSaved = await (shown?.id === photoId ? show({ ...shown, imageUrl }, shopper) : save(shopper))
+    // the bytes are all that a reload would find of it
+    if (isSaved) await letGo(photoId)
     return { kind: 'accepted', data: { id: photoId, imageUrl, ...(photo.metadataKept && { metadataKept: true }) } }
   }
 

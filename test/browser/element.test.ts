@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
-import { createFittingRoom, type FittingRoom, type TryOnView } from 'fitting-room'
+import { createFittingRoom, type FittingRoom, type TryOn, type TryOnView } from 'fitting-room'
 import { TryOnElement } from 'fitting-room/element'
 import { indexedDbStorage } from 'fitting-room/storage/indexed-db'
 import { memoryStorage } from 'fitting-room/storage/memory'
@@ -487,56 +487,47 @@ describe('<fitting-room-try-on>', () => {
     moved.remove()
   })
 
-  it('gives an element the key that it names, beside another one of that address with another key', async () => {
-    const refusal = async () => Response.json({ error: 'Unauthorized' }, { status: 401 })
-    const asked = vi.spyOn(globalThis, 'fetch').mockImplementation(refusal)
-    const namespace = crypto.randomUUID()
-    const elementWith = (key: string, variantId: string) => {
+  describe('beside others of its address', () => {
+    let namespace: string
+    beforeEach(() => void (namespace = crypto.randomUUID()))
+    const elementWith = (baseUrl: string, key: string, variantId: string) => {
       const made = document.createElement('fitting-room-try-on')
-      const named = { 'base-url': 'https://both.test', 'api-key': key, namespace, 'product-id': '1001' }
-      for (const [name, value] of Object.entries({ ...named, 'variant-id': variantId, 'funnel-ids': '11' }))
-        made.setAttribute(name, value)
+      const named = { 'base-url': baseUrl, 'api-key': key, namespace, 'product-id': '1001', 'funnel-ids': '11' }
+      for (const [name, value] of Object.entries({ ...named, 'variant-id': variantId })) made.setAttribute(name, value)
       document.body.append(made)
+      onTestFinished(() => made.remove())
       return made
     }
-    const [one, two, same] = [
-      elementWith('key-of-one', '2001'),
-      elementWith('key-of-two', '2002'),
-      elementWith('key-of-one', '2003'),
-    ]
-    const keysSaid = async (tryOn: typeof one.tryOn) => {
-      asked.mockClear()
-      await tryOn?.start({ imageUrl: 'https://photos.test/me.png' })
-      await expect.poll(() => tryOn?.get().state).toBe('unauthorized')
-      return [...new Set(asked.mock.calls.map(([, init]) => new Headers(init?.headers).get('X-Service-SDK-Key')))]
-    }
-    expect(await keysSaid(one.tryOn)).toEqual(['key-of-one'])
-    expect(await keysSaid(two.tryOn)).toEqual(['key-of-two'])
-    const before = same.tryOn
-    // one of two that share a key is given another
-    one.setAttribute('api-key', 'key-of-three')
-    await expect.poll(() => one.tryOn).not.toBe(null)
-    expect(same.tryOn).toBe(before)
-    expect(await keysSaid(same.tryOn)).toEqual(['key-of-one'])
-    asked.mockRestore()
-    for (const each of [one, two, same]) each.remove()
-  })
 
-  it('renews the key of all elements of a room, and keeps what is under way', async () => {
-    const namespace = crypto.randomUUID()
-    const all = ['2001', '2002'].map((variantId) => {
-      const made = document.createElement('fitting-room-try-on')
-      const named = { 'base-url': inject('baseUrl'), 'api-key': 'revoked', namespace, 'product-id': '1001' }
-      for (const [name, value] of Object.entries({ ...named, 'variant-id': variantId, 'funnel-ids': '11' }))
-        made.setAttribute(name, value)
-      document.body.append(made)
-      return made
+    it('sends the key that it names, whatever they name', async () => {
+      const refusal = async () => Response.json({ error: 'Unauthorized' }, { status: 401 })
+      const asked = vi.spyOn(globalThis, 'fetch').mockImplementation(refusal)
+      onTestFinished(() => asked.mockRestore())
+      const one = elementWith('https://both.test', 'key-of-one', '2001')
+      const two = elementWith('https://both.test', 'key-of-two', '2002')
+      const same = elementWith('https://both.test', 'key-of-one', '2003')
+      const keysSaid = async (tryOn: TryOn | null) => {
+        asked.mockClear()
+        await tryOn?.start({ imageUrl: 'https://photos.test/me.png' })
+        await expect.poll(() => tryOn?.get().state).toBe('unauthorized')
+        return [...new Set(asked.mock.calls.map(([, init]) => new Headers(init?.headers).get('X-Service-SDK-Key')))]
+      }
+      expect(await keysSaid(one.tryOn)).toEqual(['key-of-one'])
+      expect(await keysSaid(two.tryOn)).toEqual(['key-of-two'])
+      const [left, kept] = [one.tryOn, same.tryOn]
+      one.setAttribute('api-key', 'key-of-three')
+      await expect.poll(() => one.tryOn).not.toBe(left)
+      expect(same.tryOn).toBe(kept)
+      expect(await keysSaid(same.tryOn)).toEqual(['key-of-one'])
     })
-    const tryOns = all.map(({ tryOn }) => tryOn)
-    for (const each of all) each.setAttribute('api-key', 'sandbox-key')
-    await Promise.resolve()
-    expect(all.map(({ tryOn }) => tryOn)).toEqual(tryOns)
-    for (const each of all) each.remove()
+
+    it('keeps what is under way where the key of all of them is renewed', async () => {
+      const all = ['2001', '2002'].map((variantId) => elementWith(inject('baseUrl'), 'revoked', variantId))
+      const tryOns = all.map(({ tryOn }) => tryOn)
+      for (const each of all) each.setAttribute('api-key', 'sandbox-key')
+      await Promise.resolve()
+      expect(all.map(({ tryOn }) => tryOn)).toEqual(tryOns)
+    })
   })
 
   it('empties an input whose file nobody has heard of, as it was chosen before the element was defined', () => {

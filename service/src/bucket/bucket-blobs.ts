@@ -19,7 +19,8 @@ const mostLooks = 5
 /**
  * Photos and pictures in a bucket. Nobody sees a photo arrive there, so it is looked at when it is wanted first: only then is
  * its size checked and its metadata removed, and until then nobody but the service can read it. One that is none is removed.
- * `willKeep` is told of each one before it is written, so that it is deleted one day whoever deletes it just now. `get` rejects with `PhotoNotReadable`, or `LineFull` where that client has too many looked at.
+ * `willKeep` is told of each one before it is written, so that it is deleted one day though somebody deletes it just now. `get`
+ * rejects with `PhotoNotReadable`, or `LineFull` where that client has too many looked at.
  */
 export function bucketBlobs(
   bucket: Bucket,

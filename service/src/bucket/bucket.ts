@@ -58,7 +58,8 @@ export function openBucket(
     const until = signal ?? AbortSignal.timeout(longestMs)
     for (let tries = 0; ; tries++) {
       const { url, headers } = await client.sign(urlOf(name), { ...init, method })
-      // what is packed on its way could not be told from what was packed when it was put there; not signed, as proxies may change it
+      // what is packed on its way could not be told from what was packed when it was put there; it is not signed, as proxies
+      // may say it otherwise
       headers.set('Accept-Encoding', 'identity')
       const answer = await fetch(url, { ...init, method, headers, signal: until })
       if (tries === retries || (answer.status < 500 && answer.status !== 429)) return answer
