@@ -70,6 +70,8 @@ export async function launchWebKit(): Promise<WebKit> {
   )
   const session = `/session/${sessionId}`
   const switchTo = (handle: string) => send<void>('POST', `${session}/window`, { handle })
+  const run = (expression: string) =>
+    send<unknown>('POST', `${session}/execute/sync`, { script: `return (${expression})`, args: [] })
   const switchToFrame = (id: number | null) => send<void>('POST', `${session}/frame`, { id })
 
   return {
@@ -84,8 +86,12 @@ export async function launchWebKit(): Promise<WebKit> {
       const [first] = await send<string[]>('DELETE', `${session}/window`)
       if (first !== undefined) await switchTo(first)
     },
-    goto: (url) => send('POST', `${session}/url`, { url }),
-    run: (expression) => send('POST', `${session}/execute/sync`, { script: `return (${expression})`, args: [] }),
+    async goto(url) {
+      await send('POST', `${session}/url`, { url })
+      // on a busy machine the driver may answer before the page's scripts have run
+      await answering(() => run(`location.href !== 'about:blank' && document.readyState === 'complete'`))
+    },
+    run,
     async act(what, selector) {
       await switchToFrame(0)
       const origin = await send<object>('POST', `${session}/element`, { using: 'css selector', value: selector })
