@@ -15,7 +15,7 @@ import { keptValue, type DeviceOptions } from './kept.ts'
 import { createLifetime } from './lifetime.ts'
 import type { DeviceLimits } from './limits.ts'
 import { marksOf } from './marks.ts'
-import { keepDisplayOn, missingHere, watchPage, type Missing } from './page.ts'
+import { keepDisplayOn, missingHere, onceOpened, watchPage, watchReturn, type Missing } from './page.ts'
 
 /** All times in ms. */
 export interface SessionOptions extends DeviceOptions {
@@ -240,12 +240,22 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     look()
   }
 
+  /** Another page of the device may have the session until this one comes back. */
+  function putAway(): void {
+    if (!isOn()) return
+    clock.clearTimeout(timer)
+    view.set({ state: 'restoring' })
+  }
+
+  const takeUp = () => void (view.get().state === 'restoring' && quiet(restore()))
+
   const stopHearing = room.history.subscribe((entries) => view.get().state !== 'restoring' && hear(entries))
   // whoever has given it is there, though nothing has come of it
   const stopSeeing = room.photo.subscribe((photo) => photo && begin())
   const stopWatching = (options.watch ?? watchPage)(hearPage)
   const letDisplayGo = options.keepAwake === false ? () => {} : keepDisplayOn()
-  void quiet(restore())
+  const stopReturning = watchReturn(putAway, takeUp)
+  onceOpened(takeUp)
 
   return {
     get signal() {
@@ -264,6 +274,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
       stopHearing.unsubscribe()
       stopSeeing.unsubscribe()
       stopWatching()
+      stopReturning()
       letDisplayGo()
     },
   }

@@ -76,6 +76,7 @@ export function readArguments() {
   const port = Number(values.port)
   if (values.sandbox === (values.config !== undefined)) throw new Error('either --sandbox or --config is needed')
   if (!/^\d+$/.test(values.port) || port > 65_535) throw new Error('--port must be a number from 0 to 65535')
+  if (values.host.trim() === '') throw new Error('--host must be an address')
   if (!/^(?:all|api|worker)$/.test(values.role)) throw new Error('--role must be all, api or worker')
   return {
     ...values,
@@ -91,7 +92,7 @@ function version(): string {
 }
 
 function addressOf(text: string): { host: string; port: number } {
-  const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d+)$/.exec(text) ?? []
+  const [, host = '127.0.0.1', port] = /^(?:\[?([^[\]]+)\]?:)?(\d+)$/.exec(text) ?? []
   if (port === undefined || Number(port) > 65_535) throw new Error('--operation must be PORT or HOST:PORT')
   return { host, port: Number(port) }
 }

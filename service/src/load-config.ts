@@ -22,7 +22,8 @@ export function loadConfig(file: string): Config {
 export function readJson(file: string): unknown {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    // some editors begin a file with a mark
+    text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
     throw new ConfigError(`${file} cannot be read: ${(error as Error).message}`)
   }

@@ -33,6 +33,9 @@ const unreadable = [
   JSON.stringify(refusal),
 ].join('\r\n')
 
+/** How long a connection may last after that, in ms, for it to be read. */
+const unreadMs = 1_000
+
 /** How long the head of a request, and all of it, may take to arrive, in ms. */
 const timeouts = { headersTimeout: 15_000, requestTimeout: 150_000 }
 
@@ -75,7 +78,11 @@ export async function serve(
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
     // what was accepted is not refused for what comes behind it
-    else if (!endAnswered(socket)) socket.end(unreadable)
+    else if (!endAnswered(socket)) {
+      socket.end(unreadable)
+      // who sends on, byte by byte, would have the connection for ever
+      setTimeout(() => socket.destroy(), unreadMs).unref()
+    }
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -3,6 +3,7 @@ import { assemble, type Service, type ServiceParts } from './assemble.ts'
 import { bucketBlobs, bucketUploads } from './bucket/bucket-blobs.ts'
 import { openBucket, type Bucket } from './bucket/bucket.ts'
 import { openDrawing, type Drawing } from './drawing/drawing-pool.ts'
+import { keepComparingClocks } from './compare-clocks.ts'
 import { connectPatiently } from './connecting.ts'
 import { checkKeys, type KeyOptions } from './keys.ts'
 import { garmentOf } from './garments.ts'
@@ -96,11 +97,14 @@ export function createService({ publicUrl, uploadSecret = randomBytes(32), ...op
     garmentOf: (product) => garmentOf(product),
   }
   const service = assemble(parts)
+  // one that is given tells any time
+  const stopComparing = options.clock ? () => {} : keepComparingClocks(store, report)
   const stopDeleting = parts.works ? keepDeleting(parts) : async () => {}
   return {
     ...service,
     async close() {
       ending.abort()
+      stopComparing()
       await stopDeleting()
       await service.close().finally(drawing.close)
     },

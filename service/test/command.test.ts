@@ -153,6 +153,9 @@ describe('npm run service', () => {
     await writeFile(join(folder, 'config.json'), JSON.stringify(config))
     const { code, err } = await run('--config', 'config.json', '--port', '0', '--data', 'data').ended
     expect([code, err]).toEqual([2, expect.stringContaining('  stores[0].products[0].image: there is no ')])
+    // as some editors begin a file
+    await writeFile(join(folder, 'config.json'), `\uFEFF${JSON.stringify(config)}`)
+    expect((await run('--config', 'config.json', '--port', '0', '--data', 'data').ended).err).toBe(err)
   })
 
   it('reads its configuration again at SIGUSR2, and goes by the old one where that is wrong', async () => {
@@ -227,7 +230,7 @@ describe('npm run service', () => {
     expect(await line).toMatch(/^listening on /)
     expect(await (await fetch(`http://127.0.0.1:${port}/ready`)).text()).toBe('ready')
     expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('process_cpu_seconds_total')
-    const other = run('--sandbox', '--port', '0', '--data', ':memory:', '--operation', port)
+    const other = run('--sandbox', '--port', '0', '--data', ':memory:', '--operation', `[127.0.0.1]:${port}`)
     expect(await other.ended).toMatchObject({ code: 2, err: expect.stringContaining(`port ${port} is taken`) })
     // nobody is to commit the photos of people
     expect(await readFile(join(folder, '.fitting-room', '.gitignore'), 'utf8')).toBe('*\n')
@@ -274,6 +277,7 @@ describe('npm run service', () => {
     ['no arguments', [], 'either --sandbox or --config is needed'],
     ['a bad port', ['--config', 'c', '--data', 'd', '--port', 'x'], '--port must be a number'],
     ['a file that is not there', ['--config', 'nowhere.json', '--data', 'd', '--port', '0'], 'cannot be read'],
+    ['an address that is none', ['--sandbox', '--host', ''], '--host must be an address'],
     [
       'a place for operation that is none',
       ['--sandbox', '--operation', 'here'],
