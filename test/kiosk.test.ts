@@ -264,15 +264,18 @@ describe('a session', () => {
   })
 
   it('goes on where another page of the device has been active, once its own comes back as it was', async () => {
-    const page = new EventTarget()
-    vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
+    const window = new EventTarget()
+    vi.stubGlobal('window', window)
+    vi.stubGlobal('document', new EventTarget())
     onTestFinished(() => void vi.unstubAllGlobals())
-    const tell = (type: string) => page.dispatchEvent(Object.assign(new Event(type), { persisted: true }))
+    const tell = (type: string) => window.dispatchEvent(Object.assign(new Event(type), { persisted: true }))
     const { room, session, state } = await begun()
     await room.tryOn(product).start(person)
     await world.until(room.tryOn(product), 'final')
     tell('pagehide')
     expect(state()).toBe('restoring')
+    // the other one is a page of its own
+    vi.unstubAllGlobals()
     const other = await load()
     expect(other.state()).toBe('active')
     await world.pass(times.idleMs - times.warnMs - 5_000)
@@ -289,7 +292,8 @@ describe('a session', () => {
     expect(state()).toBe('active')
     await world.pass(1_000)
     expect(session.get()).toMatchObject({ state: 'warning' })
-    expect(room.tryOn(product).get().state).toBe('final')
+    await world.until(room.tryOn(product), 'final')
+    expect(world.count('POST', '/generations')).toBe(1)
   })
 
   it('ends nobody’s session from a page that was prepared for a link, until that is opened', async () => {

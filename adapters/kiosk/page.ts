@@ -66,16 +66,6 @@ export function watchPage(onActivity: (isHeld?: boolean) => boolean): () => void
   return () => ends.abort()
 }
 
-/** Tells of a page that is put away and may come back as it is, and of its return; returns what ends that. */
-export function watchReturn(onPutAway: () => void, onReturn: () => void): () => void {
-  const ends = new AbortController()
-  const listen = (type: 'pagehide' | 'pageshow', react: () => void) =>
-    globalThis.addEventListener?.(type, ({ persisted }) => persisted && react(), { signal: ends.signal })
-  listen('pagehide', onPutAway)
-  listen('pageshow', onReturn)
-  return () => ends.abort()
-}
-
 /** Calls it once somebody may see the page: one that the browser has prepared for a link may never be opened. */
 export function onceOpened(run: () => void): void {
   const page = globalThis.document as (Document & { readonly prerendering?: boolean }) | undefined

@@ -1,4 +1,5 @@
 import * as is from '../../src/contract/schema.ts'
+import { followPageLife } from '../../src/pages/page-life.ts'
 import { askWithin, steadyClock, withinLimit } from '../../src/platform/clock.ts'
 import { deferred } from '../../src/platform/deferred.ts'
 import { report } from '../../src/platform/guarded.ts'
@@ -15,7 +16,7 @@ import { keptValue, type DeviceOptions } from './kept.ts'
 import { createLifetime } from './lifetime.ts'
 import type { DeviceLimits } from './limits.ts'
 import { marksOf } from './marks.ts'
-import { keepDisplayOn, missingHere, onceOpened, watchPage, watchReturn, type Missing } from './page.ts'
+import { keepDisplayOn, missingHere, onceOpened, watchPage, type Missing } from './page.ts'
 
 /** All times in ms. */
 export interface SessionOptions extends DeviceOptions {
@@ -224,10 +225,11 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     return own
   }
 
-  async function restore(): Promise<void> {
+  /** Takes up what is kept, where it was not written by a browser that has ended since: what that had last may be lost. */
+  async function restore(hasRun: boolean): Promise<void> {
     const found = marks.isLocked() ? Infinity : await lifetime.agoMs()
     // else it may be of a session that has ended since
-    const ago = marks.hasRun || kept.isOnDisk() ? found : Infinity
+    const ago = hasRun || kept.isOnDisk() ? found : Infinity
     const listed = ago === Infinity ? null : withinLimit(clock, longestWipeMs, room.list())
     const entries = (await listed?.catch(() => null)) ?? null
     // its end was asked for meanwhile
@@ -247,15 +249,17 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
     view.set({ state: 'restoring' })
   }
 
-  const takeUp = () => void (view.get().state === 'restoring' && quiet(restore()))
+  const takeUp = (hasRun: boolean) => {
+    if (view.get().state === 'restoring' && !isClosed) void quiet(restore(hasRun))
+  }
 
   const stopHearing = room.history.subscribe((entries) => view.get().state !== 'restoring' && hear(entries))
   // whoever has given it is there, though nothing has come of it
   const stopSeeing = room.photo.subscribe((photo) => photo && begin())
   const stopWatching = (options.watch ?? watchPage)(hearPage)
   const letDisplayGo = options.keepAwake === false ? () => {} : keepDisplayOn()
-  const stopReturning = watchReturn(putAway, takeUp)
-  onceOpened(takeUp)
+  const stopFollowing = followPageLife({ onWake: look, onHide: putAway, onShow: () => takeUp(true) })
+  onceOpened(() => takeUp(marks.hasRun))
 
   return {
     get signal() {
@@ -274,7 +278,7 @@ export function createSession(room: FittingRoom, options: SessionOptions = {}): 
       stopHearing.unsubscribe()
       stopSeeing.unsubscribe()
       stopWatching()
-      stopReturning()
+      stopFollowing()
       letDisplayGo()
     },
   }

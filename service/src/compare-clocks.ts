@@ -14,6 +14,7 @@ export function keepComparingClocks({ now }: Store, report: (error: unknown) => 
     // a database that cannot be asked is told of by what needs it
     const theirs = await now?.().catch(() => undefined)
     if (theirs === undefined) return
+    // it was read at some time between
     const aheadMs = Math.max(askedAt - theirs, 0) || Math.min(Date.now() - theirs, 0)
     if (Math.abs(aheadMs) <= skewMs) return
     const by = `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`
