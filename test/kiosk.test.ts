@@ -92,6 +92,17 @@ function areaOf(name: string): Map<string, string> {
   return items
 }
 
+/** A page that may be put away and come back as it was, until the test ends. */
+function inPage() {
+  const window = new EventTarget()
+  vi.stubGlobal('window', window)
+  vi.stubGlobal('document', new EventTarget())
+  onTestFinished(() => void vi.unstubAllGlobals())
+  return {
+    tell: (type: 'pagehide' | 'pageshow') => window.dispatchEvent(Object.assign(new Event(type), { persisted: true })),
+  }
+}
+
 const kept = () => [...storage.items.keys()].filter((key) => !isNobodys(key))
 
 describe('a session', () => {
@@ -264,11 +275,7 @@ describe('a session', () => {
   })
 
   it('goes on where another page of the device has been active, once its own comes back as it was', async () => {
-    const window = new EventTarget()
-    vi.stubGlobal('window', window)
-    vi.stubGlobal('document', new EventTarget())
-    onTestFinished(() => void vi.unstubAllGlobals())
-    const tell = (type: string) => window.dispatchEvent(Object.assign(new Event(type), { persisted: true }))
+    const { tell } = inPage()
     const { room, session, state } = await begun()
     await room.tryOn(product).start(person)
     await world.until(room.tryOn(product), 'final')
@@ -294,6 +301,19 @@ describe('a session', () => {
     expect(session.get()).toMatchObject({ state: 'warning' })
     await world.until(room.tryOn(product), 'final')
     expect(world.count('POST', '/generations')).toBe(1)
+  })
+
+  it('goes on once its page comes back, where what is kept might not outlast a loss of power', async () => {
+    device = Object.assign(testStorage(), { isExclusive: () => false })
+    const { tell } = inPage()
+    const { room, state } = await begun()
+    await room.tryOn(product).start(person)
+    await world.until(room.tryOn(product), 'final')
+    tell('pagehide')
+    tell('pageshow')
+    await world.settle()
+    expect(state()).toBe('active')
+    await world.until(room.tryOn(product), 'final')
   })
 
   it('ends nobody’s session from a page that was prepared for a link, until that is opened', async () => {
